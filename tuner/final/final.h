@@ -109,7 +109,7 @@ enum final_outcome builds_finish(struct final_run *);
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
 // final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
 // which is then on its way, or the answer is now that of all of them.
-bool final_goes_on(struct final_run *);
+bool final_continues(struct final_run *);
 void final_reset(struct final_run *);
 void final_move(struct final_run *);            // its GPU was lost with its node
 int64_t final_rounds(const struct final_run *); // of the present process

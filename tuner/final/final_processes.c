@@ -142,7 +142,7 @@ static bool a_candidate_stands(const struct final_answer *a)
     return false;
 }
 
-bool final_goes_on(struct final_run *f)
+bool final_continues(struct final_run *f)
 {
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || processes(f) == 1) {
         f->process_of = NULL; // the answer is one process's

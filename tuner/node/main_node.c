@@ -273,10 +273,10 @@ static void take_frame(struct agent *a, const struct frame *f)
         start(a, f->channel, &m.start);
         break;
     case FRAME_INPUT:
-        if (w) node_worker_input(w, f->data, f->size);
+        if (w) byte_queue_add(&w->input, f->data, f->size);
         break;
     case FRAME_END_INPUT:
-        if (w) node_worker_end_input(w);
+        if (w) w->end_input = true;
         break;
     case FRAME_KILL:
         if (w) node_worker_kill(w);

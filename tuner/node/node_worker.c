@@ -39,16 +39,6 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const struct node
     return failed;
 }
 
-void node_worker_input(struct node_worker *w, const void *data, size_t size)
-{
-    byte_queue_add(&w->input, data, size);
-}
-
-void node_worker_end_input(struct node_worker *w)
-{
-    w->end_input = true;
-}
-
 static void write_input(struct node_worker *w)
 {
     if (w->child.to >= 0 && !byte_queue_write(&w->input, w->child.to)) child_close(&w->child.to);

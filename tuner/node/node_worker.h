@@ -25,8 +25,6 @@ typedef void node_line_visitor(void *user, const char *line);
 // Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or next to the agent.
 int node_worker_start(struct node_worker *, uint32_t channel, const struct node_start *, const char *folder,
                       struct error *);
-void node_worker_input(struct node_worker *, const void *data, size_t size);
-void node_worker_end_input(struct node_worker *);
 // Reads and writes what is possible, and carries it. When the process has ended, FRAME_EXIT is carried, and `ended` is
 // set.
 void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, double now, node_line_visitor *,

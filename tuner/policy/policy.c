@@ -27,7 +27,7 @@ void policy_release(struct policy *p)
         for (size_t k = 0; k < p->gpus[i].queued; k++) free(p->gpus[i].queue[k].tasks);
     free(p->gpus);
     free(p->compilers);
-    task_queue_release(&p->queue);
+    free(p->queue.tasks);
     stop_release(&p->stop);
     *p = (struct policy){0};
 }

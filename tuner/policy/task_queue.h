@@ -51,7 +51,6 @@ struct task_queue {
     size_t numbers[TASK_PURPOSES][TASK_STATES];
 };
 
-void task_queue_release(struct task_queue *); // the list, not the tasks
 void task_queue_add(struct task_queue *, struct queued_task *, enum task_purpose, enum task_known); // as QUEUED
 void task_queue_remove(struct task_queue *, struct queued_task *);
 void task_queue_move(struct task_queue *, struct queued_task *, enum task_state);

@@ -75,7 +75,7 @@ static int check_names(const struct named_things *request, const json_t *answer,
                : 0;
 }
 
-// Every entry that was asked for.
+// The answer must have every entry that was requested.
 static int check_compiled(const json_t *request, const void *record, struct arena *memory, struct error *why)
 {
     const struct compile_answer *answer = record;
@@ -90,7 +90,7 @@ static int check_compiled(const json_t *request, const void *record, struct aren
     return 0;
 }
 
-// Ceilings, and what they lie within.
+// The numbers of ceilings, at any depth.
 static int check_rates(const json_t *rates, struct error *why)
 {
     const char *key;

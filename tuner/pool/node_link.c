@@ -310,11 +310,6 @@ void node_links_wait(const struct node_links *links, struct pollfd *others, int 
     for (size_t i = 0; i < link_count; i++) node_link_io(links->list[i]);
 }
 
-void node_link_end(struct node_link *l)
-{
-    child_close(&l->child.to);
-}
-
 void node_link_end_wait(struct node_link *l, double limit)
 {
     int status;
@@ -355,9 +350,14 @@ struct node_channel *node_link_open(struct node_link *l, char *const argv[], str
     return c;
 }
 
+void node_channel_put(struct node_channel *c, enum frame_type type, const void *bytes, size_t size)
+{
+    if (!c->ended && !c->lost) frame_put(&c->link->out, type, c->number, bytes, size);
+}
+
 void node_link_close(struct node_link *l, struct node_channel *c)
 {
-    if (!c->ended && !c->lost) frame_put(&l->out, FRAME_KILL, c->number, NULL, 0);
+    node_channel_put(c, FRAME_KILL, NULL, 0);
     for (size_t i = 0; i < l->channel_count; i++) {
         if (l->channels[i] != c) continue;
         l->channels[i] = l->channels[--l->channel_count];
@@ -366,14 +366,4 @@ void node_link_close(struct node_link *l, struct node_channel *c)
     byte_queue_release(&c->output);
     byte_queue_release(&c->errors);
     free(c);
-}
-
-void node_channel_send(struct node_channel *c, const char *bytes, size_t size)
-{
-    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_INPUT, c->number, bytes, size);
-}
-
-void node_channel_end_input(struct node_channel *c)
-{
-    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_END_INPUT, c->number, NULL, 0);
 }

@@ -93,7 +93,7 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
 void pool_nodes_release(struct worker_pool *p)
 {
     double limit = clock_now() + end_timeout;
-    for (size_t i = 0; i < p->node_count; i++) node_link_end(&p->nodes[i]->link);
+    for (size_t i = 0; i < p->node_count; i++) child_close(&p->nodes[i]->link.child.to);
     for (size_t i = 0; i < p->node_count; i++) {
         node_link_end_wait(&p->nodes[i]->link, limit);
         node_link_release(&p->nodes[i]->link);

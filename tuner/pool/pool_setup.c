@@ -264,7 +264,7 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
     while (left && !failed) {
         for (size_t i = 0; i < p->compiler_count && !failed; i++)
             failed = send_next(p, i, questions, count, seconds, which, err);
-        if (!failed) pool_wait_for_compilers(p, 100); // slots may be added
+        if (!failed) pool_wait(p, false, 100); // slots may be added
         if (!failed) failed = take_answers(p, questions, &left, which, err);
         if (pool_has_compiler(p)) alone = 0;
         if (!failed && left && p->node_count)

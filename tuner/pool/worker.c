@@ -40,23 +40,11 @@ int64_t worker_send(struct worker *w, json_t *request)
     size_t length = strlen(text);
     text[length] = '\n'; // in place of the NUL
     if (w->channel)
-        node_channel_send(w->channel, text, length + 1);
+        node_channel_put(w->channel, FRAME_INPUT, text, length + 1);
     else
         byte_queue_add(&w->output, text, length + 1);
     free(text);
     return id;
-}
-
-int worker_polled(const struct worker *w)
-{
-    struct pollfd ignored[CHILD_POLLED];
-    return worker_poll(w, ignored);
-}
-
-bool worker_has_news(const struct worker *w)
-{
-    const struct node_channel *c = w->channel;
-    return c && (byte_queue_size(&c->output) || byte_queue_size(&c->errors) || c->ended || c->lost);
 }
 
 int worker_poll(const struct worker *w, struct pollfd *p)
@@ -130,6 +118,15 @@ int worker_io(struct worker *w, struct error *err)
     return -1;
 }
 
+int worker_polled(struct worker *w, const struct pollfd **at, struct error *err)
+{
+    const struct node_channel *c = w->channel;
+    struct pollfd ignored[CHILD_POLLED];
+    bool news = c && (byte_queue_size(&c->output) || byte_queue_size(&c->errors) || c->ended || c->lost);
+    for (int n = worker_poll(w, ignored); n > 0; n--, ++*at) news |= (*at)->revents != 0;
+    return news ? worker_io(w, err) : 0;
+}
+
 bool worker_ended_from_outside(const struct worker *w)
 {
     static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
@@ -144,11 +141,6 @@ bool worker_ended_from_outside(const struct worker *w)
 bool worker_stopped(const struct worker *w)
 {
     return w->channel ? w->channel->stopped : child_stopped(&w->child);
-}
-
-bool worker_lost_with_node(const struct worker *w)
-{
-    return w->lost && !worker_running(w);
 }
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)
@@ -192,7 +184,7 @@ void worker_stop(struct worker *w, double seconds)
 {
     double limit = clock_now() + seconds;
     struct error ignored;
-    if (w->channel) node_channel_end_input(w->channel);
+    if (w->channel) node_channel_put(w->channel, FRAME_END_INPUT, NULL, 0);
     while (w->channel && clock_now() < limit && !worker_io(w, &ignored)) node_links_wait(w->links, NULL, 0, 10);
     if (w->child.pid) {
         child_close(&w->child.to);

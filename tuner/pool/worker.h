@@ -33,7 +33,7 @@ struct worker {
     struct child_output words;   // on stderr
     int exit_status;             // of waitpid, once dead
     bool killed;                 // by us
-    bool lost;                   // its node was
+    bool lost;                   // with its node: no request of it is at fault
     enum worker_failure failure; // of the last worker_wait
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
     void (*progress)(void *user, const struct worker *, const char *what,
@@ -53,13 +53,12 @@ int64_t worker_send(struct worker *, json_t *request);
 // poll(2) entries of this worker (at most CHILD_POLLED); returns how many were filled. None of one on a node: its link
 // has them.
 int worker_poll(const struct worker *, struct pollfd *);
-int worker_polled(const struct worker *); // how many there are
-// Whether the link of one on a node has brought something for worker_io.
-bool worker_has_news(const struct worker *);
 // After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says
 // how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
 // worker_receive.
 int worker_io(struct worker *, struct error *);
+// The same where there is something to read or write. *at is at the worker's entries of the poll, and then after them.
+int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is not a JSON object (message
 // quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
@@ -69,8 +68,6 @@ int worker_receive(struct worker *, json_t **answer, struct error *);
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
-// Whether it is gone because its node is: no request of it is to blame.
-bool worker_lost_with_node(const struct worker *);
 
 // SIGKILL for its process group, reap, close. Afterwards not running; worker_start may be called again.
 void worker_kill(struct worker *);

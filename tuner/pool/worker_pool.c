@@ -87,20 +87,9 @@ void pool_poll_stops(struct worker_pool *p, double now)
 
 // Events -------------------------------------------------------------------------------------------------------------
 
-// Reads a worker that has news. *at is at its entries of the poll, and then after them. Links were read
-// before.
-static void read_slot(struct pool_slot *slot, const struct pollfd **at)
+void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
 {
-    const struct pollfd *end = *at + worker_polled(&slot->worker);
-    bool news = worker_has_news(&slot->worker);
-    for (; *at < end; ++*at) news |= (*at)->revents != 0;
-    if (news) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
-}
-
-// Waits for the workers from `first` on, and all nodes.
-static void wait_for(struct worker_pool *p, size_t first, int milliseconds)
-{
-    size_t all = p->gpu_count + p->compiler_count;
+    size_t first = gpus ? 0 : p->gpu_count, all = p->gpu_count + p->compiler_count;
     struct pollfd *polled = memory_new(CHILD_POLLED * (all - first), sizeof *polled);
     int n = 0;
     for (size_t i = first; i < all; i++) n += worker_poll(&slot_at(p, i)->worker, polled + n);
@@ -109,19 +98,12 @@ static void wait_for(struct worker_pool *p, size_t first, int milliseconds)
     double slept = clock_now() - before;
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) allow_for_pauses(p, slept, true);
     const struct pollfd *at = polled;
-    for (size_t i = first; i < all; i++) read_slot(slot_at(p, i), &at);
+    for (size_t i = first; i < all; i++) {
+        struct pool_slot *slot = slot_at(p, i);
+        if (worker_polled(&slot->worker, &at, &slot->death)) slot->dead = true;
+    }
     free(polled);
     pool_nodes_serve(p); // it may start workers
-}
-
-void pool_wait(struct worker_pool *p, int milliseconds)
-{
-    wait_for(p, 0, milliseconds);
-}
-
-void pool_wait_for_compilers(struct worker_pool *p, int milliseconds)
-{
-    wait_for(p, p->gpu_count, milliseconds);
 }
 
 // hello -> job -> ready. True where there is an event in it.
@@ -220,25 +202,16 @@ static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_even
     return true;
 }
 
-// One message of a GPU worker. True where there is an event in it.
+// A message of a GPU worker about its set-up or the head of its queue. True where there is an event in it.
 static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                              struct pool_event *event)
 {
-    int64_t id = json_get_integer(message, "id", -1);
-    bool progress = json_object_get(message, "progress"), ready = slot->state == GPU_READY && slot->queued;
-    const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
-    if (ready && is_foreign(message, slot->queue[0].id, request, &event->why)) {
-        pool_node_foreign(p, slot->node, event);
-        return lose(p, slot, event);
-    }
-    if (id != (ready ? slot->queue[0].id : slot->setup_id)) return false;
-    if (answer_check(request, message, &event->why)) return lose(p, slot, event);
+    bool progress = json_object_get(message, "progress");
     if (slot->state != GPU_READY) {
         if (!progress) return take_setup(p, event->worker, message, event);
         slot->deadline = now + POOL_SETUP_TIMEOUT;
         return false;
     }
-    if (!ready) return false;
     if (progress) {
         slot->deadline = now + slot->queue[0].timeout;
         slot->begun = true;
@@ -257,27 +230,36 @@ static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json
     return true;
 }
 
-// The same of a compiler.
-static bool take_compiler_message(struct worker_pool *p, struct pool_slot *slot, json_t *message,
-                                  struct pool_event *event)
+// The answer of a compiler.
+static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, json_t *answer,
+                                 struct pool_event *event)
 {
-    if (!slot->queued) return false;
-    if (is_foreign(message, slot->queue[0].id, NULL, &event->why)) {
-        pool_node_foreign(p, slot->node, event);
-        return lose(p, slot, event);
-    }
-    if (json_get_integer(message, "id", -1) != slot->queue[0].id) return false;
-    if (answer_check(slot->queue[0].request, message, &event->why)) return lose(p, slot, event);
     slot_forget_head(slot);
     slot->failed_starts = 0;
     if (slot->greeting) {
         slot->greeting = false;
-        pool_node_greeted(p, slot->node, message);
+        pool_node_greeted(p, slot->node, answer);
         return false;
     }
     event->kind = POOL_COMPILER_ANSWER;
-    event->answer = json_incref(message);
+    event->answer = json_incref(answer);
     return true;
+}
+
+// One message of a worker. True where there is an event in it.
+static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
+                         struct pool_event *event)
+{
+    const struct pool_sent *head = slot->queued ? &slot->queue[0] : NULL;
+    const json_t *request = head ? head->request : slot->state == GPU_JOB ? p->job_request : NULL;
+    if (head && is_foreign(message, head->id, slot->compiles ? NULL : request, &event->why)) {
+        pool_node_foreign(p, slot->node, event);
+        return lose(p, slot, event);
+    }
+    if (!slot_waits(slot) || json_get_integer(message, "id", -1) != (head ? head->id : slot->setup_id)) return false;
+    if (answer_check(request, message, &event->why)) return lose(p, slot, event);
+    return slot->compiles ? take_compiler_answer(p, slot, message, event)
+                          : take_gpu_message(p, slot, message, now, event);
 }
 
 static void describe_lateness(const struct pool_slot *slot, struct pool_event *event)
@@ -304,8 +286,7 @@ static bool next_of(struct worker_pool *p, struct pool_slot *slot, double now, s
     json_t *message;
     int got = 0;
     while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
-        bool happened = slot->compiles ? take_compiler_message(p, slot, message, event)
-                                       : take_gpu_message(p, slot, message, now, event);
+        bool happened = take_message(p, slot, message, now, event);
         json_decref(message);
         if (happened) return true;
     }
@@ -319,7 +300,7 @@ static bool next_of(struct worker_pool *p, struct pool_slot *slot, double now, s
     if (slot->dead) {
         event->why = slot->death;
         event->outside |= worker_ended_from_outside(&slot->worker);
-        event->node = worker_lost_with_node(&slot->worker);
+        event->node = slot->worker.lost;
         return lose(p, slot, event);
     }
     if (!slot_waits(slot) || now < slot->deadline) return false;

@@ -171,8 +171,9 @@ struct pool_event {
     struct error why; // LOST, FAILED
 };
 
-// Waits until a worker has something to say, at most so long, and reads it.
-void pool_wait(struct worker_pool *, int milliseconds);
+// Waits until a worker or a node has something to say, at most so long, and reads it. Without `gpus`, answers of GPU
+// workers are left for their callers.
+void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
 // The next thing that happened; false when all workers were looked at and there is nothing more. `now` is held against
 // deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);

@@ -58,7 +58,7 @@ void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
     g->id_count = g->before_check = 0;
     g->failures = 0;
     g->ratio = NAN;
-    gpu_times_forget(&c->times, gpu);
+    c->times.gpus[gpu] = (struct gpu_times_of){0};
     policy_check_device(c->with->policy, gpu);
 }
 
@@ -81,7 +81,6 @@ static void take_reference(struct gpu_checks *c, const struct task *t, int64_t t
 
 void gpu_checks_note(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
-    grow(c);
     struct checked_gpu *g = &c->gpus[t->queued.worker];
     g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
     g->ids[g->id_count++] = trial;
@@ -179,7 +178,6 @@ static size_t judge_all(struct gpu_checks *c)
 
 size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
 {
-    grow(c);
     size_t others = 0;
     display_log(c->with->display, "%s: the reference, trial %" PRId64 ", could not be measured: %s",
                 c->with->pool->gpus[gpu].name, c->trial, why);
@@ -204,7 +202,6 @@ size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
 size_t gpu_checks_take(struct gpu_checks *c, size_t gpu, const struct trial_answer *answer)
 {
     double times[3][JOB_MAX_PROBLEMS], values[3];
-    grow(c);
     for (size_t p = 0; p < c->with->job->tuned_count; p++) {
         const struct problem_answer *problem = trial_answer_problem(answer, (int)p);
         times[0][p] = problem ? problem->figures.time : NAN;

@@ -42,8 +42,6 @@ enum gpu_verdict {
 
 void gpu_times_release(struct gpu_times *);
 void gpu_times_grow(struct gpu_times *, size_t count);
-// Another device is in this slot: forgets all about the previous one.
-void gpu_times_forget(struct gpu_times *, size_t gpu);
 // A GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
 // Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.

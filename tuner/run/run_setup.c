@@ -258,7 +258,8 @@ int run_setup(struct run *r)
     struct error *err = &r->failure.why;
     const struct job *job = r->job;
     int status = meet(r, err);
-    if (!status && search_choose(&r->search, r->options, err)) status = EXIT_USAGE; // before there is a store
+    const char *strategy = r->options->strategy ? r->options->strategy : job->strategy;
+    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
     if (!status) run_live_begin(r);

@@ -95,12 +95,6 @@ void search_release(struct search *s)
     incumbent_release(&s->incumbent);
 }
 
-int search_choose(struct search *s, const struct tune_options *o, struct error *err)
-{
-    s->strategy_class = strategy_choose(o->strategy ? o->strategy : s->job->strategy, err);
-    return s->strategy_class ? 0 : -1;
-}
-
 void search_begin(struct search *s, uint64_t seed)
 {
     const struct strategy_options options = {.seed = seed,

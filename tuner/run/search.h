@@ -77,8 +77,7 @@ struct search_result {
 
 void search_init(struct search *, const struct job *, struct policy *);
 void search_release(struct search *);
-// Chooses the strategy, -1 with a message; makes it.
-int search_choose(struct search *, const struct tune_options *, struct error *);
+// Makes the strategy, of the class that was chosen.
 void search_begin(struct search *, uint64_t seed);
 
 // The next configuration to try. False: there is none now, which the policy has heard, or it has a result already.

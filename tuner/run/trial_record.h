@@ -7,18 +7,14 @@
 #include "tuner/job/job.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/trial_message.h"
-#include "tuner/setup/request.h"
+#include "tuner/setup/task.h"
 #include "tuner/trial/trial.h"
 
 // The sources of a trial record.
 struct trial_facts {
     const struct job *job;
     const struct device_limits *limits;
-    const char *config;    // canonical
-    const char *device_id; // uuid of the GPU that had it; NULL: it did not come so far
-    const struct compiled *compiled;
-    const struct planned_launch *launches;
-    size_t launch_count;
+    const struct task *task;           // without a device_id, no GPU had it
     const struct trial_answer *answer; // the GPU worker's; NULL where there is none
     struct arena *memory;              // what the answer points to: the record takes it
     bool counts;                       // an ok trial will be counted
@@ -31,7 +27,7 @@ struct trial_record {
 };
 
 // The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
-// record borrows from job, configuration and compilation, not from the reason or the GPU's id. The caller releases its
+// record borrows from job and task, not from the reason or the GPU's id. The caller releases its
 // memory.
 void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
 

@@ -161,7 +161,7 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     double left = turns->pending_answers ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_live_look(r); // all work is handed out first, so that no busy worker seems idle
     run_watch_waits(&r->watch, true);
-    pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
+    pool_wait(&r->pool, true, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_waits(&r->watch, false);
     take_events(r, turns);
     tell_workers(r);
@@ -209,7 +209,7 @@ static void race(struct run *r)
 {
     policy_begin_final(&r->policy);
     do follow_policy(r);
-    while (final_goes_on(&r->final));
+    while (final_continues(&r->final));
 }
 
 static enum final_outcome time_builds(struct run *r)
