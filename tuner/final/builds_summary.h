@@ -19,7 +19,7 @@ json_t *builds_summary(const json_t *document, const struct final *, const struc
 // .." or "not timed: ..". malloc'ed.
 char *builds_text(const json_t *summary, const char *nvrtc);
 
-// Prints on stdout the words and both times on every problem. Nothing for NULL.
+// Prints on stdout the text and both times on every problem. Nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);
 
 #endif

@@ -140,7 +140,7 @@ static const char *verdict_word(const struct interval *ratio)
     return ratio->low >= 1 / limit && ratio->high <= limit ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-// Compares nvcc's build with NVRTC's by their rounds. The libraries that have times are looked at too, since they show
+// Compares nvcc's build with NVRTC's by their rounds. The libraries that have times are examined too, since they show
 // whether the device was disturbed.
 static const char *decide(struct final_run *f, const struct final_entry_answer *nvrtc,
                           const struct final_entry_answer *nvcc, struct interval *ratio, double medians[2],

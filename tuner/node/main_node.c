@@ -25,12 +25,12 @@
 
 enum {
     WAITING_MOST = 16 << 20, // bytes that wait for a slow driver; beyond, workers wait
-    TOLD_FROM = 1 << 20,     // files from this size on are told at the beginning, so that they are not sent again
+    TOLD_FROM = 1 << 20,     // files from this size on are reported at the beginning, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
-// Bytes of the files that are told: they are read before, since only those with the right content are told.
+// Bytes of the files that are reported: they are read before, since only those with the right content are reported.
 static const int64_t REPORTED_MOST = (int64_t)4 << 30;
-static const double poll_every = 1; // s between looks for workers that are stopped
+static const double poll_every = 1; // s between polls for workers that are stopped
 
 struct agent {
     char *cache, *folder; // folder: in which workers run; NULL before the welcome
@@ -60,7 +60,7 @@ static char *node_agent_cache(void)
     return text_format("%s/sweetspot-node-%ld", temporary && *temporary ? temporary : "/tmp", (long)getuid());
 }
 
-// The node cannot continue: the driver is told why, and ends the agent.
+// The node cannot continue: the driver gets the reason, and ends the agent.
 static void tell_trouble(struct agent *a, const char *reason)
 {
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});

@@ -70,7 +70,7 @@ static void carry(struct node_worker *w, int *fd, enum frame_type type, struct f
 {
     char bytes[1 << 16];
     ssize_t n = 0;
-    for (int i = 0; i < 16 && *fd >= 0; i++) { // others want to be heard, too
+    for (int i = 0; i < 16 && *fd >= 0; i++) { // other workers must not wait
         n = read(*fd, bytes, sizeof bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

@@ -10,9 +10,9 @@ struct node_worker {
     struct child child;
     bool lines;              // its stdout is handed out line by line, because files that lines name go before them
     bool end_input;          // close its stdin when all is written
-    bool stopped;            // as it was told
-    bool ended;              // all is told
-    bool dying;              // killed: of no interest any more, but not yet reaped
+    bool stopped;            // as it was reported
+    bool ended;              // all is reported
+    bool dying;              // killed, but not yet reaped: its output is ignored
     double closed_at;        // when it closed its stdout; 0: not yet
     struct byte_queue input; // for its stdin
     struct byte_queue line;  // of its stdout: begun

@@ -128,7 +128,7 @@ static size_t idle_compiler(const struct policy *p)
     return POLICY_NO_WORKER;
 }
 
-// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the
+// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run reports in the
 // order of an undisturbed one.
 static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {

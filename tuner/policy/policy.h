@@ -20,10 +20,10 @@
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
 // that is lost costs only the request at the head of its queue; the requests after it are given out again.
 //
-// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
-// the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so that a
-// run that was killed and resumed, which answers known configurations from the store, goes the same way as one that was
-// not.
+// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
+// then the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so
+// that a run that was killed and resumed, which answers known configurations from the store, goes the same way as one
+// that was not.
 #ifndef SWEETSPOT_POLICY_H
 #define SWEETSPOT_POLICY_H
 
@@ -50,7 +50,7 @@ struct policy_settings {
     bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
-    int64_t evaluations; // in all, those told before the search included; 0: no limit
+    int64_t evaluations; // in all, those reported before the search included; 0: no limit
     struct stop_rules stop;
 };
 
@@ -90,7 +90,7 @@ struct policy {
     bool ranked;                // the promises of what waits are up to date
     enum search_end end;
     bool interrupted;
-    bool no_proposal; // the strategy had none; it is asked again when it has been told something
+    bool no_proposal; // the strategy had none; it is asked again after the next result
     bool deciding;    // in the final
     bool final_sent, final_over;
     size_t final_gpu; // that decides; POLICY_NO_WORKER before it was sent
@@ -154,10 +154,10 @@ void policy_remove(struct policy *, struct queued_task *);
 
 // A GPU's worker is set up.
 void policy_gpu_ready(struct policy *, size_t gpu);
-// The head of a GPU's queue is answered. Returns it; the caller frees `tasks`, and sees to each of them with
+// The head of a GPU's queue is answered. Returns it; the caller frees `tasks`, and ends each of them with
 // policy_countable or policy_remove.
 struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
-// A GPU's worker is lost. Returns the request that is to blame, to be seen to as if it was answered. REQUEST_NONE when
+// A GPU's worker is lost. Returns the request at fault, to be handled as if it was answered. REQUEST_NONE when
 // `announced` (the worker had answered that it would end), when it had nothing to do, and when it was counting several
 // tasks: these are counted again, each alone.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);

@@ -40,7 +40,7 @@ struct queued_task {
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
-    // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
+    // The strategy's rank of it while it waits, when the policy asks for a ranking: the highest is measured first,
     // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
     double acquisition;
 };

@@ -59,7 +59,7 @@ static int check_reported(const struct named_things *request, const struct named
     return 0;
 }
 
-// Whether all trials that an answer tells of are the request's. -1 also where their numbers are not read.
+// Whether all trials that an answer names are the request's. -1 also where their numbers cannot be read.
 static int check_names(const struct named_things *request, const json_t *answer, struct named_things *reported,
                        struct arena *memory, struct error *why)
 {

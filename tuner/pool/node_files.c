@@ -182,7 +182,7 @@ static void place_source(struct node_link *l, json_t *request)
 json_t *node_files_place(struct node_link *l, json_t *request)
 {
     if (l->shared) return request;
-    json_t *own = json_deep_copy(request); // the answer is held against the request as it was
+    json_t *own = json_deep_copy(request); // the answer is checked against the request as it was
     json_decref(request);
     place_source(l, own);
     place_files(l, own, false);

@@ -314,7 +314,7 @@ void node_link_end_wait(struct node_link *l, double limit)
 {
     int status;
     while (l->state != LINK_DOWN && l->child.pid && clock_now() < limit && !child_ended(&l->child, &status)) {
-        char ignored[4096]; // what it still has to say must not keep it
+        char ignored[4096]; // a full pipe must not keep it from ending
         while (read(l->child.from, ignored, sizeof ignored) > 0) {
         }
         usleep(1000);

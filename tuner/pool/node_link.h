@@ -80,7 +80,7 @@ struct node_channel *node_link_open(struct node_link *, char *const argv[], stru
 void node_link_close(struct node_link *, struct node_channel *); // kills the worker if there still is one
 void node_channel_put(struct node_channel *, enum frame_type, const void *bytes, size_t size);
 
-// Waits until one of them, or of the others' descriptors, has something to say, and sees to all links (NULL: there is
+// Waits until one of them, or of the others' descriptors, can be read or written, and serves all links (NULL: there is
 // none).
 void node_links_wait(const struct node_links *, struct pollfd *others, int count, int milliseconds);
 

@@ -219,7 +219,7 @@ static void greet_compiler(struct worker_pool *p, size_t node)
         struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
-        if (slot->queued || slot_start(p, slot, &err)) return; // the end of its node is on its way
+        if (slot->queued || slot_start(p, slot, &err)) return; // its node is about to go down
         slot->greeting = true;
         slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
@@ -254,7 +254,7 @@ void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello
     p->nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
 }
 
-// Slots for those that its first GPU's worker has told of.
+// Slots for the GPUs that its first GPU's worker has counted.
 static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];

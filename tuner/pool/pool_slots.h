@@ -49,7 +49,7 @@ struct pool_node {
     struct node_spec spec;
     struct node_link link;
     bool joined;   // it has slots
-    bool began;    // its agent was started, and the end of it has not been seen to
+    bool began;    // its agent was started, and its end was not processed yet
     bool listed;   // in the list when it was read last
     bool disabled; // for good
     int64_t gpus;  // how many it has; 0: its first GPU's worker has not yet said

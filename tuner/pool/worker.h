@@ -1,6 +1,6 @@
 // A worker process as the driver sees it: started, spoken to, one JSON object a line, killed when it misses a deadline
 // or sends an invalid message, started again by its owner. Nothing a worker does can hurt the driver: its pipe is read
-// without blocking, its death is an event, its words are data.
+// without blocking, its death is an event, its messages are data.
 //
 // There are two ways to one: a child of the driver, started by fork and exec and spoken to over pipes, or a child of a
 // node's agent, whose bytes the agent carries (node_link.h). All else is the same.

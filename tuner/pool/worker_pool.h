@@ -83,7 +83,7 @@ struct worker_pool {
     struct device_limits limits;
     int64_t memory;                   // free on the device, bytes
     json_t *job_request;              // what every GPU worker is set up with
-    double polled;                    // when workers were last looked at; 0: never
+    double polled;                    // when workers were last polled; 0: never
     size_t first_gpu, first_compiler; // that are asked while a run is set up
     size_t node_count;
     struct pool_node **nodes;
@@ -171,10 +171,10 @@ struct pool_event {
     struct error why; // LOST, FAILED
 };
 
-// Waits until a worker or a node has something to say, at most so long, and reads it. Without `gpus`, answers of GPU
+// Waits until a worker or a node can be read, at most so long, and reads it. Without `gpus`, answers of GPU
 // workers are left for their callers.
 void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
-// The next thing that happened; false when all workers were looked at and there is nothing more. `now` is held against
+// The next thing that happened; false when all workers were polled and there is nothing more. `now` is compared with
 // deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);
 

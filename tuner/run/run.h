@@ -94,7 +94,8 @@ void run_add_proposal(struct run *, const uint16_t *config); // a trial, which t
 // The answer, if there is one, points into `memory`, which is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
-// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
+// Commits all that have ended, in one transaction; then reports them, and frees their tasks or queues them for
+// counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
 void run_replay_known(struct run *, struct task *);

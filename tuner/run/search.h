@@ -44,7 +44,7 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
-// The numbers of the store's trials that the strategy has heard of.
+// The numbers of the store's trials that were reported to the strategy.
 struct reported_trials {
     int64_t *list;
     size_t count, room;
@@ -80,7 +80,7 @@ void search_release(struct search *);
 // Makes the strategy, of the class that was chosen.
 void search_begin(struct search *, uint64_t seed);
 
-// The next configuration to try. False: there is none now, which the policy has heard, or it has a result already.
+// The next configuration to try. False: there is none now, and the policy knows it, or it has a result already.
 bool search_propose(struct search *, uint16_t *config);
 void search_rank(struct search *); // the trials that wait for a GPU
 // Tells strategy and policy. True where it is the best so far; *problem is then the first on which it is.

@@ -11,14 +11,14 @@
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
+enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
 
 // The turns of the loop.
 struct turns {
-    double polled;        // when workers were last looked at
+    double polled;        // when workers were last polled
     bool pending_answers; // what they said was not all taken then
 };
 
