@@ -19,7 +19,6 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_file.h"
-#include "tuner/node/node_identity.h"
 #include "tuner/node/node_message.h"
 #include "tuner/node/node_worker.h"
 

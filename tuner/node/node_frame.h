@@ -1,5 +1,5 @@
 // Driver and agent write frames to each other over the one pipe between them, after the agent's greeting
-// (node_identity.h). A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame
+// (node_message.h). A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame
 // counts when all of it has arrived, so that what a dying connection cuts is never taken for a whole message.
 //
 // Frames keep their order, files among them: a request that is sent after the files that it names finds them. Only a

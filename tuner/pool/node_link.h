@@ -7,7 +7,6 @@
 #include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
-#include "tuner/node/node_identity.h"
 
 enum { NODE_OUTPUT_MOST = 256 << 20 }; // bytes from all workers of a node that wait to be a whole line
 
