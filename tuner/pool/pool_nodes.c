@@ -393,22 +393,22 @@ static void read_list_again(struct worker_pool *p, double now)
     }
     for (size_t i = 0; i < p->node_count; i++) p->nodes[i]->listed = false;
     for (size_t i = 0; i < specs.count; i++) {
-        struct pool_node *n = find(p, specs.list[i].name);
-        if (n) {
-            n->listed = true;
-            if (!same_command(&n->spec, &specs.list[i])) { // a new one under an old name: it gets its chances
-                char **old = n->spec.command;
-                n->spec.command = specs.list[i].command;
-                specs.list[i].command = old;
-                n->disabled = false;
-                n->failures = 0;
-                n->again = 0;
-                if (n->began) node_link_stop(&n->link, false, "its command has changed");
-            }
-        } else {
-            pool_report(&p->settings, false, "node %s is new in the list", specs.list[i].name);
-            add_node(p, &specs.list[i]);
+        struct node_spec *spec = &specs.list[i];
+        struct pool_node *n = find(p, spec->name);
+        if (!n) {
+            pool_report(&p->settings, false, "node %s is new in the list", spec->name);
+            add_node(p, spec);
+            continue;
         }
+        n->listed = true;
+        if (same_command(&n->spec, spec)) continue;
+        char **old = n->spec.command; // a new node under an old name: it gets all its tries
+        n->spec.command = spec->command;
+        spec->command = old;
+        n->disabled = false;
+        n->failures = 0;
+        n->again = 0;
+        if (n->began) node_link_stop(&n->link, false, "its command has changed");
     }
     for (size_t i = 0; i < p->node_count; i++) {
         struct pool_node *n = p->nodes[i];
