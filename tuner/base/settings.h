@@ -35,7 +35,7 @@
     x(DURATION, SHARED, graph_below, "graph_below", 20e-6, 0, INFINITY, \
       "kernels shorter than this are timed inside a CUDA graph") \
     x(DURATION, SHARED, rest, "rest", 0, 0, INFINITY, \
-      "time that the device idles before each launch that is timed alone") \
+      "idle time of the device before each launch that is timed separately") \
     x(NUMBER, SHARED, slow_factor, "slow_factor", 3, 1, 1e9, \
       "a candidate this many times slower than the best ends after one launch") \
     x(NUMBER, SHARED, early_stop, "race", 1.1, 1, 1e9, \

@@ -338,8 +338,8 @@ static int run(void)
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "report every mistake of a job file",
-    .description = "Checks a job file: every mistake with file and line, the space, the memory of its problems, the "
+    .summary = "report every mistake of job files",
+    .description = "Checks job files: every mistake with file and line, the space, the memory of the problems, the "
                    "arguments of the kernels. Needs no GPU.",
     .options = specs,
     .run = run,
