@@ -122,6 +122,13 @@ void cuda_free(struct cuda *c, uint64_t pointer)
     free((void *)(uintptr_t)pointer);
 }
 
+static size_t fake_memory_left = FAKE_MEMORY;
+size_t cuda_memory_left(struct cuda *c)
+{
+    (void)c;
+    return fake_memory_left;
+}
+
 int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
                       struct error *err)
 {
@@ -284,11 +291,22 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
 // the kernel knows.
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
+static struct cuda_geometry fake_geometry;
+// After so many launches of this kernel there is no memory for the next one; NULL: there always is.
+static struct {
+    const char *kernel;
+    int launches;
+} fake_memory_for;
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
     (void)c;
     fake_launched = (const char *)kernel;
+    fake_geometry = *g;
+    if (fake_memory_for.kernel && !strcmp(fake_launched, fake_memory_for.kernel) && fake_memory_for.launches-- == 0) {
+        error_set(err, "no memory for a launch");
+        return CUDA_MEMORY;
+    }
     if (fake_kernel) fake_kernel(args);
     if (g->grid[0] && g->block[0]) return 0;
     error_set(err, "an empty grid");

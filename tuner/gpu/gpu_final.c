@@ -208,7 +208,9 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     if (!failed) failed = soak(f, e, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
     if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
-    return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
+    if (failed == CUDA_CRASHED) return failed;
+    if (failed && e->status == STATUS_OK) disqualify(e, STATUS_LAUNCH_ERROR, err->message); // nothing is proved
+    return check_memory(f, e, &damaged, err);
 }
 
 static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)

@@ -193,18 +193,30 @@ static void compare(void *user, const struct piece *p)
     r->sums += 2;
 }
 
-// Guards first: a stray write is the likeliest damage, and its place is known.
-static bool verify_guards(const struct workload *w, struct error *reason)
+// Whether something was written outside the buffers of a problem, by its findings.
+static bool is_stray(const struct workload *w, size_t k, struct error *reason)
 {
-    for (size_t k = 0; k < w->problem_count; k++)
-        for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
-            const struct verify_finding *f = &w->findings[2 * k][i];
-            if (!f->guard_bad) continue;
-            verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
-            error_prefix(reason, "problem %s", w->problems[k].name);
-            return true;
-        }
+    for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
+        const struct verify_finding *f = &w->findings[2 * k][i];
+        if (!f->guard_bad) continue;
+        verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
+        error_prefix(reason, "problem %s", w->problems[k].name);
+        return true;
+    }
     return false;
+}
+
+int integrity_check_reference(struct workload *w, size_t number, struct error *err)
+{
+    struct buffers *b = &w->problems[number].buffers;
+    struct error reason;
+    int failed;
+    if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
+        (failed = buffers_guards(b, 0, err)) ||
+        (failed = cuda_download(w->cuda, w->findings[2 * number], b->findings, sizeof w->findings[0], err)) ||
+        (failed = cuda_sync(w->cuda, err)))
+        return failed;
+    return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }
 
 // Enqueued; then the padding of inputs, which their checksums include, is what it was when these were taken.
@@ -232,7 +244,9 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     if (failed || ended) return ended ? ended : failed;
     struct sum_reader r = {.w = w, .sums = w->host_sums};
     walk(&all, compare, &r);
-    if (verify_guards(w, reason)) {
+    bool stray = false; // first: a stray write is the likeliest damage, and its place is known
+    for (size_t k = 0; k < w->problem_count && !stray; k++) stray = is_stray(w, k, reason);
+    if (stray) {
         *status = STATUS_OUT_OF_BOUNDS;
     } else if (r.damaged) {
         const struct device_problem *p = &w->problems[r.first.problem];

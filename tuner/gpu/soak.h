@@ -24,7 +24,8 @@ struct soak_budget {
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
 // STATUS_OK, or what the first judged launch that was not right calls for, with the reason. Waits; *status is set when
-// 0 is returned. CUDA_CRASHED, CUDA_REFUSED: a launch failed, with the launches in the message.
+// 0 is returned. Where memory is short, the rest is left out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a
+// launch failed, with the launches in the message.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,
              struct error *reason, struct error *err);
 

@@ -94,6 +94,8 @@ static void open_second(struct workload *w, struct device_problem *p)
     p->filled = &p->set[1];
     if (!buffers_second(&p->buffers, &err) && !reference_prepare(w, p, &err)) return;
     p->buffers.sets = p->buffers.copy_count = 1;
+    cuda_free(w->cuda, p->buffers.second);
+    p->buffers.second = 0;
     fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
@@ -261,6 +263,8 @@ static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, d
     double begin = clock_now();
     if (!failed) failed = reference_compute(w, i, err);
     *seconds = clock_now() - begin;
+    // Another's kernel may not keep to its buffers at sizes that its author did not try.
+    if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
     if (!failed) failed = integrity_take_expected(w, i, err);
     return failed || set == SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
@@ -290,6 +294,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         if (!failed && p->mixed.known) failed = fill_set(w, i, SET_MIXED, seed, &seconds, err);
         if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
         if (failed) {
+            p->buffers.set[0] = 0; // passes know no mixed set
             error_prefix(err, "problem %s", p->name);
             return failed;
         }
@@ -300,7 +305,9 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 int workload_mend(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
     int failed = integrity_check(w, status, reason, err);
-    return !failed && *status != STATUS_OK ? workload_fill(w, w->seed, err) : failed;
+    if (failed || *status == STATUS_OK || !(failed = workload_fill(w, w->seed, err))) return failed;
+    // Nothing can be verified on what lies there now; another process can.
+    return error_prefix(err, "%s; filling memory again fails", reason->message), CUDA_CRASHED;
 }
 
 int workload_sound(struct workload *w, struct error *err)

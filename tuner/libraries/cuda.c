@@ -196,17 +196,22 @@ void *cuda_context(const struct cuda *c)
     return c->context;
 }
 
+size_t cuda_memory_left(struct cuda *c)
+{
+    size_t left = 0, total = 0;
+    (void)c;
+    driver.cuMemGetInfo(&left, &total);
+    return left;
+}
+
 int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *err)
 {
-    (void)c;
     CUdeviceptr p = 0;
     CUresult r = driver.cuMemAlloc(&p, bytes ? bytes : 1);
     *pointer = p;
     if (r == CUDA_ERROR_OUT_OF_MEMORY) {
-        size_t available = 0, total = 0;
-        driver.cuMemGetInfo(&available, &total);
         error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30,
-                  (double)available / 0x1p30, (double)total / 0x1p30);
+                  (double)cuda_memory_left(c) / 0x1p30, (double)c->info.memory_bytes / 0x1p30);
         return CUDA_MEMORY;
     }
     return cuda_check(err, r, "cannot allocate device memory");

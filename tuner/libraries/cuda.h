@@ -40,6 +40,7 @@ void *cuda_context(const struct cuda *);
 
 int cuda_alloc(struct cuda *, size_t bytes, uint64_t *pointer, struct error *err);
 void cuda_free(struct cuda *, uint64_t pointer); // 0 is fine; waits for the device
+size_t cuda_memory_left(struct cuda *);
 // Page-locked host memory, so that copies to it are asynchronous.
 int cuda_host_alloc(struct cuda *, size_t bytes, void **pointer, struct error *err);
 void cuda_host_free(struct cuda *, void *pointer);
