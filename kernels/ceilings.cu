@@ -1,5 +1,5 @@
 // The device's peaks: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
-// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
+// tuner/gpu/ceilings.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
 // at the same time, since ptxas takes long for unrolled loops. Free of headers.
 
 typedef unsigned int u32;

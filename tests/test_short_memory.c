@@ -8,7 +8,7 @@
 #include "tests/testing.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/gpu/gpu_final.h"
+#include "tuner/gpu/gpu_requests.h"
 #include "tuner/gpu/sizes.h"
 #include "tuner/gpu/workload.h"
 #include "tuner/protocol/final_message.h"

@@ -91,7 +91,7 @@ static void open_part(struct bench *b, int k)
     part->launch = calloc(2, sizeof *part->launch);
     struct pipeline_launch *l = part->launch;
     l->geometry = (struct cuda_geometry){.grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
-    if (cuda_module_kernel(&fake_device, NULL, "candidate", &l->kernel, &err)) fail_msg("%s", err.message);
+    if (cuda_module_kernel(NULL, "candidate", &l->kernel, &err)) fail_msg("%s", err.message);
     for (l->count = 0; l->count < BUFFERS; l->count++) {
         l->value[l->count] = part->home->list[l->count].view.device;
         l->pointer[l->count] = true;

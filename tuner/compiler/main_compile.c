@@ -1,5 +1,7 @@
 // sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
 // protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+#include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -10,9 +12,7 @@
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/compile_units.h"
 #include "tuner/compiler/library_build.h"
-#include "tuner/compiler/memory_limit.h"
 #include "tuner/compiler/nvcc.h"
-#include "tuner/compiler/nvcc_symbol.h"
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
 #include "tuner/source/source_text.h"
@@ -264,6 +264,32 @@ static json_t *compile_one(const struct compile_request *request, const char *ve
     return answer_refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
+// What the process had at the first call: a sanitizer's shadow is counted too.
+static int64_t begun_with(void)
+{
+    static int64_t bytes = -1;
+    FILE *file = bytes < 0 ? fopen("/proc/self/statm", "re") : NULL;
+    char line[256] = "", *at = line;
+    if (file && !fgets(line, sizeof line, file)) *line = 0;
+    for (int i = 0; i < 5; i++) (void)strtoll(at, &at, 10);
+    int64_t pages = strtoll(at, NULL, 10); // the sixth number: data and stack
+    if (file) fclose(file);
+    if (bytes < 0) bytes = pages * sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+// From now on this process, and each that it starts, may take so many bytes of private memory beyond what it had at the
+// beginning. RLIMIT_DATA does not count address space that is only reserved, of which NVRTC takes much. 0: no limit.
+static int limit_memory(int64_t bytes, struct error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
+    rlim_t wanted = bytes > 0 ? (rlim_t)(bytes + begun_with()) : limit.rlim_max;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (setrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
+    return 0;
+}
+
 static json_t *serve(const json_t *message, const char *version)
 {
     struct error err;
@@ -273,7 +299,7 @@ static json_t *serve(const json_t *message, const char *version)
     bool compiles = !strcmp(op, "compile") || !strcmp(op, "build");
     json_t *answer;
     if (record_read(&compile_request_record, message, &request, &memory, &err) ||
-        (compiles && memory_limit_set(request.memory, &err)))
+        (compiles && limit_memory(request.memory, &err)))
         answer = answer_refuse(PROTOCOL_ERROR, err.message);
     else if (!strcmp(op, "hello"))
         answer = hello(&request, version);

@@ -87,6 +87,10 @@ size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
 int buffers_second(struct buffers *, struct error *err);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
+static inline bool buffer_is_input(const struct device_buffer *b)
+{
+    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
+}
 static inline bool buffer_is_output(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;

@@ -276,13 +276,13 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
     double begin = clock_now();
     const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
-    struct error why = {""}, unused;
+    struct error why = {""};
     int failed = 0;
     if (!missing) {
         failed = load(&b, request, err);
         if (!failed && counters_begin_session(c->counters, &why)) missing = why.message;
         if (!failed && !missing) failed = count_all(&b, err);
-        if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters, &unused);
+        if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters);
         if (!failed) failed = workload_sound(w, err);
     }
     struct counted_trial *trials = arena_new(memory, request->trial_count * sizeof *trials);

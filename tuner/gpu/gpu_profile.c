@@ -1,6 +1,7 @@
-// See gpu_profile.h. A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and
-// sampled in as many as fill some milliseconds.
-#include "tuner/gpu/gpu_profile.h"
+// The request "profile": what the lines of a candidate's source do, by instruction (sass.h) and line table
+// (linetable.h). A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and sampled
+// in as many as fill some milliseconds.
+#include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
 
@@ -10,7 +11,6 @@
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
-#include "tuner/gpu/workload.h"
 
 // About how many samples one scheduler takes, and in which time.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };

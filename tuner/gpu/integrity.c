@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -18,11 +19,6 @@ struct piece {
 };
 
 typedef void visitor(void *user, const struct piece *);
-
-static size_t elements(const struct device_buffer *b)
-{
-    return (size_t)b->view.rows * (size_t)b->view.cols;
-}
 
 // Inputs of one copy, which may lie in the placement, and origins of one set.
 static void each_input(struct workload *w, size_t k, unsigned set, const struct buffers *in, unsigned copy,
@@ -45,7 +41,7 @@ static void each_expected(struct workload *w, size_t k, unsigned set, visitor *v
     struct device_problem *problem = &w->problems[k];
     struct data_set *s = &problem->set[set];
     for (size_t i = 0; i < problem->buffers.count; i++) {
-        size_t n = elements(&problem->buffers.list[i]);
+        size_t n = host_elements(&problem->buffers.list[i]);
         struct piece p = {s->bound[i].expected, n * 8, &s->checksum[i][0], k, i, EXPECTED};
         if (p.address) visit(user, &p);
         p = (struct piece){bound_scale(&s->bound[i]), n * sizeof(float), &s->checksum[i][1], k, i, SCALE};
@@ -102,13 +98,13 @@ static int make_room(struct workload *w, size_t pieces, struct error *err)
     void *host = NULL;
     int failed;
     if (pieces <= w->sums_room) return 0;
-    cuda_free(w->cuda, w->sums);
-    cuda_host_free(w->cuda, w->host_sums);
+    cuda_free(w->sums);
+    cuda_host_free(w->host_sums);
     w->sums = 0;
     w->host_sums = NULL;
     w->sums_room = 0;
-    if ((failed = cuda_alloc(w->cuda, 4 * pieces * sizeof(uint64_t), &w->sums, err)) ||
-        (failed = cuda_host_alloc(w->cuda, 4 * pieces * sizeof(uint64_t), &host, err)))
+    if ((failed = cuda_alloc(4 * pieces * sizeof(uint64_t), &w->sums, err)) ||
+        (failed = cuda_host_alloc(4 * pieces * sizeof(uint64_t), &host, err)))
         return failed;
     w->host_sums = host;
     w->sums_room = 2 * pieces;

@@ -9,13 +9,7 @@
 struct machine {
     struct cuda *cuda;
     struct nvml *nvml; // may be NULL
-    struct blas *blas; // opened when first needed, by machine_blas
+    struct blas *blas; // opened when first needed (device_operations.c)
 };
-
-// Opens a device (cuda_open) and NVML, unless that is done. The caller closes, also after a failure.
-int machine_open(struct machine *, const char *device, struct error *err);
-void machine_close(struct machine *);
-// Opens cuBLAS if it is not open yet.
-int machine_blas(struct machine *, struct error *err);
 
 #endif

@@ -74,7 +74,7 @@ struct nvml_reading measure_reading(const struct measure *);
 // Decides from `estimate` (s) how the subject is timed.
 int measure_plan(struct measure *, const struct measure_subject *, double estimate, struct measure_plan *out,
                  struct error *err);
-void measure_plan_free(struct measure *, struct measure_plan *);
+void measure_plan_free(struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one
 // launch. A share of them is judged, and unless it is 0 at least one of each plan; verdicts go into the plans.

@@ -30,7 +30,7 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
         struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
         a->value[i] = s->pointer[i] || map ? moved(part, s->value[i], shift) : s->value[i];
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
-        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
+        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(map, a->value[i], err) : 0;
         if (s->object[i])
             failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)s->value[i],
                                             s->object[i] == BINDING_SURFACE, shift, &a->value[i], err);
@@ -48,7 +48,7 @@ static int open_units(struct pipeline *p, const char *image, size_t bytes, struc
         size_t size;
         const char *cubin = image + units_offset(image, bytes, u, &size);
         if (!size && count > 1) continue; // this configuration does not use it
-        failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
+        failed = cuda_module_load(cubin, &p->units[u].module, err);
         if (!failed) failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
     }
     return failed;
@@ -63,7 +63,7 @@ static int load_units(struct pipeline *p, const char *path, struct error *err)
     int failed = 0;
     if (strlen(image) == bytes && strstr(image, ".entry")) { // PTX
         char *cubin;
-        failed = cuda_link(p->cuda, image, &cubin, &bytes, err);
+        failed = cuda_link(image, &cubin, &bytes, err);
         free(image);
         image = cubin;
     }
@@ -246,8 +246,8 @@ void pipeline_release(struct pipeline *p)
         free(part->launch);
     }
     for (size_t u = 0; p->cuda && u < p->unit_count; u++) {
-        module_state_release(&p->units[u].state, p->cuda);
-        cuda_module_unload(p->cuda, p->units[u].module);
+        module_state_release(&p->units[u].state);
+        cuda_module_unload(p->units[u].module);
     }
     free(p->parts);
     memset(p, 0, sizeof *p);

@@ -29,7 +29,7 @@ int sizes_open(struct workload *w, json_t *request, struct error *err)
     if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
     int failed = workload_open(w->sizes, w->machine, request, err);
     if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
-    const size_t left = cuda_memory_left(w->cuda), needed = (size_t)cuda_info(w->cuda)->memory_bytes / LEFT_OF;
+    const size_t left = cuda_memory_left(), needed = (size_t)cuda_info(w->cuda)->memory_bytes / LEFT_OF;
     if (!failed && left < needed)
         failed = error_set(err, "they would leave %zu MiB of memory to libraries and candidates", left >> 20);
     if (failed == CUDA_CRASHED) return error_prefix(err, "on sizes that were drawn (%s)", advice), failed;

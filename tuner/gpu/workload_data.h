@@ -9,7 +9,6 @@
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
-#include "tuner/gpu/ceiling_kernels.h"
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/library_call.h"
@@ -83,6 +82,14 @@ struct device_problem {
     bool unbounded;                       // its least work is estimated wrongly: no time is refused
 };
 
+// The buffer that plays a role of the operation; NULL: there is none.
+static inline const struct device_buffer *device_problem_buffer(const struct device_problem *p, int role)
+{
+    for (size_t i = 0; i < p->buffers.count; i++)
+        if (p->buffers.list[i].view.device == p->operation.operand[role].device) return &p->buffers.list[i];
+    return NULL;
+}
+
 // Where the device's peaks are known from. UNAVAILABLE: they could not be measured.
 enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILABLE };
 
@@ -92,7 +99,7 @@ struct workload {
     struct machine *machine;
     struct cuda *cuda; // the machine's
     struct support *support;
-    struct ceiling_kernels *ceilings;
+    struct ceilings *ceilings;
     struct measure *measure;
     struct placement *placement; // NULL: none
     struct workload *sizes;      // the same job on drawn sizes (sizes.h); NULL: none
