@@ -9,6 +9,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/gpu_requests.h"
+#include "tuner/gpu/integrity.h"
+#include "tuner/gpu/placement.h"
 #include "tuner/gpu/sizes.h"
 #include "tuner/gpu/workload.h"
 #include "tuner/protocol/final_message.h"
@@ -72,8 +74,23 @@ static void run_guards(void **args)
             }
 }
 
+// The worker's kernel for checksums, with another hash.
+static void run_checksums(void **args)
+{
+    const struct checked *list = args[0];
+    const uint64_t old_key = *(uint64_t *)args[1], new_key = *(uint64_t *)args[2];
+    uint64_t *sums = *(uint64_t **)args[3];
+    for (unsigned k = 0; k < fake_geometry.grid[1]; k++)
+        for (uint64_t i = 0; i < list->bytes[k]; i++) {
+            const uint64_t byte = ((const unsigned char *)(uintptr_t)list->address[k])[i];
+            sums[2 * k] += (byte ^ old_key) * (2 * i + 1);
+            sums[2 * k + 1] += (byte ^ new_key) * (2 * i + 1);
+        }
+}
+
 static void run_kernel(void **args)
 {
+    if (!strcmp(fake_launched, "support_checksums")) run_checksums(args);
     if (!strcmp(fake_launched, "support_guards")) run_guards(args);
     if (!strcmp(fake_launched, "careless")) (*(float **)args[1])[16] = 1;
     launches += !strcmp(fake_launched, "k");
@@ -168,6 +185,47 @@ TEST(damage_that_cannot_be_repaired_ends_the_worker)
         assert_int_equal(status, STATUS_OUT_OF_BOUNDS);
     }
     fake_memory_for.kernel = NULL;
+    workload_release(&w);
+}
+
+TEST(memory_that_is_not_the_kernel_s_is_checked_in_every_copy)
+{
+    struct machine machine = {.cuda = &fake_device};
+    struct workload w;
+    struct error err = {""};
+    open_workload(&w, &machine, false);
+    struct device_problem *p = &w.problems[0];
+    assert_int_equal(p->buffers.sets, 2);
+    if (buffers_clone(&p->buffers, 4, &err) || placement_fill(w.placement, &w, 0, 1, &err)) fail_msg("%s", err.message);
+    if (buffers_write_guards(&w.placement->placed[0], 0, CONTENT_NAN, &err)) fail_msg("%s", err.message);
+    const uint64_t x = p->buffers.list[0].view.device;
+    struct {
+        uint64_t address;
+        const char *said; // NULL: nothing is changed
+    } changes[] = {
+        {0, NULL},
+        {x, "changed the input x"},
+        {x + (uint64_t)p->buffers.shift[1] + 60, "changed the input x"},
+        {x + (uint64_t)p->buffers.shift[3] + 60, "changed the input x"},
+        {w.placement->placed[0].list[0].view.device, "changed the input x"},
+        {p->set[0].bound[1].expected, "the expected values of y"},
+        {p->set[1].bound[1].expected + 8, "the expected values of y"},
+        {p->set[SET_MIXED].bound[1].expected, "the expected values of y"},
+        {0, NULL},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        enum trial_status status;
+        struct error reason = {""};
+        for (int n = 0; n < 2; n++) // the second time under a new key
+            if (integrity_check(&w, &status, &reason, &err) || status != STATUS_OK)
+                fail_msg("case %zu: %s%s", i, err.message, reason.message);
+        unsigned char *at = (unsigned char *)(uintptr_t)changes[i].address;
+        if (at) *at ^= 1;
+        if (integrity_check(&w, &status, &reason, &err)) fail_msg("%s", err.message);
+        if (at) *at ^= 1;
+        if ((status != STATUS_OK) != (changes[i].said != NULL)) fail_msg("case %zu: %s", i, reason.message);
+        if (changes[i].said && !strstr(reason.message, changes[i].said)) fail_msg("case %zu: %s", i, reason.message);
+    }
     workload_release(&w);
 }
 

@@ -120,17 +120,21 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
     return answer;
 }
 
-static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
+// Reads what a request asks for. NULL, or the answer where that cannot be done.
+static json_t *open_job(struct compile_job *job, const struct compile_request *request)
 {
     struct error err;
+    if (compile_job_read(job, request, cuda_home(), &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
+    if (!*request->source_hash || !strcmp(request->source_hash, job->source.hash)) return NULL;
+    return answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+}
+
+static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
+{
     struct compile_job job = {0};
     const char *cache = *request->cache ? request->cache : NULL;
-    json_t *answer = NULL;
-    if (compile_job_read(&job, request, cuda_home(), &err)) {
-        answer = answer_refuse(PROTOCOL_ERROR, err.message);
-    } else if (*request->source_hash && strcmp(request->source_hash, job.source.hash)) {
-        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
-    } else {
+    json_t *answer = open_job(&job, request);
+    if (!answer) {
         char key[HASH_TEXT_SIZE];
         compile_job_key(&job, version, key);
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
@@ -225,16 +229,11 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
         arena_release(&memory);
         return first;
     }
-    if (!*request->source)
-        answer = answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
-    else if (compile_job_read(&job, request, cuda_home(), &err))
-        answer = answer_refuse(PROTOCOL_ERROR, err.message);
-    else if (*request->source_hash && strcmp(request->source_hash, job.source.hash) != 0)
-        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
-    else if (nvcc_find(&nvcc, cuda_home(), &err))
+    answer = *request->source ? open_job(&job, request)
+                              : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+    if (!answer && nvcc_find(&nvcc, cuda_home(), &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
-    else
-        answer = unless_changed(build(&nvcc, &job, own), &job);
+    if (!answer) answer = unless_changed(build(&nvcc, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
     nvcc_release(&nvcc);
     compile_job_release(&job);

@@ -6,7 +6,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
-#include "tuner/gpu/early_stop.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;

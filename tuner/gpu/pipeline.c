@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "tuner/base/base.h"
-#include "tuner/gpu/pipeline_read.h"
 
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
 struct launch_arguments {

@@ -1,5 +1,5 @@
-// See pipeline_read.h.
-#include "tuner/gpu/pipeline_read.h"
+// Reading the stages of a candidate: launches with their arguments, a library's calls, functions of the user's.
+#include "tuner/gpu/pipeline.h"
 
 #include "tuner/base/base.h"
 

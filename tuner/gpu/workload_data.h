@@ -10,7 +10,6 @@
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/device_operations.h"
-#include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/library_call.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
