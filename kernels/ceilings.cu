@@ -443,7 +443,7 @@ struct fp8_wgmma {
     }
 };
 
-// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows behind them.
+// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows after them.
 static __device__ u64 wgmma_matrix(const void *at, int rows)
 {
     u64 address = (u64)__cvta_generic_to_shared(at);

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/libraries/cuda_beside.h"
 #include "tuner/libraries/cuda_image.h"
-#include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
 enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may

@@ -146,7 +146,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
     return answer;
 }
 
-// The text that nvcc builds: the macros, the template, the request's text behind it, and an instantiation of each entry
+// The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
 // that needs one.
 static char *nvcc_unit(const struct compile_request *request, bool marked)
 {

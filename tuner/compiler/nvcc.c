@@ -72,7 +72,7 @@ char *nvcc_symbol_marker(const char *entry, size_t index)
                        index, index, entry);
 }
 
-// Behind one substitution at `at` (S_, S12_, SA_), or `at`.
+// After one substitution at `at` (S_, S12_, SA_), or `at`.
 static const char *behind_substitution(const char *at)
 {
     const char *end = at + 1;

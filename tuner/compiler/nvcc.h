@@ -1,4 +1,4 @@
-// nvcc, as users of a header call it: a source, with its macros before it and the instantiations behind it, to a cubin,
+// nvcc, as users of a header call it: a source, with its macros before it and the instantiations after it, to a cubin,
 // in a process with a deadline.
 #ifndef SWEETSPOT_NVCC_H
 #define SWEETSPOT_NVCC_H

@@ -8,7 +8,7 @@
 enum { EXECUTIONS = 3 };
 
 // A launch after another kernel finds its instructions in no near cache, and the multiprocessors may divide their
-// memory between L1 and shared memory anew.
+// memory between L1 and shared memory again.
 static const double share_allowed = 0.3, seconds_allowed = 3e-6;
 
 bool graph_check_agrees(double time, double poisoned)

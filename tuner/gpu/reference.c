@@ -9,7 +9,6 @@
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
-#include "tuner/gpu/reference_command.h"
 #include "tuner/gpu/reference_library.h"
 
 enum { ALIGNMENT = 1024 };

@@ -1,5 +1,11 @@
-// See reference_command.h.
-#include "tuner/gpu/reference_command.h"
+// A reference that is a command of the user's. It gets a fresh folder as its last argument:
+//
+//     job.json      the problem's name, the seed, sizes and scalars, inputs and outputs with file, type and shape
+//     in/x.npy      each input, and each inout buffer as it is before a launch; bf16 as f4
+//     out/y.npy     to be written: each output, in any type of numbers
+//
+// and runs in the job file's folder. Its output files are kept by content, in the folder of the compile cache.
+#include "tuner/gpu/reference_library.h"
 
 #include <errno.h>
 #include <limits.h>

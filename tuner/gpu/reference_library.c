@@ -10,7 +10,7 @@ static struct sweetspot_array in_own_layout(const struct device_buffer *b, int o
                                     NULL};
 }
 
-// An array for each buffer that holds contents before a launch, the outputs' own behind; none of scratch.
+// An array for each buffer that holds contents before a launch; none for scratch.
 static void add_contents(struct library_call *c, const struct device_problem *p, int output, bool written)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {

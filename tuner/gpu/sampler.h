@@ -3,7 +3,7 @@
 //
 // It wants min_samples, and then more until the 95% interval of the median is narrower than the requested precision, or
 // the samples or the time are used up. Where a best time is known, it begins with three samples and ends as soon as the
-// candidate is certainly more than 2% behind: it has no chance in the final, and its time is known well enough to learn
+// candidate is certainly more than 2% slower: it has no chance in the final, and its time is known well enough to learn
 // from.
 #ifndef SWEETSPOT_GPU_SAMPLER_H
 #define SWEETSPOT_GPU_SAMPLER_H

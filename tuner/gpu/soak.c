@@ -95,7 +95,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
         {l->set != f->set, l->set == SET_MIXED ? "a part of one input changed" : "other data"},
         {l->placed && !f->placed, "drawn addresses"},
         {!l->placed && (f->placed || l->copy != f->copy), "other addresses"},
-        {l->loaded && !f->loaded, "beside other work on the device"},
+        {l->loaded && !f->loaded, "during other work on the device"},
     };
     int n = 0;
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)

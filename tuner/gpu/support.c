@@ -4,8 +4,6 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/libraries/cuda_beside.h"
-
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 

@@ -229,8 +229,8 @@ void workload_release(struct workload *w)
 // A third reference is computed where the second took less (s).
 static const double mixed_below = 0.05;
 
-// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept beside the
-// computed values.
+// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept in the folder
+// of the computed values.
 static uint64_t other_seed(const struct workload *w)
 {
     const char *folder = w->reference.cache;

@@ -1,5 +1,5 @@
-// What all requests after "job" work with: the problems with their memory and expected results, and the settings. Data
-// alone: reference.c, pipeline.c, verify.c and others take it as it is; workload.c, above them, makes it.
+// What all requests after "job" work with: the problems with their memory and expected results, and the settings. Only
+// data: reference.c, pipeline.c, verify.c and others use it; workload.c, above them, makes it.
 #ifndef SWEETSPOT_GPU_WORKLOAD_DATA_H
 #define SWEETSPOT_GPU_WORKLOAD_DATA_H
 

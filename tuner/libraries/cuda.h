@@ -2,6 +2,7 @@
 // at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
+// Functions without a `struct cuda` need neither the stream nor the device: they act on the context, which is current.
 //
 // Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
@@ -116,5 +117,40 @@ int cuda_capture_begin(struct cuda *, struct error *err);
 int cuda_capture_end(struct cuda *, struct cuda_graph **out, struct error *err); // *out NULL on failure
 int cuda_graph_launch(struct cuda *, struct cuda_graph *, struct error *err);
 void cuda_graph_free(struct cuda_graph *); // NULL is fine
+
+// ---- cuda_mapping.c ------------------------------------------------------------------------------------------------
+//
+// Memory whose pieces lie at chosen distances, which allocations do not promise. Each piece is mapped separately into a
+// reservation of addresses, and nothing is mapped between them.
+enum { CUDA_MAPPING_PIECES_MAX = 4 };
+
+struct cuda_mapping {
+    uint64_t reserved, reserved_bytes; // the reservation
+    size_t count;
+    uint64_t address[CUDA_MAPPING_PIECES_MAX];
+    size_t bytes[CUDA_MAPPING_PIECES_MAX]; // that are mapped; 0: none yet
+};
+
+// Each piece at the given distance or a little more from the end of the one before it (the first: from the
+// reservation's beginning). CUDA_REFUSED where the device cannot map memory, CUDA_MEMORY where there is no room. The
+// caller closes, also after a failure.
+int cuda_mapping_open(struct cuda_mapping *, struct cuda *, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err);
+void cuda_mapping_close(struct cuda_mapping *); // once nothing uses it
+
+// ---- cuda_beside.c -------------------------------------------------------------------------------------------------
+//
+// A second stream, for kernels that run at the same time as what is enqueued on the context's stream.
+struct cuda_beside;
+
+// The caller closes.
+int cuda_beside_open(struct cuda_beside **out, struct cuda *, struct error *err);
+void cuda_beside_close(struct cuda_beside *); // NULL is fine
+// Enqueues a kernel that begins when everything enqueued so far has ended, at the same time as what is enqueued from
+// now on.
+int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct cuda_geometry *, void **args,
+                       struct error *err);
+// From now on the context's stream waits for the last of these kernels.
+int cuda_beside_join(struct cuda_beside *, struct error *err);
 
 #endif
