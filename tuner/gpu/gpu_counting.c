@@ -174,12 +174,7 @@ static int reset(void *user, size_t candidate)
 {
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    const unsigned first = 0;
-    int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_key(0), &b->why);
-    if (!failed) failed = pipeline_prepare(u->part, 0, &b->why);
-    if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
-    if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
-    return note(b, b->first + candidate, failed);
+    return note(b, b->first + candidate, pipeline_reach(b->w, u->part, 0, &b->why));
 }
 
 static int load(struct count_batch *b, const struct count_request *request, struct error *err)

@@ -65,18 +65,6 @@ static int run_stage(void *user)
     return r->failed;
 }
 
-// The buffers as the stage finds them.
-static int prepare_stage(struct stage_run *r, struct device_problem *problem, struct error *err)
-{
-    const unsigned first = 0;
-    int failed = buffers_restore(&problem->buffers, &first, 1, buffers_key(0), err);
-    if (!failed) failed = pipeline_prepare(r->part, 0, err);
-    for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
-    if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);
-    if (!failed) failed = cuda_sync(r->w->cuda, err);
-    return failed;
-}
-
 static struct line *find_line(struct lines *lines, const struct source_place *place, struct error *err)
 {
     for (size_t i = 0; i < lines->count; i++) {
@@ -187,12 +175,12 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
     return 0;
 }
 
-static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                       struct sass_listing *listing, struct profile_run *reasons, struct error *err)
+static int count_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
+                       struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     r->launches = 1;
-    int failed = prepare_stage(r, problem, err);
+    int failed = pipeline_reach(r->w, r->part, r->stage, err);
     if (failed) return failed;
     int counted =
         sass_measure(cuda_context(r->w->cuda), cuda_info(r->w->cuda)->ordinal, symbol, run_stage, r, listing, &why);
@@ -201,12 +189,12 @@ static int count_stage(struct stage_run *r, struct device_problem *problem, cons
     return 0;
 }
 
-static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                        struct sass_listing *listing, struct profile_run *reasons, struct error *err)
+static int sample_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
+                        struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
-    int failed = prepare_stage(r, problem, err);
+    int failed = pipeline_reach(r->w, r->part, r->stage, err);
     if (!failed) failed = plan_sampling(r, &period, err);
     if (failed) return failed;
     int sampled = sampling_measure(cuda_context(r->w->cuda), symbol, period, run_stage, r, listing, &why);
@@ -225,8 +213,7 @@ static int phase(struct profile_run *p, bool sample, struct error *err)
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
         if (!*symbol) continue; // a library's call: its kernels have no source lines
-        failed =
-            (sample ? sample_stage : count_stage)(&run, &p->w->problems[p->problem], symbol, &p->listings[s], p, err);
+        failed = (sample ? sample_stage : count_stage)(&run, symbol, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;

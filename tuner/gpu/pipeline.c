@@ -140,7 +140,6 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
         struct buffers *buffers = &w->problems[k].buffers;
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
-        part->home = buffers;
         if (!part->count) continue;
         failed = symbol_bindings_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels,
                                       err);
@@ -197,7 +196,8 @@ static int open_parts(struct pipeline *p, const struct workload *w, struct error
     p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
-        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
+        p->parts[i] = (struct pipeline_part){
+            .cuda = w->cuda, .pipeline = p, .operations = &w->operations, .home = &w->problems[i].buffers};
     return 0;
 }
 
@@ -285,6 +285,16 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     for (unsigned i = 0; i < part->count && !failed; i++)
         failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
     return failed;
+}
+
+int pipeline_reach(struct workload *w, struct pipeline_part *part, unsigned stage, struct error *err)
+{
+    const unsigned first = 0;
+    int failed = buffers_restore(part->home, &first, 1, buffers_key(0), err);
+    if (!failed) failed = pipeline_prepare(part, 0, err);
+    for (unsigned i = 0; i < stage && !failed; i++) failed = pipeline_enqueue_stage(part, i, 0, err);
+    if (!failed && w->measure_settings.cold) failed = support_flush(w->support, err);
+    return failed ? failed : cuda_sync(w->cuda, err);
 }
 
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, unsigned stage)

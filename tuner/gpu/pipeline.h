@@ -89,6 +89,8 @@ int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+// Runs the stages before one, on the first copy of the buffers, made ready. Waits; then the L2 is as the job says.
+int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
 // From now on launches of a problem work on these buffers, which lie elsewhere (placement.h); NULL: on the problem's.

@@ -38,6 +38,21 @@ static int reports_failure(const struct workload *w, const char *function, struc
 
 // ---- expected values -----------------------------------------------------------------------------------------------
 
+// Element i, in the order of rows, of data with the buffer's layout, as a double or an int64_t.
+static void widen(const struct device_buffer *b, const void *data, void *wide)
+{
+    bool floats = element_is_float(b->view.type);
+    size_t size = element_size(b->view.type), n = 0;
+    for (int64_t r = 0; r < b->view.rows; r++)
+        for (int64_t c = 0; c < b->view.cols; c++, n++) {
+            const char *from = (const char *)data + (size_t)(r * b->view.ld + c) * size;
+            if (floats)
+                ((double *)wide)[n] = element_load(b->view.type, from);
+            else
+                ((int64_t *)wide)[n] = element_load_integer(b->view.type, from);
+        }
+}
+
 // Inputs as they lie on the device; outputs dense and wide, with the first contents of those that are inputs too.
 static int read_arrays(struct workload *w, const struct device_problem *p, struct library_call *c, struct error *err)
 {
@@ -49,7 +64,7 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
         if (b->direction == DIRECTION_SCRATCH) continue;
         void *data = c->list[n++].about.data;
         if (b->direction == DIRECTION_IN) failed = host_read(w, b, 0, data, err);
-        if (b->direction == DIRECTION_INOUT && !(failed = host_download(w, b, &own, err))) host_widen(b, own, data);
+        if (b->direction == DIRECTION_INOUT && !(failed = host_download(w, b, &own, err))) widen(b, own, data);
         free(own);
     }
     return failed;

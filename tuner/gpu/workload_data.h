@@ -11,7 +11,6 @@
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/library_call.h"
-#include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/peaks.h"
 #include "tuner/gpu/support.h"
