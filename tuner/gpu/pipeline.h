@@ -103,8 +103,7 @@ bool pipeline_does(const struct pipeline *, size_t problem);
 // Its variables are restored before every launch once they have been seen to change (module_state_inspect).
 struct work pipeline_work(struct pipeline *, size_t problem);
 
-// ---- for pipeline.c: pipeline_read.c
-// ---------------------------------------------------------------------------------
+// ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
 
 // Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and makes it
 // ready. Its kernel is of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.

@@ -44,8 +44,7 @@ size_t sampler_wanted(const struct sampler *);
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 
-// ---- early stop
-// ------------------------------------------------------------------------------------------------------
+// ---- early stop ---------------------------------------------------------------------------------------------------
 //
 // What a candidate's first launch says about its time. The first launch after loading is longer than the later ones, by
 // a share that depends on the device, the problem and how long a launch takes; it is learned from the candidates that
