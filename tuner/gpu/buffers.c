@@ -157,6 +157,19 @@ static int check_host_fill(const struct device_buffer *b, struct error *err)
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
+// Room for the origins of a set of data.
+static int open_origins(struct buffers *s, unsigned set, struct error *err)
+{
+    int failed = s->origin_bytes ? cuda_alloc(s->origin_bytes, &s->origins[set], err) : 0;
+    uint64_t at = s->origins[set];
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        if (!has_origin(&s->list[i])) continue;
+        s->list[i].origin[set] = at;
+        at += round_up(s->list[i].bytes, ALIGNMENT);
+    }
+    return failed;
+}
+
 int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
                  struct error *err)
 {
@@ -181,20 +194,14 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
     s->arena_bytes = offset;
-    if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) ||
-        (s->origin_bytes && (failed = cuda_alloc(2 * s->origin_bytes, &s->origins, err))) ||
+    if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) || (failed = open_origins(s, 0, err)) ||
         (failed = cuda_alloc(BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
         return failed;
     s->arena = round_up(s->memory, ALIGNMENT);
-    uint64_t origin = s->origins;
     for (i = 0; i < s->count; i++) {
         struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;
-        for (int set = 0; set < 2 && has_origin(b); set++) {
-            b->origin[set] = origin;
-            origin += round_up(b->bytes, ALIGNMENT);
-        }
         if (b->has_image && (failed = device_image_open(&b->image, cuda, b->view.type, err))) {
             error_prefix(err, "buffer %s", b->name);
             return failed;
@@ -230,6 +237,7 @@ int buffers_second(struct buffers *s, struct error *err)
 {
     size_t before = gap();
     int failed = cuda_alloc(s->arena_bytes + ALIGNMENT + before, &s->second, err);
+    if (!failed) failed = open_origins(s, 1, err);
     if (failed) return failed;
     s->shift[1] = (int64_t)(round_up(s->second + before, ALIGNMENT) - s->arena);
     s->set[1] = 1;
@@ -237,12 +245,21 @@ int buffers_second(struct buffers *s, struct error *err)
     return 0;
 }
 
+void buffers_single(struct buffers *s)
+{
+    s->sets = s->copy_count = 1;
+    cuda_free(s->second);
+    cuda_free(s->origins[1]);
+    s->second = s->origins[1] = 0;
+    for (size_t i = 0; i < s->count; i++) s->list[i].origin[1] = 0;
+}
+
 void buffers_release(struct buffers *s)
 {
     cuda_free(s->memory);
     cuda_free(s->second);
     for (unsigned i = 0; i < s->slab_count; i++) cuda_free(s->slabs[i]);
-    cuda_free(s->origins);
+    for (int set = 0; set < 2; set++) cuda_free(s->origins[set]);
     cuda_free(s->findings);
     for (size_t i = 0; i < s->count; i++)
         if (s->list[i].has_image) device_image_release(&s->list[i].image);

@@ -94,9 +94,7 @@ static void open_second(struct workload *w, struct device_problem *p)
     struct error err;
     p->filled = &p->set[1];
     if (!buffers_second(&p->buffers, &err) && !reference_prepare(w, p, &err)) return;
-    p->buffers.sets = p->buffers.copy_count = 1;
-    cuda_free(p->buffers.second);
-    p->buffers.second = 0;
+    buffers_single(&p->buffers);
     fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
