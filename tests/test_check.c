@@ -284,7 +284,7 @@ TEST(launches_that_do_not_fit_are_counted)
              NULL, "--compile 0 --arch sm_86", 0,
              "job.cfg:16: warning: a tensor map needs compute capability 9.0 (sm_90); sm_86 has none"),
         CASE("an instruction of a newer device", NULL, "8s/if/asm volatile(\"cp.async.wait_all;\"); if/",
-             "--arch sm_75", 1, "k.cu:8: warning: cp.async is used here, which needs sm_80 or later; this is sm_75",
+             "--arch sm_75", 1, "Feature 'cp.async.wait_all' requires .target sm_80 or higher",
              "on a T4"),
         CASE("shared memory for each architecture", "14s/};/shared = 102400; };/", NULL,
              "--compile 0 --arch sm_120a; $BIN/sweetspot check job.cfg --compile 0 --arch sm_100a", 0,

@@ -38,11 +38,9 @@ void check_arguments(struct check *, const uint16_t *config, size_t unit, const 
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Textures and surfaces against what devices take. (check_bindings.c)
 void check_images(struct check *);
-// Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
-// (check_signatures.c)
-int check_signatures(struct check *, char *const *compiler, struct error *);
-// Builds the libraries that the job gives by their sources, into a cache (NULL: none). -1 as above. (check_builds.c)
-int check_builds(struct check *, char *const *compiler, const char *cache, struct error *);
+// Asks a compile worker (its command line) about all kernels, and builds the libraries that the job gives by their
+// sources, into a cache (NULL: none). -1 with a message where it cannot be asked. (check_signatures.c)
+int check_signatures(struct check *, char *const *compiler, const char *cache, struct error *);
 // Parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
 // Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
@@ -51,11 +49,7 @@ bool check_launch_reads(const struct job *, int slot);
 bool check_is_macro(const struct job *, const char *name);
 // Files of values, libraries and binaries. (check_files.c)
 void check_files(struct check *);
-// Launches against the device's limits. (check_launches.c)
+// Launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
-// Features that the job uses and the architecture lacks; for sources that do not compile, those that the sources use.
-// (check_architecture.c)
-void check_architecture(struct check *);
-void check_needs(struct check *);
 
 #endif

@@ -1,6 +1,4 @@
 // Entries that the source lacks, and arguments that the kernel does not take. See check.h.
-#include <ctype.h>
-
 #include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
@@ -167,12 +165,12 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
     }
 }
 
-static const struct source_kernel *find_kernel(const struct source_scan *scan, const char *name, size_t *count)
+static const struct scanned_kernel *find_kernel(const struct source_scan *scan, const char *name, size_t *count)
 {
-    const struct source_kernel *found = NULL;
+    const struct scanned_kernel *found = NULL;
     *count = 0;
     for (size_t i = 0; i < scan->kernel_count; i++) {
-        if (strcmp(scan->kernels[i].at.name, name) != 0) continue;
+        if (strcmp(scan->kernels[i].name, name) != 0) continue;
         found = &scan->kernels[i];
         ++*count;
     }
@@ -204,8 +202,8 @@ static bool is_kernel(const struct job *job, const struct source_scan *scan, con
 {
     char *base = base_name(entry);
     size_t count;
-    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes || check_is_macro(job, base);
-    for (size_t i = 0; i < scan->macro_count && !found; i++) found = !strcmp(scan->macros[i].at.name, base);
+    bool found = find_kernel(scan, base, &count) || scan->missing || scan->pastes || check_is_macro(job, base);
+    for (size_t i = 0; i < scan->file_count && !found; i++) found = cuda_file_find_macro(&scan->files[i].file, base);
     for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
     free(base);
     return found;
@@ -218,27 +216,27 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
     struct mistakes *m = &c->mistakes;
     char *base = base_name(s->entry);
     size_t count, listed = 0;
-    const struct source_kernel *kernel = find_kernel(scan, base, &count);
+    const struct scanned_kernel *kernel = find_kernel(scan, base, &count);
     const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
     for (size_t i = 0; i < scan->kernel_count; i++) {
         size_t k = 0;
-        while (k < listed && strcmp(names[k], scan->kernels[i].at.name) != 0) k++;
-        if (k == listed) names[listed++] = scan->kernels[i].at.name;
+        while (k < listed && strcmp(names[k], scan->kernels[i].name) != 0) k++;
+        if (k == listed) names[listed++] = scan->kernels[i].name;
     }
     const char *unmangled = NULL;
     for (size_t i = 0; i < listed && !unmangled; i++)
         if (is_mangled(s->entry, names[i])) unmangled = names[i];
     if (kernel && kernel->is_template && !strchr(s->entry, '<')) {
         check_add(m, l->entry, "kernel '%s' (%s:%d) is a template: name an instance, e.g. entry = \"%s<float>\"", base,
-                  kernel->at.file, kernel->at.line, base);
+                  kernel->path, kernel->line, base);
     } else if (kernel && count > 1 && !strchr(s->entry, '<')) {
         check_add(m, l->entry,
                   "there are %zu kernels '%s' (%s:%d is the last one), and 'entry' does not say which: "
                   "give it a name of its own",
-                  count, base, kernel->at.file, kernel->at.line);
+                  count, base, kernel->path, kernel->line);
     } else if (kernel) {
-        check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->at.file,
-                  kernel->at.line, s->problem);
+        check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->path, kernel->line,
+                  s->problem);
     } else if (unmangled) {
         check_add(m, l->entry, "'%s' is the name that kernel '%s' has in compiled code: write entry = \"%s\"", s->entry,
                   unmangled, unmangled);

@@ -5,7 +5,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/check/signature.h"
-#include "tuner/init/cuda_file.h"
+#include "tuner/source/cuda_file.h"
 
 // A tuning parameter, or a macro that is fixed. Those of templates get names that the source does not have.
 struct draft_parameter {

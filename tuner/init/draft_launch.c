@@ -147,12 +147,11 @@ static bool read_dimensions(const struct job_draft *d, const struct draft_scope 
     return count > 0;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool has_name(char *const texts[3], const char *name)
 {
-    size_t length = strlen(word);
-    for (const char *at = text; text && (at = strstr(at, word)); at++)
-        if ((at == text || !cuda_in_name(at[-1])) && !cuda_in_name(at[length])) return true;
-    return false;
+    bool found = false;
+    for (int k = 0; k < 3; k++) found |= texts[k] && cuda_text_has(texts[k], name);
+    return found;
 }
 
 // What a launch that is all numbers may hide: that they depend on the parameters, or the grid on the sizes. NULL:
@@ -163,15 +162,13 @@ static const char *hidden(const struct job_draft *d)
     bool parameters = false, sizes = false, has_parameter = false, has_size = false;
     for (size_t i = 0; i < d->parameter_count; i++) {
         parameters |= !d->parameters[i].choice;
-        for (int k = 0; k < 3; k++)
-            has_parameter |=
-                has_word(l->grid[k], d->parameters[i].name) || has_word(l->block[k], d->parameters[i].name);
+        has_parameter |= has_name(l->grid, d->parameters[i].name) || has_name(l->block, d->parameters[i].name);
     }
     for (size_t i = 0; i < d->argument_count; i++) {
         const struct draft_argument *a = &d->arguments[i];
         bool real = a->is_known && a->known.type && a->known.type->kind == 'f';
         sizes |= !a->source->stars && !real;
-        for (int k = 0; k < 3; k++) has_size |= has_word(l->grid[k], a->name);
+        has_size |= has_name(l->grid, a->name);
     }
     return parameters && !has_parameter ? "its numbers may depend on the parameters"
            : sizes && !has_size         ? "the numbers of its grid may depend on the sizes"
@@ -231,7 +228,8 @@ static void limit_shared(struct job_draft *d)
             size_t close = cuda_tokens_close(&d->file->tokens, bracket, d->kernel->end);
             char *size = draft_expression(d, &s, bracket + 1, close - 1);
             known &= size != NULL;
-            for (size_t p = 0; p < d->parameter_count && size; p++) parameters |= has_word(size, d->parameters[p].name);
+            for (size_t p = 0; p < d->parameter_count && size; p++)
+                parameters |= cuda_text_has(size, d->parameters[p].name);
             text_add(&total, " * (%s)", size ? size : "");
             free(size);
             bracket = close;

@@ -72,8 +72,8 @@ static struct tested read_tests(const struct cuda_file *f, const char *name)
         const struct cuda_line_name *n = &f->line_names[i];
         int64_t value;
         if (strcmp(n->name, name) != 0) continue;
-        t.unroll |= n->unroll;
-        t.choice |= !n->unroll && !n->ordered;
+        t.unroll |= n->kind == NAME_UNROLL;
+        t.choice |= n->kind == NAME_TESTED && !n->ordered;
         if (!n->value || !whole_number(n->value, &value) || t.count == sizeof t.values / sizeof *t.values) continue;
         bool known = false;
         for (size_t k = 0; k < t.count; k++) known |= t.values[k] == value;
@@ -203,7 +203,7 @@ static void undefined(struct job_draft *d)
     for (size_t i = 0; i < f->line_name_count; i++) {
         const char *name = f->line_names[i].name;
         struct cuda_token t = {CUDA_NAME, f->line_names[i].line, strlen(name), name};
-        undefined_name(d, &t, false, false, true);
+        if (f->line_names[i].kind != NAME_USED) undefined_name(d, &t, false, false, true);
     }
 }
 
@@ -227,13 +227,13 @@ static void defaults(struct job_draft *d)
         const struct cuda_macro *m = &d->file->macros[i];
         int64_t value;
         if (m->function || draft_find_parameter(d, m->name) || !used(d, m->name) || of_headers(m->name)) continue;
-        bool number = whole_number(m->value, &value);
-        if (number && m->guarded)
+        bool number = whole_number(m->value, &value), guarded = cuda_file_guards(d->file, m->name, m->line);
+        if (number && guarded)
             add_macro(d, m->name, &value, text_format("line %d has the default", m->line));
         else if (number && in_capitals(m->name))
             draft_note(d, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
                        m->name, m->line, m->name);
-        else if (!number && m->guarded && m->value[0])
+        else if (!number && guarded && m->value[0])
             draft_note(d, "%s is '%s' by default (line %d); to tune it, make it a parameter with such words as values",
                        m->name, m->value, m->line);
     }

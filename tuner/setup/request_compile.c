@@ -136,11 +136,11 @@ static json_t *header_macros(const struct job *job)
     return macros;
 }
 
-int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+int request_source_open(const struct job *job, const char *path, struct source *source, struct error *err)
 {
-    char *folder = text_directory(job->source);
+    char *folder = text_directory(path);
     json_t *macros = header_macros(job);
-    struct source_request request = {.path = job->source,
+    struct source_request request = {.path = path,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
                                      .macro_count = json_array_size(macros),
@@ -150,11 +150,20 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
     request.include = folders;
     request.macro = names;
-    int result = source_hash(&request, hash, err);
+    int result = source_open(source, &request, err);
     free(folders);
     free(names);
     free(folder);
     json_decref(macros);
+    return result;
+}
+
+int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    struct source s;
+    int result = request_source_open(job, job->source, &s, err);
+    memcpy(hash, s.hash, sizeof s.hash);
+    source_release(&s);
     return result;
 }
 

@@ -171,6 +171,14 @@ bool cuda_token_is(const struct cuda_token *t, const char *text)
     return p >= end && !*text;
 }
 
+bool cuda_text_has(const char *text, const char *word)
+{
+    struct cuda_reader r = cuda_reader_of(text);
+    for (struct cuda_token t = cuda_next(&r); t.kind != CUDA_END; t = cuda_next(&r))
+        if (t.kind == CUDA_NAME && cuda_token_is(&t, word)) return true;
+    return false;
+}
+
 char *cuda_text_between(const char *begin, const char *end)
 {
     char *text = memory_new((size_t)(end - begin) + 1, 1), *out = text;
@@ -231,6 +239,14 @@ void cuda_tokens_init(struct cuda_tokens *t, const char *source)
         add(t, token);
         if (left_out) skip_left_out(&reader);
     }
+}
+
+void cuda_tokens_line(struct cuda_tokens *t, const struct cuda_token *directive)
+{
+    struct cuda_reader reader = {.at = directive->text, .line = directive->line, .fresh = true};
+    *t = (struct cuda_tokens){0};
+    cuda_next(&reader); // the sign
+    for (struct cuda_token one = cuda_next(&reader); one.kind != CUDA_LINE_END; one = cuda_next(&reader)) add(t, one);
 }
 
 void cuda_tokens_release(struct cuda_tokens *t)

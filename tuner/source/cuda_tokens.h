@@ -49,6 +49,8 @@ bool cuda_in_name(char);
 
 // Whether the token is this word or mark.
 bool cuda_token_is(const struct cuda_token *, const char *text);
+// Whether a text has the word as a token.
+bool cuda_text_has(const char *text, const char *word);
 // The text of a token, without continuations. malloc'ed.
 char *cuda_token_copy(const struct cuda_token *);
 // What stands between two places of a source, without continuations. malloc'ed.
@@ -64,6 +66,8 @@ struct cuda_tokens {
 // All tokens of a source but comments and what `#if 0` leaves out; a preprocessor line is one. The source must live as
 // long as the tokens.
 void cuda_tokens_init(struct cuda_tokens *, const char *source);
+// The words of a preprocessor line, which one token of such a list is, behind the sign.
+void cuda_tokens_line(struct cuda_tokens *, const struct cuda_token *directive);
 void cuda_tokens_release(struct cuda_tokens *);
 
 // The tokens [first, end) as text, with single blanks where the source has any space. malloc'ed.

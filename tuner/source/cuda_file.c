@@ -1,10 +1,9 @@
 // See cuda_file.h.
-#include "tuner/init/cuda_file.h"
+#include "tuner/source/cuda_file.h"
 
-#include "tuner/base/base.h"
-#include "tuner/init/cuda_directives.h"
+#include <limits.h>
 
-enum { MAX_SCOPES = 64 };
+enum { MAX_SCOPES = 64, MAX_CONDITIONS = 64 };
 
 struct declaration_reader {
     struct cuda_file *file;
@@ -26,6 +25,93 @@ static bool is_name(const struct cuda_file *f, size_t i, size_t end)
 {
     return i < end && token(f, i)->kind == CUDA_NAME;
 }
+
+// Preprocessor lines
+// ---------------------------------------------------------------------------------------------------
+
+// Conditions that are open, by their numbers.
+struct open_conditions {
+    size_t depth, list[MAX_CONDITIONS];
+};
+
+static bool word_is(const struct cuda_tokens *words, size_t i, const char *text)
+{
+    return i < words->count && cuda_token_is(&words->items[i], text);
+}
+
+// The word that is the name of a guard; 0: the line is no guard.
+static size_t guard_of(const struct cuda_tokens *w)
+{
+    bool negated = word_is(w, 0, "if") && word_is(w, 1, "!") && word_is(w, 2, "defined");
+    if (word_is(w, 0, "ifndef") && w->count == 2) return 1;
+    return negated && w->count == 4 ? 3 : negated && w->count == 6 && word_is(w, 3, "(") ? 4 : 0;
+}
+
+static void read_condition(struct cuda_file *f, struct open_conditions *open, const struct cuda_tokens *w, int line)
+{
+    bool other = word_is(w, 0, "else") || word_is(w, 0, "elif");
+    size_t guard = guard_of(w);
+    if ((other || word_is(w, 0, "endif")) && open->depth) f->conditions[open->list[--open->depth]].last = line;
+    if (!other && !word_is(w, 0, "if") && !word_is(w, 0, "ifdef") && !word_is(w, 0, "ifndef")) return;
+    if (open->depth < MAX_CONDITIONS) open->list[open->depth++] = f->condition_count;
+    memory_add(f->conditions, f->condition_count) =
+        (struct cuda_condition){guard ? cuda_token_copy(&w->items[guard]) : NULL, line, INT_MAX};
+}
+
+static void read_line_names(struct cuda_file *f, const struct cuda_tokens *w, int line)
+{
+    bool unroll = word_is(w, 0, "pragma") && word_is(w, 1, "unroll"), defines = word_is(w, 0, "define"),
+         tested = word_is(w, 0, "if") || word_is(w, 0, "elif");
+    bool header = word_is(w, 0, "include") && !(w->count > 1 && w->items[1].kind == CUDA_NAME);
+    for (size_t i = unroll || defines || word_is(w, 0, "undef") ? 2 : 1; i < w->count && !header && !guard_of(w); i++) {
+        const struct cuda_token *t = &w->items[i];
+        tested &= !cuda_token_is(t, "defined"); // its absence means something
+        if (t->kind != CUDA_NAME) continue;
+        bool number = tested && word_is(w, i + 1, "==") && i + 2 < w->count && t[2].kind == CUDA_NUMBER;
+        memory_add(f->line_names, f->line_name_count) = (struct cuda_line_name){
+            .name = cuda_token_copy(t),
+            .value = number ? cuda_token_copy(&t[2]) : NULL,
+            .kind = unroll   ? NAME_UNROLL
+                    : tested ? NAME_TESTED
+                             : NAME_USED,
+            .ordered = i + 1 < w->count && (*t[1].text == '<' || *t[1].text == '>'),
+            .line = line,
+        };
+    }
+}
+
+static void read_line(struct cuda_file *f, struct open_conditions *open, const struct cuda_token *directive)
+{
+    struct cuda_tokens w;
+    cuda_tokens_line(&w, directive);
+    for (size_t i = 0; i < w.count; i++) f->pastes |= word_is(&w, i, "##");
+    read_condition(f, open, &w, directive->line);
+    read_line_names(f, &w, directive->line);
+    if (word_is(&w, 0, "define") && w.count > 1 && w.items[1].kind == CUDA_NAME)
+        memory_add(f->macros, f->macro_count) = (struct cuda_macro){
+            .name = cuda_token_copy(&w.items[1]),
+            .value = cuda_token_text(&w.items[2], &w.items[w.count]),
+            .function = word_is(&w, 2, "(") && w.items[2].text == w.items[1].text + w.items[1].length,
+            .line = directive->line,
+        };
+    cuda_tokens_release(&w);
+}
+
+// Takes the preprocessor lines from the tokens: they would be in the way of declarations.
+static void read_lines(struct cuda_file *f)
+{
+    struct open_conditions open = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < f->tokens.count; i++)
+        if (f->tokens.items[i].kind == CUDA_DIRECTIVE)
+            read_line(f, &open, &f->tokens.items[i]);
+        else
+            f->tokens.items[kept++] = f->tokens.items[i];
+    f->tokens.count = kept;
+}
+
+// Declarations
+// ---------------------------------------------------------------------------------------------------------
 
 // The index behind the > that closes the < at `open`.
 static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
@@ -318,7 +404,7 @@ void cuda_file_init(struct cuda_file *f, char *source)
     *f = (struct cuda_file){.source = source};
     struct declaration_reader p = {.file = f};
     cuda_tokens_init(&f->tokens, source);
-    cuda_directives_read(f);
+    read_lines(f);
     read_declarations(&p);
 }
 
@@ -351,7 +437,9 @@ void cuda_file_release(struct cuda_file *f)
         free(f->line_names[i].name);
         free(f->line_names[i].value);
     }
+    for (size_t i = 0; i < f->condition_count; i++) free(f->conditions[i].guard);
     free(f->line_names);
+    free(f->conditions);
     release_macros(f->macros, f->macro_count);
     release_macros(f->constants, f->constant_count);
     free(f->kernels);
@@ -362,7 +450,33 @@ void cuda_file_release(struct cuda_file *f)
     *f = (struct cuda_file){0};
 }
 
-static const struct cuda_macro *find_macro(const struct cuda_file *f, const char *name)
+const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *f, size_t *from, bool *is_template)
+{
+    size_t count = f->tokens.count;
+    *is_template = false;
+    for (size_t i = *from; i < count; i++) {
+        *is_template |= is(f, i, count, "template");
+        *is_template &= !is(f, i, count, ";") && !is(f, i, count, "{") && !is(f, i, count, "}");
+        if (!is(f, i, count, "__global__")) continue;
+        size_t end = i + 1;
+        while (end < count && !is(f, end, count, ";") && !is(f, end, count, "{") && !is(f, end, count, "__global__"))
+            end++;
+        *from = function_name(f, i + 1, end);
+        if (*from < end) return token(f, (*from)++);
+    }
+    return NULL;
+}
+
+bool cuda_file_guards(const struct cuda_file *f, const char *name, int line)
+{
+    for (size_t i = 0; i < f->condition_count; i++) {
+        const struct cuda_condition *c = &f->conditions[i];
+        if (c->guard && !strcmp(c->guard, name) && c->first <= line && line <= c->last) return true;
+    }
+    return false;
+}
+
+const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *f, const char *name)
 {
     for (size_t i = 0; i < f->macro_count; i++)
         if (!strcmp(f->macros[i].name, name)) return &f->macros[i];
@@ -371,7 +485,7 @@ static const struct cuda_macro *find_macro(const struct cuda_file *f, const char
 
 bool cuda_file_uses(const struct cuda_file *f, const char *name)
 {
-    if (find_macro(f, name)) return true;
+    if (cuda_file_find_macro(f, name)) return true;
     for (size_t i = 0; i < f->tokens.count; i++)
         if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name)) return true;
     for (size_t i = 0; i < f->macro_count; i++)
@@ -402,15 +516,23 @@ static bool declared_at(const struct cuda_file *f, size_t i)
     return false;
 }
 
+const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *f, size_t *from, const char *name)
+{
+    while (*from < f->tokens.count) {
+        const struct cuda_token *t = token(f, *from);
+        size_t at = (*from)++;
+        if (t->kind == CUDA_NAME && cuda_token_is(t, name) && declared_at(f, at)) return t;
+    }
+    return NULL;
+}
+
 bool cuda_file_declares(const struct cuda_file *f, const char *name)
 {
-    if (find_macro(f, name)) return true;
+    if (cuda_file_find_macro(f, name)) return true;
     for (size_t i = 0; i < f->constant_count; i++)
         if (!strcmp(f->constants[i].name, name)) return true;
     for (size_t i = 0; i < f->kernel_count; i++)
         for (size_t j = 0; j < f->kernels[i].argument_count; j++)
             if (!strcmp(f->kernels[i].arguments[j].name, name)) return true;
-    for (size_t i = 0; i < f->tokens.count; i++)
-        if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name) && declared_at(f, i)) return true;
-    return false;
+    return cuda_file_next_declaration(f, &(size_t){0}, name) != NULL;
 }
