@@ -1,10 +1,12 @@
-// See job.h: names, values and the life of a loaded job. Reading is in job_load.c and job_launch.c.
+// See job.h: names, values, the space and the life of a loaded job. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
 #include <stdarg.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/shared_library.h"
 #include "tuner/job/job_parts.h"
+#include "tuner/job/job_sizes.h"
 
 const struct device_limits device_limits_h200 = {
     .sm_count = 132,
@@ -104,6 +106,56 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
         if (space_set_constant(job->space, n->name, value, err)) return -1;
     }
     return 0;
+}
+
+int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
+{
+    int bad = -1;
+    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
+    if (space_build(job->space, &bad, err)) {
+        if (bad < 0) return error_prefix(err, "%s", job->path);
+        char setting[32];
+        snprintf(setting, sizeof setting, "constraints[%d]", bad);
+        return job_locate_error(job, setting, err);
+    }
+    if (job_check_supported(job, err)) return -1;
+    if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
+        return -1;
+    return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;
+}
+
+// All that a job points to lies in its arena and is freed with it. Expressions are in a list.
+void *job_new(struct job *job, size_t count, size_t size)
+{
+    return arena_new(&job->memory, count * size);
+}
+
+void *job_room(struct job *job, void *list, size_t count, size_t size)
+{
+    if (count & (count - 1)) return list; // what there is has room for a power of two
+    void *longer = job_new(job, count ? 2 * count : 1, size);
+    return count ? memcpy(longer, list, count * size) : longer;
+}
+
+char *job_copy(struct job *job, const char *text)
+{
+    size_t length = text ? strlen(text) + 1 : 0;
+    return text ? memcpy(job_new(job, length, 1), text, length) : NULL;
+}
+
+char *job_keep(struct job *job, char *text)
+{
+    char *copy = job_copy(job, text);
+    free(text);
+    return copy;
+}
+
+struct expr *job_parse(struct job *job, const char *text, struct error *err)
+{
+    struct expr *e = expr_parse(text, job->symbols, err);
+    if (!e) return NULL;
+    job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
+    return job->expressions[job->expression_count++] = e;
 }
 
 void job_free(struct job *job)
@@ -322,4 +374,50 @@ double job_objective(const struct job *job, const double *times)
     double weights[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < job->tuned_count; p++) weights[p] = job->problems[p].weight;
     return objective_value(job->objective, weights, times, job->tuned_count);
+}
+
+const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",
+                                                                        [FUNCTION_GENERATE] = "generate",
+                                                                        [FUNCTION_VERIFY] = "verify",
+                                                                        [FUNCTION_INIT] = "init"};
+
+// A visitor of expressions that may be missing.
+struct expression_visitor {
+    void (*visit)(void *user, struct expr *);
+    void *user;
+};
+
+static void each(const struct expression_visitor *v, struct expr *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i]) v->visit(v->user, list[i]);
+}
+
+void stage_each_expression(const struct stage *s, void (*visit)(void *user, struct expr *), void *user)
+{
+    const struct expression_visitor v = {visit, user};
+    each(&v, (struct expr *[]){s->when, s->shared, s->overlap}, 3);
+    each(&v, s->grid, 3);
+    each(&v, s->block, 3);
+    each(&v, s->cluster, 3);
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        each(&v, (struct expr *[]){l->from, l->holds, l->next}, 3);
+    }
+    for (size_t i = 0; i < s->role_count; i++) each(&v, &s->roles[i].value, 1);
+    for (size_t i = 0; i < s->argument_count; i++) {
+        const struct argument *a = &s->arguments[i];
+        each(&v, &a->value, 1);
+        for (size_t k = 0; k < a->member_count; k++) each(&v, &a->members[k].value, 1);
+        if (!a->map) continue;
+        each(&v, a->map->view, TENSOR_MAP_RANK_MAX);
+        each(&v, a->map->stride, TENSOR_MAP_RANK_MAX);
+        each(&v, a->map->box, TENSOR_MAP_RANK_MAX);
+        each(&v, (struct expr *[]){a->map->swizzle, a->map->promotion}, 2);
+    }
+}
+
+bool implementation_is_built(const struct implementation *m)
+{
+    return m->kind == IMPLEMENTATION_LIBRARY && shared_library_is_source(m->path);
 }

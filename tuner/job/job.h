@@ -111,7 +111,7 @@ struct job {
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct implementation fallback;   // for devices without tuning results (job_fallback.c)
+    struct implementation fallback;   // for devices without tuning results (job_configuration.c)
     size_t baseline_count;            // of the user's own
     struct implementation *baselines; // the current kernel first, where the job has one
 };

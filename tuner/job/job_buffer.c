@@ -47,7 +47,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     if (b.restore && b.direction != DIRECTION_IN)
         reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
                        direction_text[b.direction]);
-    const struct node *shape = reader_sequence(r, n, "arguments[].shape");
+    const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);

@@ -74,7 +74,7 @@ static void load_constant(struct reader *r, struct job *job, const struct node *
 
 void load_constants(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "constants");
+    const struct node *list = reader_member(r, root, "constants");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         if (node_is_group(n))

@@ -175,7 +175,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
 static void load_dimensions(struct reader *r, struct job *job, const struct node *group, const char *path, size_t rank,
                             const char *buffer, struct expr **to)
 {
-    const struct node *list = reader_sequence(r, group, path);
+    const struct node *list = reader_member(r, group, path);
     if (!list) return;
     if (node_count(list) != rank) {
         reader_mistake(r, list, "'%s' of buffer '%s' must have a number for each of its %zu dimensions, not %zu",
@@ -191,7 +191,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
 struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
                                const char *buffer)
 {
-    const struct node *n = reader_group(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
+    const struct node *n = reader_member(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
     if (!n) return NULL;
     struct compared *c = job_new(job, 1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);

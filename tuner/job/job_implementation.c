@@ -116,7 +116,7 @@ static void read_kernel(struct implementation_reading *g)
 static void read_options(const struct implementation_reading *g)
 {
     struct implementation *to = g->to;
-    const struct node *list = reader_sequence(g->r, g->group, MEMBER("options"));
+    const struct node *list = reader_member(g->r, g->group, MEMBER("options"));
     to->options = job_new(g->job, list ? node_count(list) : 0, sizeof *to->options);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *option = node_at(list, i);
@@ -180,7 +180,7 @@ static void read_command(struct implementation_reading *g)
 
 static void read_files(struct implementation_reading *g)
 {
-    const struct node *files = reader_group(g->r, g->group, MEMBER("files"));
+    const struct node *files = reader_member(g->r, g->group, MEMBER("files"));
     struct implementation *to = g->to;
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
@@ -287,7 +287,7 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
 
 void load_baselines(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "current"), *list = reader_sequence(r, root, "baselines");
+    const struct node *group = reader_member(r, root, "current"), *list = reader_member(r, root, "baselines");
     if (group)
         read_implementation(r, job, group, &current, add_baseline(job, job_copy(job, "current"), CURRENT_KERNEL));
     if (list && node_count(list) > JOB_MAX_BASELINES) {
@@ -300,14 +300,14 @@ void load_baselines(struct reader *r, struct job *job, const struct node *root)
 
 void load_fallback(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "fallback");
+    const struct node *group = reader_member(r, root, "fallback");
     job->fallback.setting = job_copy(job, "fallback");
     if (group) read_implementation(r, job, group, &fallback, &job->fallback);
 }
 
 void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "reference"),
+    const struct node *group = reader_member(r, root, "reference"),
                       *enabled = node_member(node_member(root, "verification"), "enabled");
     job->reference.setting = job_copy(job, "reference");
     job->reference.name = job_copy(job, "");

@@ -10,13 +10,12 @@
 #include "tuner/base/installation.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
-#include "tuner/job/setting_hints.h"
 #include "tuner/trial/metrics.h"
 
 static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
                          const char *directory, char ***list, size_t *count)
 {
-    const struct node *sequence = reader_sequence(r, group, path);
+    const struct node *sequence = reader_member(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
         if (!node_is_string(n)) {
@@ -31,7 +30,7 @@ static void load_strings(struct reader *r, struct job *job, const struct node *g
 
 static void load_defines(struct reader *r, struct job *job, const struct node *kernel)
 {
-    const struct node *defines = reader_group(r, kernel, "kernel.defines");
+    const struct node *defines = reader_member(r, kernel, "kernel.defines");
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
         struct error err;
@@ -61,7 +60,7 @@ static char *find_template(const struct job *job, const char *source)
 
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *kernel = reader_group(r, root, "kernel");
+    const struct node *kernel = reader_member(r, root, "kernel");
     if (!kernel) {
         reader_mistake(r, NULL, "'kernel' is missing: add 'kernel = { template = \"...\"; entry = \"...\"; };'");
         return;
@@ -88,7 +87,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
 // No parameters means one configuration: that of a kernel which is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "parameters");
+    const struct node *list = reader_member(r, root, "parameters");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         const char *name = node_is_group(n) ? reader_string(r, n, "parameters[].name") : NULL;
@@ -99,7 +98,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
         else if (!node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
     }
-    const struct node *derived = reader_group(r, root, "derived");
+    const struct node *derived = reader_member(r, root, "derived");
     for (size_t i = 0; derived && i < node_count(derived); i++) {
         const struct node *n = node_at(derived, i);
         struct error err;
@@ -116,7 +115,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
 
 static void load_constraints(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "constraints");
+    const struct node *list = reader_member(r, root, "constraints");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         struct error err;
@@ -197,19 +196,19 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
 
 static void load_problems(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "problems");
+    const struct node *list = reader_member(r, root, "problems");
     if (!node_member(root, "problems") || (list && !node_count(list)))
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
     const struct node *verification = node_member(root, "verification");
-    const struct node *ragged = verification ? reader_sequence(r, verification, "verification.problems") : NULL;
+    const struct node *ragged = verification ? reader_member(r, verification, "verification.problems") : NULL;
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
 // Conditions on sizes, which the header evaluates too.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
-    const struct node *list = verification ? reader_sequence(r, verification, "verification.supported") : NULL;
+    const struct node *list = verification ? reader_member(r, verification, "verification.supported") : NULL;
     size_t count = list ? node_count(list) : 0;
     job->supported = job_new(job, count, sizeof *job->supported);
     for (size_t i = 0; i < count; i++) {
@@ -229,7 +228,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);
-    const struct node *list = verification ? reader_sequence(r, verification, "verification.values") : NULL;
+    const struct node *list = verification ? reader_member(r, verification, "verification.values") : NULL;
     job->domain = op && !list ? op->domain : 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const char *word = node_is_string(node_at(list, i)) ? node_string(node_at(list, i)) : "";
@@ -339,18 +338,18 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
                        "every problem has holdout = true: leave at least one to choose kernels for");
-    load_work(r, job, reader_group(r, root, "work"));
-    g = reader_group(r, root, "budget");
+    load_work(r, job, reader_member(r, root, "work"));
+    g = reader_member(r, root, "budget");
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
     job->stop.until = reader_number(r, g, "budget.until");
-    g = reader_group(r, root, "search");
+    g = reader_member(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
     load_strategy(r, job, g);
 
-    load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
-    const struct node *v = reader_group(r, root, "verification");
+    load_table(r, reader_member(r, root, "verification"), "verification", verify_table, &job->verify);
+    const struct node *v = reader_member(r, root, "verification");
     load_supported(r, job, v);
     load_values(r, job, v);
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
@@ -358,16 +357,16 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(v, "exact"),
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
-    g = reader_group(r, root, "measure");
+    g = reader_member(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
-    load_table(r, g ? reader_group(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
+    load_table(r, g ? reader_member(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
-    g = reader_group(r, root, "counters");
+    g = reader_member(r, root, "counters");
     reader_check_group(r, g, "'counters'", "counters", NULL);
     if (g) load_metrics(r, job, g);
-    g = reader_group(r, root, "compile");
+    g = reader_member(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
     job->compile_memory = reader_integer(r, g, "compile.memory") << 20;

@@ -5,7 +5,7 @@
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
 #include "tuner/base/protocol.h"
-#include "tuner/job/job_setting_table.h"
+#include "tuner/job/job_settings.h"
 #include "tuner/trial/objective.h"
 
 #define REQUIRED .unset = "required"

@@ -28,7 +28,7 @@ static void add(struct value_list *l, int64_t value)
 // [first, last] or [first, last, step]. Whether it is one.
 static bool load_range(struct reader *r, const struct node *n, const char *name, struct value_list *out)
 {
-    const struct node *range = reader_sequence(r, n, "parameters[].range");
+    const struct node *range = reader_member(r, n, "parameters[].range");
     size_t members_given = range ? node_count(range) : 0;
     bool integers = members_given == 2 || members_given == 3;
     for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));
