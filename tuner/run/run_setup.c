@@ -5,8 +5,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
 #include "tuner/run/run.h"
-#include "tuner/setup/work_bounds.h"
 #include "tuner/setup/run_environment.h"
+#include "tuner/setup/work_bounds.h"
 
 // What the first GPU worker says of itself.
 struct counters_there {
