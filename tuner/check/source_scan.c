@@ -3,13 +3,13 @@
 
 #include "tuner/setup/request.h"
 
-static void add_kernels(struct source_scan *scan, const struct scanned_file *f)
+static void add_kernels(struct source_scan *scan, struct scanned_file *f)
 {
     const struct cuda_token *name;
     bool is_template;
     for (size_t from = 0; (name = cuda_file_next_kernel(&f->file, &from, &is_template));)
         memory_add(scan->kernels, scan->kernel_count) =
-            (struct scanned_kernel){cuda_token_copy(name), f->path, name->line, is_template};
+            (struct scanned_kernel){cuda_token_copy(&f->file.memory, name), f->path, name->line, is_template};
 }
 
 // Takes a file's path and text, and follows its includes, but those in comments and strings.
@@ -50,7 +50,6 @@ void source_scan_release(struct source_scan *scan)
         free(scan->files[i].path);
         cuda_file_release(&scan->files[i].file);
     }
-    for (size_t i = 0; i < scan->kernel_count; i++) free(scan->kernels[i].name);
     free(scan->files);
     free(scan->kernels);
     free(scan->missing);

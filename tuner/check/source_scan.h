@@ -11,8 +11,7 @@ struct scanned_file {
 };
 
 struct scanned_kernel {
-    char *name;
-    const char *path;
+    const char *name, *path;
     int line;
     bool is_template;
 };

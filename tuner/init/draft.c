@@ -1,5 +1,8 @@
-// See draft.h: a draft's beginning and end, and the names of its arguments.
+// See draft.h and draft_parts.h: a draft's beginning and end, the names of its arguments, words of the source, notes.
 #include "tuner/init/draft.h"
+
+#include <ctype.h>
+#include <stdarg.h>
 
 #include "search/space/expr.h"
 #include "tuner/base/base.h"
@@ -17,16 +20,13 @@ static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
     return taken;
 }
 
-// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header. malloc'ed.
-static char *argument_name(const struct job_draft *d, const char *source, bool scalar)
+// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header.
+static const char *argument_name(const struct job_draft *d, const char *source, bool scalar)
 {
     size_t number = d->argument_count + 1;
-    source += strspn(source, "_");
-    char *name = draft_plain_name(source) ? text_copy(source) : text_format("argument_%zu", number);
-    while (is_taken(d, name, scalar)) {
-        free(name);
-        name = text_format("argument_%zu", number++);
-    }
+    const char *name = source + strspn(source, "_");
+    if (!draft_plain_name(name)) name = arena_format(d->memory, "argument_%zu", number);
+    while (is_taken(d, name, scalar)) name = arena_format(d->memory, "argument_%zu", number++);
     return name;
 }
 
@@ -56,48 +56,89 @@ static void read_included(struct job_draft *d, const char *path)
 void job_draft_open(struct job_draft *d, const struct cuda_file *file, const struct cuda_kernel *kernel,
                     const char *path)
 {
-    *d = (struct job_draft){.file = file, .kernel = kernel};
+    *d = (struct job_draft){.memory = memory_new(1, sizeof *d->memory), .file = file, .kernel = kernel};
     if (path) read_included(d, path);
     for (size_t i = 0; i < kernel->argument_count; i++) add_argument(d, &kernel->arguments[i]);
     draft_read(d);
 }
 
-static void release_parameters(struct draft_parameter *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].source);
-        free(list[i].values);
-        free(list[i].why);
-    }
-    free(list);
-}
-
 void job_draft_release(struct job_draft *d)
 {
-    release_parameters(d->parameters, d->parameter_count);
-    release_parameters(d->defines, d->define_count);
-    for (size_t i = 0; i < d->argument_count; i++) {
-        free(d->arguments[i].name);
-        free(d->arguments[i].value);
-    }
     for (size_t i = 0; i < d->included_count; i++) cuda_file_release(&d->included[i]);
+    arena_release(d->memory);
+    free(d->memory);
     free(d->included);
-    for (size_t i = 0; i < d->constraint_count; i++) free(d->constraints[i]);
-    for (size_t i = 0; i < d->note_count; i++) free(d->notes[i]);
-    for (int k = 0; k < 3; k++) {
-        free(d->launch.grid[k]);
-        free(d->launch.block[k]);
-    }
-    free(d->launch.shared);
-    free(d->launch.reason);
+    free(d->parameters);
+    free(d->defines);
     free(d->arguments);
     free(d->constraints);
     free(d->notes);
-    free(d->entry.text);
-    free(d->sample.text);
-    free(d->nvcc);
-    free(d->log);
     signatures_release(&d->signatures);
     *d = (struct job_draft){0};
+}
+
+// Words and notes
+// ------------------------------------------------------------------------------------------------------
+
+const struct cuda_token *draft_token(const struct job_draft *d, size_t i)
+{
+    return &d->file->tokens.items[i];
+}
+
+char *draft_copy(const struct job_draft *d, const struct cuda_token *t)
+{
+    return cuda_token_copy(d->memory, t);
+}
+
+char *draft_range(const struct job_draft *d, struct cuda_range r)
+{
+    return cuda_token_text(d->memory, draft_token(d, r.begin), draft_token(d, r.end));
+}
+
+bool draft_is(const struct job_draft *d, size_t i, const char *text)
+{
+    return i < d->file->tokens.count && cuda_token_is(draft_token(d, i), text);
+}
+
+bool draft_is_name(const struct job_draft *d, size_t i)
+{
+    return i < d->file->tokens.count && draft_token(d, i)->kind == CUDA_NAME;
+}
+
+const struct draft_parameter *draft_find_parameter(const struct job_draft *d, const char *source)
+{
+    for (size_t i = 0; i < d->parameter_count; i++)
+        if (!strcmp(d->parameters[i].source, source)) return &d->parameters[i];
+    return NULL;
+}
+
+void draft_note(struct job_draft *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    const char *note = arena_copy(d->memory, text);
+    free(text);
+    for (size_t i = 0; i < d->note_count; i++)
+        if (!strcmp(d->notes[i], note)) return;
+    memory_add(d->notes, d->note_count) = note;
+}
+
+bool draft_plain_name(const char *name)
+{
+    if (!isalpha((unsigned char)*name)) return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_') return false;
+    return true;
+}
+
+size_t draft_item_end(const struct job_draft *d, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (draft_is(d, i, ",")) return i;
+        if (draft_is(d, i, "(") || draft_is(d, i, "[") || draft_is(d, i, "{"))
+            i = cuda_tokens_close(&d->file->tokens, i, end) - 1;
+    }
+    return end;
 }

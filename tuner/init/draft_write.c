@@ -35,7 +35,7 @@ static void print_blank(FILE *f, const char *hint)
     free(text);
 }
 
-static void print_list(FILE *f, const char *name, char *const texts[3])
+static void print_list(FILE *f, const char *name, const char *const texts[3])
 {
     fprintf(f, "  %s = [ ", name);
     for (int k = 0; k < 3 && texts[k]; k++) {
@@ -51,9 +51,9 @@ static void print_kernel(FILE *f, const struct job_draft *d, const char *templat
     print_string(f, template);
     fprintf(f, ";\n  entry = ");
     if (d->entry_known) {
-        print_string(f, d->entry.text);
+        print_string(f, d->entry);
     } else {
-        char *hint = text_format("a name expression: %s", d->entry.text);
+        char *hint = text_format("a name expression: %s", d->entry);
         print_blank(f, hint);
         free(hint);
     }

@@ -7,22 +7,22 @@
 #include "tuner/source/cuda_tokens.h"
 
 struct cuda_argument {
-    char *type; // without const, *, & and __restrict__: "unsigned int"
-    char *name; // "argument_2" where the source has none
-    int stars;  // 1: a pointer
+    const char *type; // without const, *, & and __restrict__: "unsigned int"
+    const char *name; // "argument_2" where the source has none
+    int stars;        // 1: a pointer
     bool constant, reference;
     int line;
 };
 
 struct cuda_template_parameter {
-    char *name;
+    const char *name;
     bool is_type, is_bool, is_pack;
-    char *value; // the default, or NULL
+    const char *value; // the default, or NULL
     int line;
 };
 
 struct cuda_kernel {
-    char *name;        // with its namespaces: "a::b"
+    const char *name;  // with its namespaces: "a::b"
     size_t head, body; // tokens: of the declaration, of the body from { to }
     size_t end;
     int line;
@@ -32,14 +32,14 @@ struct cuda_kernel {
 };
 
 struct cuda_macro {
-    char *name, *value; // value: "" without one; without comments
-    bool function;      // NAME(...)
+    const char *name, *value; // value: "" without one; without comments
+    bool function;            // NAME(...)
     int line;
 };
 
 // A name in a preprocessor line, except the one that the line defines or that guards what follows.
 struct cuda_line_name {
-    char *name, *value;                                // value: the number that #if compares it with by ==; NULL: none
+    const char *name, *value;                          // value: the number that #if compares it with by ==; NULL: none
     enum { NAME_USED, NAME_TESTED, NAME_UNROLL } kind; // tested by #if or #elif; of `#pragma unroll NAME`
     bool ordered;                                      // compared by < or >
     int line;
@@ -47,7 +47,7 @@ struct cuda_line_name {
 
 // The lines from an #if, #elif or #else to the next of them or the #endif.
 struct cuda_condition {
-    char *guard; // the name of #ifndef NAME, or of #if !defined(NAME); NULL: another condition
+    const char *guard; // the name of #ifndef NAME, or of #if !defined(NAME); NULL: another condition
     int first, last;
 };
 
@@ -57,6 +57,7 @@ struct cuda_range {
 
 struct cuda_file {
     char *source;
+    struct arena memory; // of all names and texts
     struct cuda_tokens tokens;
     size_t kernel_count, macro_count, device_count, constant_count, line_name_count, condition_count, host_count;
     struct cuda_kernel *kernels;

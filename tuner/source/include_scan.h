@@ -3,6 +3,7 @@
 #ifndef SWEETSPOT_INCLUDE_SCAN_H
 #define SWEETSPOT_INCLUDE_SCAN_H
 
+#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 enum include_kind {
@@ -18,13 +19,14 @@ struct include {
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and what it is about
     size_t end;           // behind the header's name; of a computed one behind "include" or "__has_include"
-    char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
-    char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
+    const char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
+    const char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
 };
 
 struct includes {
     size_t count;
     struct include *list; // in the order of the text
+    struct arena memory;  // of the names and values
 };
 
 // Comments, continued lines, digraphs and trigraphs are seen through. Release in any case.
