@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 
-#include "kernels/operation.h"
 #include "tuner/base/shared_library.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/job/job_sizes.h"
@@ -259,26 +258,33 @@ char *problem_label(const struct job *job, const int64_t *sizes)
     return label.text;
 }
 
+int job_buffer_shape(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
+{
+    *to = (struct operand){.type = b->type, .rows = 1};
+    if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
+        return error_prefix(err, "shape of buffer '%s'", b->name);
+    to->ld = to->cols;
+    return b->ld && expr_eval(b->ld, values, &to->ld, err)
+               ? error_prefix(err, "leading dimension of buffer '%s'", b->name)
+               : 0;
+}
+
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)
 {
     int64_t total = 0, *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int64_t result = job_problem_values(job, NULL, problem, values, err);
     for (size_t i = 0; !result && i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
-        int64_t rows = 1, cols = 0, ld, bytes;
-        if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) {
-            result = error_prefix(err, "shape of buffer '%s'", b->name);
-            break;
-        }
+        struct operand o;
+        int64_t bytes;
         bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // there is an array beside it
-        ld = cols;
-        if (b->ld && expr_eval(b->ld, values, &ld, err)) {
-            result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
-        } else if (rows < 1 || cols < 1 || ld < cols) {
+        if (job_buffer_shape(b, values, &o, err)) {
+            result = -1;
+        } else if (o.rows < 1 || o.cols < 1 || o.ld < o.cols) {
             result =
                 error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart",
-                          b->name, job->problems[problem].name, rows, cols, ld);
-        } else if (__builtin_mul_overflow(rows, ld, &bytes) ||
+                          b->name, job->problems[problem].name, o.rows, o.cols, o.ld);
+        } else if (__builtin_mul_overflow(o.rows, o.ld, &bytes) ||
                    __builtin_mul_overflow(bytes, (int64_t)element_size(b->type) << twice, &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
             result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,

@@ -8,6 +8,7 @@
 #ifndef SWEETSPOT_JOB_H
 #define SWEETSPOT_JOB_H
 
+#include "kernels/operation.h"
 #include "search/model/stop.h"
 #include "search/space/space.h"
 #include "tuner/base/arena.h"
@@ -218,6 +219,8 @@ int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, 
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
 
+// Rows, columns and ld of a buffer for a problem, from its values; all else is 0. -1 with a message.
+int job_buffer_shape(const struct buffer *, const int64_t *values, struct operand *, struct error *);
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);

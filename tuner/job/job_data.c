@@ -137,15 +137,6 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     return fill;
 }
 
-static int shape_of(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
-{
-    *to = (struct operand){.type = b->type, .rows = 1};
-    if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
-        return -1;
-    to->ld = to->cols;
-    return 0;
-}
-
 int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low, double *high, struct error *err)
 {
     const struct fill *f = &b->fill;
@@ -154,7 +145,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
     *low = f->low;
     *high = f->high;
     if ((f->low_value && expr_eval(f->low_value, values, &first, err)) ||
-        (f->high_value && expr_eval(f->high_value, values, &last, err)) || shape_of(b, values, &to, err))
+        (f->high_value && expr_eval(f->high_value, values, &last, err)) || job_buffer_shape(b, values, &to, err))
         return error_prefix(err, "fill of buffer '%s'", b->name);
     if (f->low_value) *low = (double)first;
     if (f->high_value) *high = (double)last;

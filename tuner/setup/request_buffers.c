@@ -5,26 +5,16 @@
 #include "tuner/base/entropy.h"
 #include "tuner/setup/request_parts.h"
 
-static json_t *describe_fill(const struct fill *f, double low, double high)
+static json_t *describe_fill(enum fill_kind kind, double low, double high)
 {
-    json_t *fill = json_pack("{s:s}", "kind", fill_text[f->kind]);
-    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_ZEROS || f->kind == FILL_INTEGER ||
-        f->kind == FILL_SORTED) {
-        json_object_set_new(fill, "low", json_real(low));
-        json_object_set_new(fill, "high", json_real(high));
-    }
-    if (f->kind == FILL_OFFSETS) json_object_set_new(fill, "total", json_real(high));
-    if (f->path) json_object_set_new(fill, "path", json_string(f->path));
+    bool range = kind == FILL_UNIFORM || kind == FILL_NONFINITE || kind == FILL_ZEROS || kind == FILL_INTEGER ||
+                 kind == FILL_SORTED;
+    json_t *fill = json_pack("{s:s}", "kind", fill_text[kind]);
+    if (kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(low));
+    if (range) json_object_set_new(fill, "low", json_real(low));
+    if (range) json_object_set_new(fill, "high", json_real(high));
+    if (kind == FILL_OFFSETS) json_object_set_new(fill, "total", json_real(high));
     return fill;
-}
-
-// The fill of a constant's `value`.
-static json_t *describe_value(const struct buffer *b, const int64_t *values, struct error *err)
-{
-    int64_t value;
-    if (job_constant_value(b, values, &value, err)) return NULL;
-    return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", (double)value);
 }
 
 // What the worker needs beyond the buffer: the image, or the name of the module's variable.
@@ -82,16 +72,6 @@ static bool has_domain(const struct job *job, const struct buffer *b)
            (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
 }
 
-static json_t *describe_range(enum fill_kind kind, double low, double high)
-{
-    return json_pack("{s:s, s:f, s:f}", "kind", fill_text[kind], "low", low, "high", high);
-}
-
-static json_t *describe_constant(double value)
-{
-    return json_pack("{s:s, s:f}", "kind", fill_text[FILL_CONSTANT], "value", value);
-}
-
 // Another fill for the second set of data, of the job's domain: with consecutive variants, all there are. NULL: the
 // same.
 static json_t *other_fill(const struct job *job, const struct buffer *b, uint64_t variant, double low, double high)
@@ -115,21 +95,21 @@ static json_t *other_fill(const struct job *job, const struct buffer *b, uint64_
     const double most = fmax(fabs(low), fabs(high)), scale = ldexp(1, sign * (7 + (int)entropy_below(4)));
     switch (all[chosen].domain) {
     case VALUES_SCALED:
-        return describe_range(FILL_UNIFORM, low * scale, high * scale);
+        return describe_fill(FILL_UNIFORM, low * scale, high * scale);
     case VALUES_NEGATIVE:
-        return describe_range(FILL_UNIFORM, -most, -most / 1024);
+        return describe_fill(FILL_UNIFORM, -most, -most / 1024);
     case VALUES_SHIFTED:
-        return describe_range(FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
+        return describe_fill(FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
     case VALUES_FULL: // 64-bit integers: as far as the request's numbers hold them
-        return describe_range(FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
-                              fmin((double)element_greatest(b->type), 0x1p53));
+        return describe_fill(FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
+                             fmin((double)element_greatest(b->type), 0x1p53));
     case VALUES_ZERO:
-        if (!integers && sign > 0) return describe_range(FILL_ZEROS, low, high);
+        if (!integers && sign > 0) return describe_fill(FILL_ZEROS, low, high);
         break;
     case VALUES_END:
         break;
     }
-    return describe_constant(0);
+    return describe_fill(FILL_CONSTANT, 0, 0);
 }
 
 json_t *request_buffers(const struct job *job, const struct problem *problem, const int64_t *values, struct error *err)
@@ -137,32 +117,35 @@ json_t *request_buffers(const struct job *job, const struct problem *problem, co
     json_t *buffers = json_array();
     for (size_t i = 0; i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
-        int64_t rows = 1, cols, ld;
-        if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
-        ld = cols;
-        if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
+        struct operand o;
         double low, high;
-        json_t *compared = NULL;
-        if (job_fill_numbers(b, values, &low, &high, err) ||
-            (b->compared && !(compared = describe_compared(b, values, err))))
-            goto fail;
+        int64_t value;
+        json_t *compared = NULL, *added = json_object();
+        json_array_append_new(buffers, added);
+        if (job_buffer_shape(b, values, &o, err) || job_fill_numbers(b, values, &low, &high, err) ||
+            (b->value && job_constant_value(b, values, &value, err)) || describe_place(added, b, values, err) ||
+            (b->compared && !(compared = describe_compared(b, values, err)))) {
+            json_decref(buffers);
+            return NULL;
+        }
+        json_t *fill =
+                   b->value ? describe_fill(FILL_CONSTANT, (double)value, 0) : describe_fill(b->fill.kind, low, high),
+               *other = job->is_drawn ? other_fill(job, b, problem->variant + 3 * i, low, high) : NULL;
+        if (b->fill.path) json_object_set_new(fill, "path", json_string(b->fill.path));
+        json_object_set_new(added, "name", json_string(b->name));
+        json_object_set_new(added, "type", json_string(element_name(b->type)));
+        json_object_set_new(added, "rows", json_integer(o.rows));
+        json_object_set_new(added, "cols", json_integer(o.cols));
+        json_object_set_new(added, "ld", json_integer(o.ld));
+        json_object_set_new(added, "direction", json_string(direction_text[b->direction]));
         // Nothing is promised of scratch that the job does not fill.
-        bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
-        json_t *fill = b->value ? describe_value(b, values, err) : filled ? describe_fill(&b->fill, low, high) : NULL;
-        if (b->value && !fill) goto fail;
-        json_array_append_new(buffers,
-                              json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type",
-                                        element_name(b->type), "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld",
-                                        (json_int_t)ld, "direction", direction_text[b->direction], "fill", fill));
-        json_t *added = json_array_get(buffers, i);
-        json_t *other = job->is_drawn ? other_fill(job, b, problem->variant + 3 * i, low, high) : NULL;
+        if (b->fill.given || b->direction != DIRECTION_SCRATCH)
+            json_object_set_new(added, "fill", fill);
+        else
+            json_decref(fill);
         if (other) json_object_set_new(added, "other", other);
         if (b->restore) json_object_set_new(added, "restore", json_true());
         if (compared) json_object_set_new(added, "compare", compared);
-        if (describe_place(added, b, values, err)) goto fail;
     }
     return buffers;
-fail:
-    json_decref(buffers);
-    return NULL;
 }
