@@ -90,8 +90,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
 
 bool check_is_macro(const struct job *job, const char *name)
 {
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
+    if (job_parameter(job, name) >= 0) return true;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return true;
     for (size_t s = 0; s < job->stage_count; s++)

@@ -155,19 +155,16 @@ static char *refuse_parameter(const struct job *job, size_t parameter)
 static char *refuse_define(const struct job *job, size_t define)
 {
     const char *name = job->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
-    return refuse_macro(job, name);
+    return job_parameter(job, name) >= 0 ? text_copy("is also a parameter") : refuse_macro(job, name);
 }
 
 static char *refuse_stage_define(const struct job *job, size_t stage, size_t define)
 {
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) { // a parameter's macro has another value here
-        if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
-        return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
-    }
+    int p = job_parameter(job, name);
+    if (p >= 0) // its macro has another value here
+        return job->parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
     return refuse_macro(job, name);
@@ -219,7 +216,6 @@ void check_header_names(struct reader *r, const struct job *job, const struct no
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             refuse_name(r, node_member(own, job->stages[s].defines[i].name), "macro", job->stages[s].defines[i].name,
                         refuse_stage_define(job, s, i));
+        refuse_name(r, node_at(stages, s), "stage", job->stages[s].name, refuse_stage(job, s));
     }
-    for (size_t i = 0; stages && i < job->stage_count; i++)
-        refuse_name(r, node_at(stages, i), "stage", job->stages[i].name, refuse_stage(job, i));
 }

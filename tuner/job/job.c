@@ -230,6 +230,13 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     return 0;
 }
 
+int job_parameter(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return (int)i;
+    return -1;
+}
+
 int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values,
                        struct error *err)
 {

@@ -167,6 +167,7 @@ struct stage job_stage_of(const struct job *, const struct implementation *);
 // The reference's operation, or NULL.
 const struct operation *job_operation(const struct job *);
 
+int job_parameter(const struct job *, const char *name); // the number of the parameter of this name, or -1
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
@@ -176,8 +177,6 @@ int job_problem_values(const struct job *, const uint16_t *config, size_t proble
 // Without `values` of a problem there is no meaning. (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
-// How many there are, or -1 with a message. 0 where `when` leaves the stage out.
-int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
 // Which buffer each name stands for: after a run of the stage the names of its pairs are exchanged. At the end of the
 // candidate every name stands for its own buffer, so that outputs are where the job says. Sets `names`
 // (job->buffer_count entries) to what they stand for before the first stage. -1 with a message, also where a buffer
@@ -197,7 +196,7 @@ struct tensor_map_shape {
 // before it), by dimension in that order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
-// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_constants.c)
+// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_buffer.c)
 int job_constant_value(const struct buffer *, const int64_t *values, int64_t *out, struct error *);
 // An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
@@ -206,6 +205,14 @@ int job_image_resolve(const struct buffer *, const int64_t *values, struct image
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
 
+// The numbers that kernels get by value: scalars, and the members of structs and vectors. malloc'ed; ends with a NULL
+// name.
+struct job_number {
+    const char *name;
+    const struct expr *value;
+    double real; // where value is NULL
+};
+struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
 // "width at 0, scale at 4". malloc'ed. (job_members.c)

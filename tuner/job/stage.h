@@ -33,7 +33,7 @@ struct buffer_image {
 };
 
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart. One of `symbol` is a
-// variable of the module with the buffer's name (job_constants.c), and one with an image of memory "array" is copied
+// variable of the module with the buffer's name (job_buffer.c), and one with an image of memory "array" is copied
 // to an array: the GPU worker copies both before a launch, and results back.
 struct buffer {
     const char *name;

@@ -5,27 +5,17 @@
 #include "tuner/base/base.h"
 #include "tuner/setup/request_parts.h"
 
-static json_t *number_value(const struct expr *expression, double real, const int64_t *values)
+// The value of a size or scalar role: a number that kernels get by value, or any name expressions know.
+static json_t *role_value(const struct job *job, const struct job_number *numbers, const char *name,
+                          const int64_t *values)
 {
-    int64_t value;
-    if (!expression) return json_real(real);
-    return expr_eval(expression, values, &value, NULL) ? NULL : json_integer(value);
-}
-
-// The value of a size or scalar role: a scalar argument or member of that name, or any name expressions know.
-static json_t *role_value(const struct job *job, const char *name, const int64_t *values)
-{
-    for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
-            const struct argument *a = &job->stages[s].arguments[i];
-            bool plain = a->buffer < 0 && !a->member_count && !strcmp(a->name, name);
-            json_t *value = plain ? number_value(a->value, a->real, values) : NULL;
-            for (size_t k = 0; k < a->member_count && !value; k++)
-                if (!strcmp(a->members[k].name, name))
-                    value = number_value(a->members[k].value, a->members[k].real, values);
-            if (value) return value;
-        }
     int slot = symbols_find(job->symbols, name);
+    int64_t value;
+    for (const struct job_number *n = numbers; n->name; n++) {
+        if (strcmp(n->name, name) != 0) continue;
+        if (!n->value) return json_real(n->real);
+        if (!expr_eval(n->value, values, &value, NULL)) return json_integer(value);
+    }
     return slot >= 0 ? json_integer(values[slot]) : NULL;
 }
 
@@ -41,25 +31,21 @@ static json_t *constant_role(const struct job *job, const char *role)
 static json_t *describe_roles(const struct job *job, const int64_t *values)
 {
     json_t *roles = json_object();
+    struct job_number *numbers = job_numbers(job);
     const struct operation *op = job_operation(job);
     for (size_t k = 0; op && op->roles[k].name; k++) {
         if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT) continue;
         json_t *value = constant_role(job, op->roles[k].name);
-        if (!value) value = role_value(job, request_bound_name(job, op->roles[k].name), values);
+        if (!value) value = role_value(job, numbers, request_bound_name(job, op->roles[k].name), values);
         if (value) json_object_set_new(roles, op->roles[k].name, value);
     }
-    if (job->reference.kind != IMPLEMENTATION_LIBRARY && job->reference.kind != IMPLEMENTATION_COMMAND) return roles;
     // A user's program gets every size and scalar under its own name.
-    for (size_t i = 0; i < job->size_count; i++)
-        json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
-    for (size_t st = 0; st < job->stage_count; st++)
-        for (size_t i = 0; i < job->stages[st].argument_count; i++) {
-            const struct argument *a = &job->stages[st].arguments[i];
-            if (a->buffer < 0 && !a->member_count)
-                json_object_set_new(roles, a->name, role_value(job, a->name, values));
-            for (size_t k = 0; k < a->member_count; k++)
-                json_object_set_new(roles, a->members[k].name, role_value(job, a->members[k].name, values));
-        }
+    bool program = job->reference.kind == IMPLEMENTATION_LIBRARY || job->reference.kind == IMPLEMENTATION_COMMAND;
+    for (size_t i = 0; i < job->size_count && program; i++)
+        json_object_set_new(roles, job->size_names[i], role_value(job, numbers, job->size_names[i], values));
+    for (const struct job_number *n = numbers; n->name && program; n++)
+        json_object_set_new(roles, n->name, role_value(job, numbers, n->name, values));
+    free(numbers);
     return roles;
 }
 

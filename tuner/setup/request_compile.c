@@ -210,10 +210,25 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     return request;
 }
 
-json_t *request_compile_kernel(const struct job *job, const struct implementation *m, const char *arch,
+json_t *request_implementation(const struct job *job, const struct implementation *m, const char *arch,
                                const char *cache)
 {
-    json_t *defines = json_object();
-    if (m == &job->reference) define_for_reference(job, defines);
-    return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
+    enum { BUILD_TIMEOUTS = 5 }; // times `compile.timeout`
+    json_t *defines, *options, *functions;
+    if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
+    if (m->kind == IMPLEMENTATION_KERNEL) {
+        defines = json_object();
+        if (m == &job->reference) define_for_reference(job, defines);
+        return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
+    }
+    if (!implementation_is_built(m)) return NULL;
+    options = json_array();
+    functions = json_array();
+    for (size_t i = 0; i < m->option_count; i++) add_text(options, m->options[i]);
+    for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++)
+        if (m->functions[i]) add_text(functions, m->functions[i]);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", m->path,
+                     "options", options, "functions", functions, "cache", cache, "deadline",
+                     job->compile_timeout * BUILD_TIMEOUTS, "memory", (json_int_t)job->compile_memory, "host_headers",
+                     0);
 }

@@ -8,23 +8,7 @@
 #include "tuner/setup/request_parts.h"
 #include "tuner/trial/trial.h"
 
-enum { BASELINE_TIMEOUTS = 4, BUILD_TIMEOUTS = 5 }; // times `measure.timeout`, `compile.timeout`
-
-json_t *request_implementation(const struct job *job, const struct implementation *m, const char *arch,
-                               const char *cache)
-{
-    if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
-    if (m->kind == IMPLEMENTATION_KERNEL) return request_compile_kernel(job, m, arch, cache);
-    if (!implementation_is_built(m)) return NULL;
-    json_t *list = json_array(), *names = json_array();
-    for (size_t i = 0; i < m->option_count; i++) json_array_append_new(list, json_string(m->options[i]));
-    for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++)
-        if (m->functions[i]) json_array_append_new(names, json_string(m->functions[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", m->path,
-                     "options", list, "functions", names, "cache", cache, "deadline",
-                     job->compile_timeout * BUILD_TIMEOUTS, "memory", (json_int_t)job->compile_memory, "host_headers",
-                     0);
-}
+enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`
 
 char *implementation_label(const struct job *job, const struct implementation *m)
 {

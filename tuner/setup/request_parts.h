@@ -9,8 +9,6 @@ json_t *request_buffers(const struct job *, const struct problem *, const int64_
 // The "problems" of a kernel that is no candidate, or of a function in `library`. NULL with a message.
 json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
                              const char *library, struct error *);
-// {"op":"compile"} for a kernel that is no candidate.
-json_t *request_compile_kernel(const struct job *, const struct implementation *, const char *arch, const char *cache);
 // What the job calls a role of the reference's operation.
 const char *request_bound_name(const struct job *, const char *role);
 // An implementation as GPU workers get it; `answer` is the compiler's, NULL where it was not asked. NULL with a

@@ -125,22 +125,11 @@ bool work_is_doubtful(const struct job *job, size_t problem, double time, const 
 
 // Ceilings that a job needs -------------------------------------------------------------------------------------------
 
-static bool lists(const json_t *document, const char *member, const char *name)
-{
-    size_t i;
-    json_t *each;
-    json_array_foreach(json_object_get(document, member), i, each)
-    {
-        if (json_is_string(each) && !strcmp(json_string_value(each), name)) return true;
-    }
-    return false;
-}
-
 // A document of an older version lists nothing, and holds what it measured.
 static bool is_known(const json_t *known, const struct execution_unit *p, bool lasting)
 {
-    if (lasting && p->lasts) return lists(known, "lasting_pipes", p->name);
-    return lists(known, "pipes", p->name) || (p->key && json_object_get(known, p->key));
+    if (lasting && p->lasts) return json_array_has(json_object_get(known, "lasting_pipes"), p->name);
+    return json_array_has(json_object_get(known, "pipes"), p->name) || (p->key && json_object_get(known, p->key));
 }
 
 json_t *job_ceilings_request(const struct job *job, const json_t *known)
@@ -168,7 +157,7 @@ static void add_names(json_t *document, const char *member, const json_t *names,
     json_array_foreach((json_t *)(uintptr_t)names, i, each)
     {
         const char *name = json_string_value(each);
-        if (!lists(document, member, name) && (!lasting || pipe_find(name, NULL)->lasts))
+        if (!json_array_has(json_object_get(document, member), name) && (!lasting || pipe_find(name, NULL)->lasts))
             json_array_append(json_object_get(document, member), each);
     }
 }
