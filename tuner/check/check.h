@@ -4,8 +4,28 @@
 #define SWEETSPOT_CHECK_H
 
 #include "tuner/check/signature.h"
-#include "tuner/check/source_scan.h"
 #include "tuner/job/job.h"
+#include "tuner/source/cuda_file.h"
+
+// A kernel's source with the files of the user's that it includes.
+struct scanned_file {
+    char *path;
+    struct cuda_file file;
+};
+
+struct scanned_kernel {
+    const char *name, *path;
+    int line;
+    bool is_template;
+};
+
+struct source_scan {
+    size_t file_count, kernel_count;
+    struct scanned_file *files;
+    struct scanned_kernel *kernels; // __global__ functions, those that are only declared too
+    bool pastes;                    // has ##, so that names may be made that are not in the files
+    char *missing;                  // an #include "file" that was not found, or of a macro; NULL: none
+};
 
 struct check {
     const struct job *job;
@@ -19,12 +39,12 @@ struct check {
 void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
 void check_release(struct check *);
 
-// Adds a mistake or doubt at a place of the job file.
-void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Whether the files have a name other than to define it or in its own guard.
+bool source_scan_uses(const struct source_scan *, const char *name);
 
-// Drops repeated items from this number on, because stages share kernels and configurations share stages.
-// (check_arguments.c)
-void check_drop_repeated(struct mistakes *, size_t from);
+// Adds a mistake or doubt at a place of the job file, unless it is there already: stages share kernels, and
+// configurations share stages.
+void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Where a stage's setting is: stages[1].launch.grid, or launch.grid where the job has no list of stages. The stage
 // after the last one is the reference's. `number`: the element of a list; -1: the setting itself. `member`: of the

@@ -270,28 +270,11 @@ static struct launch launch_of(const struct job *job, size_t stage)
     return l;
 }
 
-void check_drop_repeated(struct mistakes *m, size_t from)
-{
-    size_t kept = from;
-    for (size_t i = from; i < m->count; i++) {
-        size_t k = 0;
-        while (k < kept && (m->list[k].line != m->list[i].line || strcmp(m->list[k].text, m->list[i].text) != 0)) k++;
-        if (k == kept) {
-            m->list[kept++] = m->list[i];
-            continue;
-        }
-        free(m->list[i].file);
-        free(m->list[i].text);
-    }
-    m->count = kept;
-}
-
 void check_arguments(struct check *c, const uint16_t *config, size_t unit, const struct signatures *all)
 {
     const struct job *job = c->job;
     const struct source_scan *scan = !config && c->reference.file_count ? &c->reference : &c->template;
     size_t first = config ? 0 : job->stage_count, end = config ? job->stage_count : job->stage_count + 1;
-    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     for (size_t k = 0; k < all->count; k++)
         for (size_t s = first; s < end; s++) {
             struct launch l = launch_of(job, s);
@@ -306,6 +289,4 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
                     check_launch_arguments(c, &l, known);
             }
         }
-    check_drop_repeated(&c->mistakes, mistakes);
-    check_drop_repeated(&c->doubts, doubts);
 }

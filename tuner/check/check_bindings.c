@@ -68,7 +68,6 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     const struct stage own = job_stage_of(job, &job->reference), *stages = config ? job->stages : &own;
     const char *source = config ? job->source : job->reference.path;
     size_t count = config ? job->stage_count : 1, total = 0;
-    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
         check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),
@@ -85,8 +84,6 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
         else if (!b->optional && !takes_pointer(stages, count, (int)i))
             check_missing(c, at, b, source, all);
     }
-    check_drop_repeated(&c->mistakes, mistakes);
-    check_drop_repeated(&c->doubts, doubts);
 }
 
 // Where an argument stands that sees a buffer by an object.

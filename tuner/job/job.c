@@ -5,7 +5,6 @@
 
 #include "tuner/base/shared_library.h"
 #include "tuner/job/job_parts.h"
-#include "tuner/job/job_sizes.h"
 
 const struct device_limits device_limits_h200 = {
     .sm_count = 132,

@@ -108,7 +108,7 @@ struct job {
     size_t supported_count; // conditions on sizes that the kernel is for
     struct expr **supported;
     unsigned domain;     // of other values of inputs (enum value_domain): the operation's, or what the job says
-    struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
+    struct job *drawn;   // other sizes that are verified (job_sizes.c); NULL: none
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
     char **metrics;
@@ -261,5 +261,22 @@ void job_shared_defines(const struct job *, void (*define)(void *user, const cha
 // then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
+
+// Sizes that the header accepts although the job does not name them: between the smallest and the largest of those that
+// were verified, multiples of their greatest common divisor, and as `verification.supported` says. Some small ones are
+// drawn for every run and verified: powers of two, their neighbours, the least, and any others. (job_sizes.c)
+// The range of one size. Zeroed: nothing is in it.
+struct size_range {
+    bool any;
+    int64_t least, most, multiple;
+    uint64_t turn; // which kind of size is drawn first
+};
+void size_range_add(struct size_range *, int64_t size);
+
+enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
+// A job that has drawn sizes as its problems, up to JOB_DRAWN_SIZES, which are only verified; all else is the job's.
+// Where inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lies in the job's
+// memory. NULL: there is nothing to draw, or drawn sizes cannot have a reference.
+struct job *job_draw_sizes(struct job *);
 
 #endif

@@ -16,6 +16,9 @@ struct expr *job_parse(struct job *, const char *text, struct error *);
 // configuration is valid. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
+// Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
+// names file and line.
+int job_check_supported(const struct job *, struct error *);
 // Puts file and line of a setting before a message. -1.
 int job_locate_error(const struct job *, const char *setting, struct error *err);
 // Sets or resets the constants device.*.

@@ -9,7 +9,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
-#include "tuner/source/source_options.h"
+#include "tuner/source/source.h"
 
 // Members that are files, in whatever object they stand; and those that are folders to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};

@@ -18,7 +18,7 @@ struct job_setup {
     struct compiled support, ceilings;          // the worker's own kernels
     json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // of compilers, as request_job takes them
     json_t *request;                            // request_job's
-    json_t *sizes;                              // of drawn sizes (job_sizes.h); NULL: none
+    json_t *sizes;                              // of drawn sizes (job_sizes.c); NULL: none
 };
 
 // The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an

@@ -64,6 +64,10 @@ json_t *request_problems(const struct job *, const uint16_t *config, const struc
 json_t *request_problem(const struct job *, const uint16_t *config, const struct compiled *, size_t problem,
                         struct planned_launch **launches, size_t *launch_count, struct error *);
 
+// The "problems" of a kernel that is no candidate, or of a function in `library`. NULL with a message.
+json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
+                             const char *library, struct error *);
+
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);
 

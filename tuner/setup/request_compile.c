@@ -1,7 +1,7 @@
 // Requests to compile a configuration or another kernel, and their answers.
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/setup/request_parts.h"
+#include "tuner/setup/request.h"
 #include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 

@@ -1,5 +1,5 @@
-// See host_headers.h. Longer texts are the files of the folder host. Types and macros that libcu++ defines too are written
-// there as it writes them, so that both fit into one program, in any order.
+// See host_headers.h. Longer texts are the files of the folder host. Types and macros that libcu++ defines too are
+// written there as it writes them, so that both fit into one program, in any order.
 #include "tuner/source/host_headers.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// See include_scan.h.
-#include "tuner/source/include_scan.h"
+// See source.h: what a text says of files to include.
+#include "tuner/source/source.h"
 
 #include <ctype.h>
 

@@ -1,7 +1,5 @@
-// See source_text.h.
-#include "tuner/source/source_text.h"
-
-#include "tuner/base/base.h"
+// See source.h: a source as a compiler gets it.
+#include "tuner/source/source.h"
 
 struct edited {
     const char *from; // what is copied, up to `at`
