@@ -106,56 +106,6 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
     return 0;
 }
 
-int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
-{
-    int bad = -1;
-    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
-    if (space_build(job->space, &bad, err)) {
-        if (bad < 0) return error_prefix(err, "%s", job->path);
-        char setting[32];
-        snprintf(setting, sizeof setting, "constraints[%d]", bad);
-        return job_locate_error(job, setting, err);
-    }
-    if (job_check_supported(job, err)) return -1;
-    if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
-        return -1;
-    return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;
-}
-
-// All that a job points to lies in its arena and is freed with it. Expressions are in a list.
-void *job_new(struct job *job, size_t count, size_t size)
-{
-    return arena_new(&job->memory, count * size);
-}
-
-void *job_room(struct job *job, void *list, size_t count, size_t size)
-{
-    if (count & (count - 1)) return list; // what there is has room for a power of two
-    void *longer = job_new(job, count ? 2 * count : 1, size);
-    return count ? memcpy(longer, list, count * size) : longer;
-}
-
-char *job_copy(struct job *job, const char *text)
-{
-    size_t length = text ? strlen(text) + 1 : 0;
-    return text ? memcpy(job_new(job, length, 1), text, length) : NULL;
-}
-
-char *job_keep(struct job *job, char *text)
-{
-    char *copy = job_copy(job, text);
-    free(text);
-    return copy;
-}
-
-struct expr *job_parse(struct job *job, const char *text, struct error *err)
-{
-    struct expr *e = expr_parse(text, job->symbols, err);
-    if (!e) return NULL;
-    job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
-    return job->expressions[job->expression_count++] = e;
-}
-
 void job_free(struct job *job)
 {
     if (!job) return;
@@ -262,17 +212,6 @@ char *problem_label(const struct job *job, const int64_t *sizes)
     for (size_t i = 0; i < job->size_count; i++)
         text_add(&label, "%s%s=%" PRId64, i ? "," : "", job->size_names[i], sizes[i]);
     return label.text;
-}
-
-int job_buffer_shape(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
-{
-    *to = (struct operand){.type = b->type, .rows = 1};
-    if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
-        return error_prefix(err, "shape of buffer '%s'", b->name);
-    to->ld = to->cols;
-    return b->ld && expr_eval(b->ld, values, &to->ld, err)
-               ? error_prefix(err, "leading dimension of buffer '%s'", b->name)
-               : 0;
 }
 
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)

@@ -137,6 +137,17 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     return fill;
 }
 
+int job_buffer_shape(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
+{
+    *to = (struct operand){.type = b->type, .rows = 1};
+    if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
+        return error_prefix(err, "shape of buffer '%s'", b->name);
+    to->ld = to->cols;
+    return b->ld && expr_eval(b->ld, values, &to->ld, err)
+               ? error_prefix(err, "leading dimension of buffer '%s'", b->name)
+               : 0;
+}
+
 int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low, double *high, struct error *err)
 {
     const struct fill *f = &b->fill;

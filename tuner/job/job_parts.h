@@ -71,7 +71,7 @@ struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct n
 char *problem_label(const struct job *, const int64_t *sizes);
 // Adds a parameter with its values.
 void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);
-// Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_values.c)
+// Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_memory.c)
 bool job_name_is_fixed(const struct job *, int slot);
 // Refuses an option that the program decides itself. Whether it is good.
 bool check_option(struct reader *, const struct node *, const char *option);

@@ -5,15 +5,6 @@
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
-bool job_name_is_fixed(const struct job *job, int slot)
-{
-    const char *name = symbols_name(job->symbols, slot);
-    bool fixed = !strncmp(name, "device.", 7);
-    for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-    for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-    return fixed;
-}
-
 struct value_list {
     int64_t *values;
     size_t count;

@@ -19,7 +19,8 @@ HEADERS(EMBED_HEADER)
 #define EMPTY(name) {name, "#pragma once\n"}
 // A header of C++ that has names of one of C, or those of libcu++.
 #define OF_C(name, header, names) {name, "#pragma once\n#include <" header ">\nnamespace std {\n" names "}\n"}
-#define OF_CUDA(name) {name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n"}
+#define OF_CUDA(name) \
+    {name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n"}
 const struct host_header host_headers[] = {
     HEADERS(ROW)
     EMPTY("assert.h"), EMPTY("cassert"), EMPTY("stdio.h"), EMPTY("string.h"), EMPTY("stdbool.h"), EMPTY("time.h"),
@@ -27,7 +28,8 @@ const struct host_header host_headers[] = {
     OF_C("climits", "limits.h", ""), OF_C("cinttypes", "inttypes.h", ""), OF_C("cfloat", "float.h", ""),
     OF_C("cstdint", "stdint.h",
          "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t;\n"
-         "using ::uint32_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;\n"),
+         "using ::uint32_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; using ::intmax_t; "
+         "using ::uintmax_t;\n"),
     OF_C("cstdio", "stdio.h", "using ::printf;\n"), OF_C("ctime", "time.h", "using ::clock;\n"),
     OF_C("cstdlib", "stdlib.h", "using ::size_t; using ::malloc; using ::free; using ::abs;\n"),
     OF_C("cstring", "string.h", "using ::size_t; using ::memcpy; using ::memset;\n"),

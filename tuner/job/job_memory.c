@@ -1,0 +1,46 @@
+// The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list. And
+// which of its names they may always read.
+#include "tuner/base/base.h"
+#include "tuner/job/job_parts.h"
+
+void *job_new(struct job *job, size_t count, size_t size)
+{
+    return arena_new(&job->memory, count * size);
+}
+
+void *job_room(struct job *job, void *list, size_t count, size_t size)
+{
+    if (count & (count - 1)) return list; // what there is has room for a power of two
+    void *longer = job_new(job, count ? 2 * count : 1, size);
+    return count ? memcpy(longer, list, count * size) : longer;
+}
+
+char *job_copy(struct job *job, const char *text)
+{
+    size_t length = text ? strlen(text) + 1 : 0;
+    return text ? memcpy(job_new(job, length, 1), text, length) : NULL;
+}
+
+char *job_keep(struct job *job, char *text)
+{
+    char *copy = job_copy(job, text);
+    free(text);
+    return copy;
+}
+
+struct expr *job_parse(struct job *job, const char *text, struct error *err)
+{
+    struct expr *e = expr_parse(text, job->symbols, err);
+    if (!e) return NULL;
+    job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
+    return job->expressions[job->expression_count++] = e;
+}
+
+bool job_name_is_fixed(const struct job *job, int slot)
+{
+    const char *name = symbols_name(job->symbols, slot);
+    bool fixed = !strncmp(name, "device.", 7);
+    for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+    for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
+    return fixed;
+}
