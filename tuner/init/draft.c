@@ -1,8 +1,5 @@
-// See draft.h and draft_parts.h: a draft's beginning and end, the names of its arguments, words of the source, notes.
+// See draft.h: a draft's beginning and end, and the names of its arguments.
 #include "tuner/init/draft.h"
-
-#include <ctype.h>
-#include <stdarg.h>
 
 #include "search/space/expr.h"
 #include "tuner/base/base.h"
@@ -74,70 +71,4 @@ void job_draft_release(struct job_draft *d)
     free(d->notes);
     signatures_release(&d->signatures);
     *d = (struct job_draft){0};
-}
-
-// Words and notes
-// ------------------------------------------------------------------------------------------------------
-
-const struct cuda_token *draft_token(const struct job_draft *d, size_t i)
-{
-    return &d->file->tokens.items[i];
-}
-
-char *draft_copy(const struct job_draft *d, const struct cuda_token *t)
-{
-    return cuda_token_copy(d->memory, t);
-}
-
-char *draft_range(const struct job_draft *d, struct cuda_range r)
-{
-    return cuda_token_text(d->memory, draft_token(d, r.begin), draft_token(d, r.end));
-}
-
-bool draft_is(const struct job_draft *d, size_t i, const char *text)
-{
-    return i < d->file->tokens.count && cuda_token_is(draft_token(d, i), text);
-}
-
-bool draft_is_name(const struct job_draft *d, size_t i)
-{
-    return i < d->file->tokens.count && draft_token(d, i)->kind == CUDA_NAME;
-}
-
-const struct draft_parameter *draft_find_parameter(const struct job_draft *d, const char *source)
-{
-    for (size_t i = 0; i < d->parameter_count; i++)
-        if (!strcmp(d->parameters[i].source, source)) return &d->parameters[i];
-    return NULL;
-}
-
-void draft_note(struct job_draft *d, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
-    const char *note = arena_copy(d->memory, text);
-    free(text);
-    for (size_t i = 0; i < d->note_count; i++)
-        if (!strcmp(d->notes[i], note)) return;
-    memory_add(d->notes, d->note_count) = note;
-}
-
-bool draft_plain_name(const char *name)
-{
-    if (!isalpha((unsigned char)*name)) return false;
-    for (; *name; name++)
-        if (!isalnum((unsigned char)*name) && *name != '_') return false;
-    return true;
-}
-
-size_t draft_item_end(const struct job_draft *d, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; i++) {
-        if (draft_is(d, i, ",")) return i;
-        if (draft_is(d, i, "(") || draft_is(d, i, "[") || draft_is(d, i, "{"))
-            i = cuda_tokens_close(&d->file->tokens, i, end) - 1;
-    }
-    return end;
 }

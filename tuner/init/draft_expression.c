@@ -1,11 +1,79 @@
-// See draft_parts.h: expressions of the source as a job file writes them. A name is a size, a parameter, or a constant:
-// a macro, a const of the file, a variable of the host that is set once. Calls of macros and of functions that are one
-// `return` are put in their place.
+// See draft_parts.h: words of the source, notes, and expressions of the source as a job file writes them. A name is a
+// size, a parameter, or a constant: a macro, a const of the file, a variable of the host that is set once. Calls of
+// macros and of functions that are one `return` are put in their place.
 #include <ctype.h>
+#include <stdarg.h>
 
 #include "search/space/expr.h"
 #include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
+
+// Words and notes -----------------------------------------------------------------------------------------------------
+
+const struct cuda_token *draft_token(const struct job_draft *d, size_t i)
+{
+    return &d->file->tokens.items[i];
+}
+
+char *draft_copy(const struct job_draft *d, const struct cuda_token *t)
+{
+    return cuda_token_copy(d->memory, t);
+}
+
+char *draft_range(const struct job_draft *d, struct cuda_range r)
+{
+    return cuda_token_text(d->memory, draft_token(d, r.begin), draft_token(d, r.end));
+}
+
+bool draft_is(const struct job_draft *d, size_t i, const char *text)
+{
+    return i < d->file->tokens.count && cuda_token_is(draft_token(d, i), text);
+}
+
+static bool is_name(const struct job_draft *d, size_t i)
+{
+    return i < d->file->tokens.count && draft_token(d, i)->kind == CUDA_NAME;
+}
+
+const struct draft_parameter *draft_find_parameter(const struct job_draft *d, const char *source)
+{
+    for (size_t i = 0; i < d->parameter_count; i++)
+        if (!strcmp(d->parameters[i].source, source)) return &d->parameters[i];
+    return NULL;
+}
+
+void draft_note(struct job_draft *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    const char *note = arena_copy(d->memory, text);
+    free(text);
+    for (size_t i = 0; i < d->note_count; i++)
+        if (!strcmp(d->notes[i], note)) return;
+    memory_add(d->notes, d->note_count) = note;
+}
+
+bool draft_plain_name(const char *name)
+{
+    if (!isalpha((unsigned char)*name)) return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_') return false;
+    return true;
+}
+
+size_t draft_item_end(const struct job_draft *d, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (draft_is(d, i, ",")) return i;
+        if (draft_is(d, i, "(") || draft_is(d, i, "[") || draft_is(d, i, "{"))
+            i = cuda_tokens_close(&d->file->tokens, i, end) - 1;
+    }
+    return end;
+}
+
+// Expressions ---------------------------------------------------------------------------------------------------------
 
 enum { MOST_DEPTH = 8, MOST_ARGUMENTS = 8, MOST_TEXT = 2000 };
 
@@ -57,7 +125,7 @@ static bool declares(const struct job_draft *d, size_t i, size_t begin)
     while (i > begin + 1 && !cuda_token_in(draft_token(d, i - 1), ends)) i--;
     static const char *const first[] = {"const", "constexpr", "static", NULL};
     while (cuda_token_in(draft_token(d, i), first)) i++;
-    return draft_is_name(d, i) && draft_is_name(d, i + 1) && !cuda_token_in(draft_token(d, i), no_types);
+    return is_name(d, i) && is_name(d, i + 1) && !cuda_token_in(draft_token(d, i), no_types);
 }
 
 bool draft_host_value(const struct job_draft *d, const struct draft_scope *s, const struct cuda_token *name,

@@ -123,8 +123,7 @@ static bool is_member(const struct job_setting *s, const char *group, const char
     size_t length = strlen(group);
     const char *name = job_setting_name(s);
     bool inside = length ? name == s->path + length + 1 && !strncmp(s->path, group, length) : name == s->path;
-    return inside && !isupper((unsigned char)*name) &&
-           is_of_form(s->forms, form); // capitals: names of the job's choice
+    return inside && !job_setting_is_open(s) && is_of_form(s->forms, form);
 }
 
 const char **job_setting_names(const char *group, const char *form)
