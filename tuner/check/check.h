@@ -72,4 +72,12 @@ void check_files(struct check *);
 // Launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
 
+// What a compiler's log means for people (compile_hints.c).
+// Why a compiler that takes nvcc's sources may refuse this one, by its log. Static text; NULL: nothing is known of it.
+const char *compile_hint(const char *log);
+// All lines of a log's first error, indented, with the source's path and line, and how many more there are. malloc'ed.
+char *compile_first_error(const char *log, const char *source);
+// The first line that names an error, or the log's first line. malloc'ed.
+char *compile_first_line(const char *log);
+
 #endif

@@ -6,9 +6,7 @@ enum { TENSOR_MAP_BYTES = 128 };
 
 // A launch as the job file has it: the stage, and where its entry and its arguments are.
 struct launch {
-    const struct stage *stage;
-    const struct argument *arguments;
-    size_t argument_count;
+    struct stage stage;
     struct location entry;
     size_t owner; // the stage whose arguments they are
 };
@@ -139,16 +137,16 @@ static void check_map(struct check *c, struct location at, const char *what, con
 
 static void check_launch_arguments(struct check *c, const struct launch *l, const struct kernel_signature *s)
 {
-    if (s->parameter_count != l->argument_count) {
+    if (s->parameter_count != l->stage.argument_count) {
         char *takes = kernel_signature_text(s);
         check_add(&c->mistakes, check_stage_location(c->job, l->owner, "arguments", -1, ""),
                   "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
-                  s->parameter_count == 1 ? "" : "s", takes, l->argument_count);
+                  s->parameter_count == 1 ? "" : "s", takes, l->stage.argument_count);
         free(takes);
         return;
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
-        const struct argument *a = &l->arguments[i];
+        const struct argument *a = &l->stage.arguments[i];
         struct location at = check_stage_location(c->job, l->owner, "arguments", (int)i, "");
         char *what = text_format("argument %zu", i + 1);
         if (a->map)
@@ -256,14 +254,8 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
 static struct launch launch_of(const struct job *job, size_t stage)
 {
     bool reference = stage >= job->stage_count;
-    const struct stage *own = reference ? &job->reference.stage : &job->stages[stage], *owner = own;
-    struct launch l = {.stage = own, .owner = stage};
-    if (reference && !own->argument_count) {
-        l.owner = 0;
-        owner = &job->stages[0];
-    }
-    l.arguments = owner->arguments;
-    l.argument_count = owner->argument_count;
+    struct launch l = {reference ? job_stage_of(job, &job->reference) : job->stages[stage], .owner = stage};
+    if (reference && !job->reference.stage.argument_count) l.owner = 0;
     l.entry = reference                          ? job_location(job, "reference.kernel")
               : job_location(job, "stages").line ? check_stage_location(job, stage, "entry", -1, "")
                                                  : job_location(job, "kernel.entry");
@@ -279,7 +271,7 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
         for (size_t s = first; s < end; s++) {
             struct launch l = launch_of(job, s);
             const struct kernel_signature *known = &all->list[k];
-            if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
+            if (!l.stage.operation && l.stage.unit == unit && !strcmp(l.stage.entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
                 else if (!is_kernel(job, scan, all, known->entry))

@@ -5,7 +5,6 @@
 #include "tuner/base/units.h"
 #include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
-#include "tuner/check/compile_hints.h"
 #include "tuner/setup/job_setup.h"
 
 // A stage that is in none of this many configurations, evenly spread, is not checked.

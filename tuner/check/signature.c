@@ -5,7 +5,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/check/compile_hints.h"
+#include "tuner/check/check.h"
 
 #define PROBE "sweetspot_probe"
 

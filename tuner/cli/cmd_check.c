@@ -10,7 +10,6 @@
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
-#include "tuner/check/compile_hints.h"
 #include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"

@@ -2,7 +2,7 @@
 // nvcc.
 #include "tuner/base/base.h"
 #include "tuner/base/work_folder.h"
-#include "tuner/check/compile_hints.h"
+#include "tuner/check/check.h"
 #include "tuner/init/draft.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"

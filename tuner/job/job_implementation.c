@@ -113,18 +113,10 @@ static void read_kernel(struct implementation_reading *g)
     read_arguments(g);
 }
 
-static void read_options(const struct implementation_reading *g)
+static bool check_library_option(struct reader *r, const struct node *n, const char *option)
 {
-    struct implementation *to = g->to;
-    const struct node *list = reader_member(g->r, g->group, MEMBER("options"));
-    to->options = job_new(g->job, list ? node_count(list) : 0, sizeof *to->options);
-    for (size_t i = 0; list && i < node_count(list); i++) {
-        const struct node *option = node_at(list, i);
-        if (!node_is_string(option) || node_string(option)[0] != '-')
-            reader_mistake(g->r, option, "an option must be a string that begins with '-'");
-        else
-            to->options[to->option_count++] = job_copy(g->job, node_string(option));
-    }
+    if (*option != '-') reader_mistake(r, n, "an option must be a string that begins with '-'");
+    return *option == '-';
 }
 
 // A function of a library has no variables of the module, and writes what it is given.
@@ -158,7 +150,8 @@ static void read_library(struct implementation_reading *g)
         free(member);
     }
     to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
-    read_options(g);
+    load_strings(g->r, g->job, g->group, MEMBER("options"), NULL, check_library_option, &to->options,
+                 &to->option_count);
     to->stage.entry = job_copy(g->job, to->functions[FUNCTION_RESULT] ? to->functions[FUNCTION_RESULT] : "");
     to->stage.name = job_copy(g->job, to->name);
     if (g->use->compared) {

@@ -12,22 +12,6 @@
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 
-static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
-                         const char *directory, char ***list, size_t *count)
-{
-    const struct node *sequence = reader_member(r, group, path);
-    for (size_t i = 0; sequence && i < node_count(sequence); i++) {
-        const struct node *n = node_at(sequence, i);
-        if (!node_is_string(n)) {
-            reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
-            continue;
-        }
-        *list = job_room(job, *list, *count, sizeof **list);
-        (*list)[(*count)++] =
-            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
-    }
-}
-
 static void load_defines(struct reader *r, struct job *job, const struct node *kernel)
 {
     const struct node *defines = reader_member(r, kernel, "kernel.defines");
@@ -75,11 +59,8 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
-    load_strings(r, job, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
-    load_strings(r, job, kernel, "kernel.options", NULL, &job->options, &job->option_count);
-    const struct node *options = node_member(kernel, "options");
-    for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
-        if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
+    load_strings(r, job, kernel, "kernel.include", job->directory, NULL, &job->includes, &job->include_count);
+    load_strings(r, job, kernel, "kernel.options", NULL, check_option, &job->options, &job->option_count);
     job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
     load_defines(r, job, kernel);
 }
@@ -127,13 +108,27 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
     }
 }
 
-// What a problem may have besides its sizes.
-static bool is_setting(const char *name)
+// A size of a problem. The first problem of the file declares the names.
+static void load_size(struct reader *r, struct job *job, const struct node *size, bool first)
 {
-    return job_setting_has("problems[]", NULL, name);
+    const char *name = node_name(size), *removed = setting_removed("problems[]", name);
+    struct error err;
+    size_t k = 0;
+    while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
+    if (!node_is_integer(size)) {
+        reader_mistake(r, size, removed ? "setting '%s' in a problem was removed: %s" : "size '%s' must be an integer",
+                       name, removed);
+    } else if (!first && k == job->size_count) {
+        reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
+    } else if (first && space_set_constant(job->space, name, node_integer(size), &err)) {
+        reader_mistake(r, size, "%s", err.message);
+    } else if (first) {
+        job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
+        job->size_names[job->size_count++] = job_copy(job, name);
+    }
 }
 
-// One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
+// One problem: sizes by name, in the order of the first problem's.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
     if (!node_is_group(n)) {
@@ -144,49 +139,21 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         reader_mistake(r, n, "more than %d problems", JOB_MAX_PROBLEMS);
         return;
     }
-    bool first = job->problem_count == 0;
     struct problem p = {.tune = tune,
                         .line = node_line(n),
                         .weight = reader_number(r, n, "problems[].weight"),
                         .holdout = reader_bool(r, n, "problems[].holdout")};
-    for (size_t i = 0; i < node_count(n); i++) {
-        const struct node *size = node_at(n, i);
-        const char *name = node_name(size);
-        if (is_setting(name)) continue;
-        if (!node_is_integer(size)) {
-            const char *removed = setting_removed("problems[]", name);
-            reader_mistake(r, size,
-                           removed ? "setting '%s' in a problem was removed: %s" : "size '%s' must be an integer", name,
-                           removed);
-            continue;
-        }
-        if (first) {
-            struct error err;
-            if (space_set_constant(job->space, name, node_integer(size), &err)) {
-                reader_mistake(r, size, "%s", err.message);
-                continue;
-            }
-            job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
-            job->size_names[job->size_count++] = job_copy(job, name);
-        }
-    }
+    for (size_t i = 0; i < node_count(n); i++)
+        if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
+            load_size(r, job, node_at(n, i), job->problem_count == 0);
     p.size_count = job->size_count;
     p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
     for (size_t i = 0; i < job->size_count; i++) {
         const struct node *size = node_member(n, job->size_names[i]);
-        if (!size) {
+        if (!size)
             reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
-        } else if (node_is_integer(size)) {
+        else if (node_is_integer(size))
             p.sizes[i] = node_integer(size);
-        }
-    }
-    for (size_t i = 0; !first && i < node_count(n); i++) {
-        const char *name = node_name(node_at(n, i));
-        size_t k = 0;
-        while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
-        if (k == job->size_count && !is_setting(name))
-            reader_mistake(r, node_at(n, i),
-                           "the first problem has no size '%s': all problems must have the same sizes", name);
     }
     p.name = job_keep(job, problem_label(job, p.sizes));
     job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
@@ -284,15 +251,12 @@ static void load_strategy(struct reader *r, struct job *job, const struct node *
     if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
 }
 
-static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
+static bool check_metric(struct reader *r, const struct node *n, const char *name)
 {
-    const struct node *list = node_member(counters, "metrics");
-    load_strings(r, job, counters, "counters.metrics", NULL, &job->metrics, &job->metric_count);
-    for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
-        struct error err;
-        const struct node *n = node_at(list, i);
-        if (node_is_string(n) && metrics_check(node_string(n), &err)) reader_mistake(r, n, "%s", err.message);
-    }
+    struct error err;
+    bool good = !metrics_check(name, &err);
+    if (!good) reader_mistake(r, n, "%s", err.message);
+    return good;
 }
 
 static void load_pipe(struct reader *r, struct job *job, const struct node *work)
@@ -365,7 +329,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     g = reader_member(r, root, "counters");
     reader_check_group(r, g, "'counters'", "counters", NULL);
-    if (g) load_metrics(r, job, g);
+    load_strings(r, job, g, "counters.metrics", NULL, check_metric, &job->metrics, &job->metric_count);
     g = reader_member(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");

@@ -25,6 +25,10 @@ int job_locate_error(const struct job *, const char *setting, struct error *err)
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
+// Adds the texts of a list: paths below a directory, unless it is NULL. `check` says whether one is good; NULL: all
+// are.
+void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,
+                  bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.

@@ -174,3 +174,20 @@ struct expr *reader_expression(struct reader *r, const struct node *n, struct jo
     if (!expression) reader_mistake(r, n, "%s", err.message);
     return expression;
 }
+
+void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path, const char *directory,
+                  bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count)
+{
+    const struct node *sequence = reader_member(r, group, path);
+    for (size_t i = 0; sequence && i < node_count(sequence); i++) {
+        const struct node *n = node_at(sequence, i);
+        if (!node_is_string(n)) {
+            reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
+            continue;
+        }
+        if (check && !check(r, n, node_string(n))) continue;
+        *list = job_room(job, *list, *count, sizeof **list);
+        (*list)[(*count)++] =
+            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
+    }
+}

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
+#include "tuner/source/cuda_tokens.h"
 #include "tuner/source/host_headers.h"
 
 // Options of NVRTC: folders of headers, files that are included before all, macros ------------------------------------
@@ -302,18 +303,13 @@ static int visit_before(struct closure *c, struct error *err)
 
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
 
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
 // Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`).
 static bool has_word(const char *text, const char *word, bool *own)
 {
     size_t length = strlen(word);
     bool found = false;
     for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
-        if ((at > text && is_word(at[-1])) || is_word(at[length])) continue;
+        if ((at > text && cuda_in_name(at[-1])) || cuda_in_name(at[length])) continue;
         const char *after = at + length + strspn(at + length, " \t\n");
         *own |= *after == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
         found = true;
@@ -333,7 +329,7 @@ static bool needs_word(const struct closure *c, const char *word)
             own |= file->includes.list[i].kind == INCLUDE_DEFINE && !strcmp(file->includes.list[i].name, word);
     }
     for (size_t i = 0; i < c->options.macro_count; i++)
-        own |= !strncmp(c->options.macro[i], word, length) && !is_word(c->options.macro[i][length]);
+        own |= !strncmp(c->options.macro[i], word, length) && !cuda_in_name(c->options.macro[i][length]);
     return found && !own;
 }
 
