@@ -78,6 +78,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             load_parameter(r, job, n, name);
         else if (!node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
+        if (!name || symbols_find(job->symbols, name) < 0) reader_undefined(r, name);
     }
     const struct node *derived = reader_member(r, root, "derived");
     for (size_t i = 0; derived && i < node_count(derived); i++) {
@@ -90,6 +91,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
         else if (job_add_derived(job, node_name(n), text, &err))
             reader_mistake(r, n, "%s", err.message);
+        if (symbols_find(job->symbols, node_name(n)) < 0) reader_undefined(r, node_name(n));
         free(text);
     }
 }
@@ -104,6 +106,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "a constraint must be a string");
             continue;
         }
+        if (load_compiled_constraint(r, job, n, i)) continue;
         if (space_add_constraint(job->space, node_string(n), &err) < 0) reader_mistake(r, n, "%s", err.message);
     }
 }
@@ -111,16 +114,18 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
 // A size of a problem. The first problem of the file declares the names.
 static void load_size(struct reader *r, struct job *job, const struct node *size, bool first)
 {
-    const char *name = node_name(size), *removed = setting_removed("problems[]", name);
+    const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
     struct error err;
     size_t k = 0;
     while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
-    if (!node_is_integer(size)) {
-        reader_mistake(r, size, removed ? "setting '%s' in a problem was removed: %s" : "size '%s' must be an integer",
-                       name, removed);
-    } else if (!first && k == job->size_count) {
+    if (removed)
+        reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
+    else if (!node_is_integer(size))
+        reader_mistake(r, size, "size '%s' must be an integer", name);
+    if (removed) return;
+    if (!first && k == job->size_count) {
         reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
-    } else if (first && space_set_constant(job->space, name, node_integer(size), &err)) {
+    } else if (first && space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
         reader_mistake(r, size, "%s", err.message);
     } else if (first) {
         job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
@@ -152,8 +157,8 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         const struct node *size = node_member(n, job->size_names[i]);
         if (!size)
             reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
-        else if (node_is_integer(size))
-            p.sizes[i] = node_integer(size);
+        else
+            p.sizes[i] = node_is_integer(size) ? node_integer(size) : 1;
     }
     p.name = job_keep(job, problem_label(job, p.sizes));
     job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
@@ -380,7 +385,9 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
     const struct node *root = reader_root(r);
+    size_t before = mistakes->count;
     reader_check_group(r, root, "the job file", "", NULL);
+    if (mistakes->count > before) reader_undefined(r, NULL);
     load_name(r, job, root);
     if (job_set_limits(job, &device_limits_h200, &err)) reader_mistake(r, NULL, "%s", err.message);
     load_kernel(r, job, root);
@@ -395,8 +402,9 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
-    reader_close(r);
     mistakes_sort(mistakes);
+    reader_drop_consequences(r);
+    reader_close(r);
     if (mistakes->count) {
         job_free(job);
         return -1;
@@ -412,6 +420,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
         if (bad < 0) return error_prefix(err, "%s", job->path);
+        for (size_t i = 0; i < job->compiled_count; i++) bad += (int)job->compiled[i].number <= bad;
         char setting[32];
         snprintf(setting, sizeof setting, "constraints[%d]", bad);
         return job_locate_error(job, setting, err);

@@ -25,6 +25,8 @@ int job_locate_error(const struct job *, const char *setting, struct error *err)
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
+// Reads a constraint that names compiled.*, the number-th of the list. False where it names none of them.
+bool load_compiled_constraint(struct reader *, struct job *, const struct node *, size_t number);
 // Adds the texts of a list: paths below a directory, unless it is NULL. `check` says whether one is good; NULL: all
 // are.
 void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,

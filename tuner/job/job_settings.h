@@ -57,6 +57,8 @@ bool job_setting_has(const char *group, const char *form, const char *name);
 // tuner: "it is 'constraints' here"; or NULL. Static texts. (setting_hints.c)
 const char *setting_removed(const char *group, const char *name);
 const char *setting_foreign(const char *name);
+// The word here for a value that others write: "f32" for "float" and "const float *". Static text, or NULL.
+const char *setting_foreign_word(const char *value);
 
 // For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".
 char *job_setting_type(const struct job_setting *);
