@@ -148,6 +148,9 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                         .line = node_line(n),
                         .weight = reader_number(r, n, "problems[].weight"),
                         .holdout = reader_bool(r, n, "problems[].holdout")};
+    for (size_t i = 0; i < job->size_count; i++)
+        if (!node_member(n, job->size_names[i]))
+            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
     for (size_t i = 0; i < node_count(n); i++)
         if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
             load_size(r, job, node_at(n, i), job->problem_count == 0);
@@ -155,10 +158,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
     p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
     for (size_t i = 0; i < job->size_count; i++) {
         const struct node *size = node_member(n, job->size_names[i]);
-        if (!size)
-            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
-        else
-            p.sizes[i] = node_is_integer(size) ? node_integer(size) : 1;
+        p.sizes[i] = size && node_is_integer(size) ? node_integer(size) : 1;
     }
     p.name = job_keep(job, problem_label(job, p.sizes));
     job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);

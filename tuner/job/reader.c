@@ -9,7 +9,6 @@
 
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
-#include "tuner/job/syntax_hint.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
