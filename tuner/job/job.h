@@ -183,6 +183,8 @@ int job_problem_values(const struct job *, const uint16_t *config, size_t proble
 // Without `values` of a problem there is no meaning. (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
+// How many there are, or -1 with a message. 0 where `when` leaves the stage out.
+int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
 // Which buffer each name stands for: after a run of the stage the names of its pairs are exchanged. At the end of the
 // candidate every name stands for its own buffer, so that outputs are where the job says. Sets `names`
 // (job->buffer_count entries) to what they stand for before the first stage. -1 with a message, also where a buffer

@@ -193,8 +193,7 @@ int job_next_run(const struct stage *s, int64_t *values, struct error *err)
     return more < 0 ? error_prefix(err, "stage '%s': repeat", s->name) : more;
 }
 
-// How many there are, or -1 with a message. 0 where `when` leaves the stage out.
-static int64_t count_runs(const struct stage *s, int64_t *values, struct error *err)
+int64_t job_count_runs(const struct stage *s, int64_t *values, struct error *err)
 {
     int64_t count = 0;
     int more = job_first_run(s, values, err);
@@ -219,7 +218,7 @@ int job_first_names(const struct job *job, int64_t *values, int *names, struct e
     for (size_t s = job->stage_count; s-- > 0;) {
         const struct stage *stage = &job->stages[s];
         if (!stage->repeat.swap_count) continue;
-        int64_t runs = count_runs(stage, values, err);
+        int64_t runs = job_count_runs(stage, values, err);
         if (runs < 0) return -1;
         for (int64_t i = 0; i < runs; i++) job_swap_names(stage, names);
     }
