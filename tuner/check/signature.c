@@ -9,7 +9,7 @@
 
 #define PROBE "sweetspot_probe"
 
-// The number of a row, plus one, stands for the type in the constants; numbers behind them, for vector types.
+// The number of a row, plus one, stands for the type in the constants; higher numbers for vector types.
 static const struct kernel_type types[] = {
     {"void", "void", 0, 0, NULL},
     {"bool", "bool", 'u', 1, NULL},
@@ -118,7 +118,7 @@ static char *write_text(const json_t *entries, size_t only)
 }
 
 // The PTX of the source and a text; NULL with *log set when it does not compile, or with a message. nvcc is given the
-// text beside the source, NVRTC in its place.
+// text in addition to the source, NVRTC instead of it.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
@@ -147,7 +147,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     return ptx;
 }
 
-// Reads "{4, 2, 1, ...}" behind the constant's name. -1: it is not there.
+// Reads "{4, 2, 1, ...}" after the constant's name. -1: it is not there.
 static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
 {
     char *name = text_format(" " PROBE "_%zu[", number);
@@ -241,7 +241,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    bool each = !ptx && log; // all entries together do not compile: the source alone, then each entry
+    bool each = !ptx && log; // all entries together do not compile: only the source, then each entry
     if (each) {
         free(log);
         log = NULL;

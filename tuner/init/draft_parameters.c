@@ -1,4 +1,4 @@
-// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default behind
+// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default after
 // #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
 // template's bool; without any of these they are blank.
 #include <ctype.h>

@@ -222,7 +222,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         const struct buffer *b = &job->buffers[i];
         struct operand o;
         int64_t bytes;
-        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // there is an array beside it
+        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // in memory and in an array
         if (job_buffer_shape(b, values, &o, err)) {
             result = -1;
         } else if (o.rows < 1 || o.cols < 1 || o.ld < o.cols) {

@@ -165,7 +165,7 @@ int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t
 
 // The kernel in use today, which is a baseline, or NULL.
 const struct implementation *job_current(const struct job *);
-// All implementations that must be right: the reference (number 0), then the baselines. NULL behind the last.
+// All implementations that must be right: the reference (number 0), then the baselines. NULL after the last.
 const struct implementation *job_implementation(const struct job *, size_t number);
 // The stage of a kernel, a binary or a function of a library, with the arguments of the job's only stage where it has
 // none of its own. The arguments are borrowed.

@@ -1,4 +1,4 @@
-// The rows of job_settings.h, but for those of tuner/base/settings.h, which job_settings.c adds behind their group.
+// The rows of job_settings.h, except those of tuner/base/settings.h, which job_settings.c adds after their group.
 #include <math.h>
 
 #include "kernels/element.h"

@@ -37,13 +37,13 @@ struct job_setting {
     const char *meaning;      // one line without a full stop
 };
 
-// The rows that are written by hand, for job_settings.c alone (job_setting_table.c). One without a path ends them.
+// The rows that are written by hand, only for job_settings.c (job_setting_table.c). One without a path ends them.
 extern const struct job_setting job_setting_table[];
 // All of them, in the order of docs/job-file.md. The table lives as long as the program.
 const struct job_setting *job_settings(size_t *count);
 // NULL where there is none of this path.
 const struct job_setting *job_setting_find(const char *path);
-// The part of a path behind its last dot.
+// The part of a path after its last dot.
 const char *job_setting_name(const struct job_setting *);
 // Whether the name is a capital one, which stands for names that the job chooses.
 bool job_setting_is_open(const struct job_setting *);

@@ -259,7 +259,7 @@ static void scan_include(struct reader *r, const char *path, int depth)
     free(text);
 }
 
-// A blank, of a draft by `init`: a string that begins with ?, with a hint behind it.
+// A blank, of a draft by `init`: a string that begins with ?, and then a hint.
 static bool is_blank(const config_setting_t *s)
 {
     const char *text = config_setting_get_string(s);

@@ -92,7 +92,7 @@ static bool has_units(const struct job *job)
 }
 
 // A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
-// beside it and may not compile without. What it computes must not depend on them.
+// in the same file and may not compile without. What it computes must not depend on them.
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];

@@ -131,7 +131,7 @@ static int choose_problem(const struct job *job, const json_t *request, const js
     return chosen;
 }
 
-// The job with that problem alone, nothing timed, compared or counted.
+// The job with only that problem, nothing timed, compared or counted.
 static json_t *make_job(const json_t *request, size_t problem)
 {
     json_t *job = json_deep_copy(request),

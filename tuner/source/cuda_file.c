@@ -113,7 +113,7 @@ static void read_lines(struct cuda_file *f)
 // Declarations
 // ---------------------------------------------------------------------------------------------------------
 
-// The index behind the > that closes the < at `open`.
+// The index after the > that closes the < at `open`.
 static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
 {
     int depth = 0;
@@ -128,10 +128,10 @@ static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
     return end;
 }
 
-// The comma or the end behind `from`, outside of all brackets.
+// The comma or the end after `from`, outside of all brackets.
 static size_t list_item_end(const struct cuda_file *f, size_t from, size_t end)
 {
-    bool value = false; // behind =, where < compares
+    bool value = false; // after =, where < compares
     for (size_t i = from; i < end; i++) {
         if (is(f, i, end, ",")) return i;
         value |= is(f, i, end, "=");
@@ -214,7 +214,7 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     memory_add(k->arguments, k->argument_count) = a;
 }
 
-// The ( behind a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
+// The ( after a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
 // (`sum<int>`). `body` where there is none.
 static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
 {

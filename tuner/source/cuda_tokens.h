@@ -67,13 +67,13 @@ struct cuda_tokens {
 // All tokens of a source but comments and what `#if 0` leaves out; a preprocessor line is one. The source must live as
 // long as the tokens.
 void cuda_tokens_init(struct cuda_tokens *, const char *source);
-// The words of a preprocessor line, which one token of such a list is, behind the sign.
+// The words after the sign of a preprocessor line, which is one token in such a list.
 void cuda_tokens_line(struct cuda_tokens *, const struct cuda_token *directive);
 void cuda_tokens_release(struct cuda_tokens *);
 
 // The tokens [first, end) as text, with single blanks where the source has any space.
 char *cuda_token_text(struct arena *, const struct cuda_token *first, const struct cuda_token *end);
-// The index behind the bracket that closes the one at `open`, or `end` where none does.
+// The index after the bracket that closes the one at `open`, or `end` where none does.
 size_t cuda_tokens_close(const struct cuda_tokens *, size_t open, size_t end);
 
 #endif

@@ -27,7 +27,7 @@ struct include {
     bool computed;        // which file, only a preprocessor can tell
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and what it is about
-    size_t end;           // behind the header's name; of a computed one behind "include" or "__has_include"
+    size_t end;           // after the header's name; for a computed one after "include" or "__has_include"
     const char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
     const char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
 };
@@ -84,7 +84,7 @@ struct source {
 #define SOURCE_KNOWN ((size_t)-2)
 
 // Reads and hashes the program and, transitively, every file that an #include, a __has_include or an option names and
-// that is found beside the including file or in one of the folders. Conditional compilation is not looked at, so the
+// that is found next to the including file or in one of the folders. Conditional compilation is not looked at, so the
 // hash may cover a file too many, never one too few. What a macro includes is known where each of the macro's
 // definitions, in these files, the options and the job's macros, is a header's name. An include that is found nowhere
 // there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it. Stand-ins for
@@ -94,7 +94,7 @@ struct source {
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 
-// The hash alone.
+// Only the hash.
 int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // The options of a request for another place, where the user's files lie below `root` under the paths that they have
@@ -104,7 +104,7 @@ void source_options_move(json_t *options, const char *root);
 bool source_options_toolkit(const char *folder);
 
 // A source as a compiler gets it: the program and its headers from memory, each header under its path. Where a text
-// includes one by name, the name is replaced by the path, because a compiler goes by the name alone and the same one
+// includes one by name, the name is replaced by the path, because a compiler only goes by the name and the same one
 // may mean different files. An #include whose file is unknown becomes an #error. (source_text.c)
 struct source_texts {
     char *program;
