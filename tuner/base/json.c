@@ -32,6 +32,15 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
     return json_is_string(value) ? json_string_value(value) : fallback;
 }
 
+bool json_array_has(const json_t *array, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *element = json_string_value(json_array_get(array, i));
+        if (element && !strcmp(element, text)) return true;
+    }
+    return false;
+}
+
 json_t *json_real_or_null(double value)
 {
     return json_real(value);

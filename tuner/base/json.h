@@ -15,6 +15,7 @@ double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
 const char *json_get_string(const json_t *object, const char *key, const char *fallback); // borrowed
+bool json_array_has(const json_t *array, const char *text); // whether an element is this text
 
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);

@@ -7,7 +7,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/finals.h"
-#include "tuner/setup/job_ceilings.h"
+#include "tuner/setup/work_bounds.h"
 
 static int trial_config(struct candidate_source *c, int64_t id, char **config)
 {

@@ -10,7 +10,6 @@
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
-#include "tuner/check/compile_hints.h"
 #include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
@@ -255,13 +254,11 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     struct check_samples samples;
     int64_t failed = 0;
     check_samples_choose(&samples, c->job, wanted ? (uint64_t)count : 1);
-    int asked = check_signatures(c, argv, &err);
-    if (!asked) asked = check_builds(c, argv, folder, &err);
+    int asked = check_signatures(c, argv, folder, &err);
     int status = print_found(c);
     if (!status && (!asked || wanted)) {
         failed = compile_samples(c->job, &samples, !wanted, arch, folder, &err);
         check_samples_compare(&samples, c);
-        if (failed > 0) check_needs(c);
         status = failed > 0 ? EXIT_NOTHING : 0;
         print_found(c);
     }
@@ -314,7 +311,6 @@ static int check_job(void *user, const char *path, struct job *job)
         check_files(&check);
         check_launches(&check);
         check_images(&check);
-        check_architecture(&check);
         status =
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }

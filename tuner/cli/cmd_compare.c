@@ -13,7 +13,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/final/gate.h"
-#include "tuner/setup/work_check.h"
+#include "tuner/setup/work_bounds.h"
 #include "tuner/store/builds.h"
 
 static int read_work(struct comparison *c)

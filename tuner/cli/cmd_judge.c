@@ -115,7 +115,8 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     struct judgement judgement;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
-    struct sanitizer *sanitizer = single_run_sanitizer(single, &no_sanitizer);
+    struct sanitizer *sanitizer =
+        sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, &judgement);

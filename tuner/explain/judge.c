@@ -37,7 +37,7 @@ static int ask(struct judging *g, json_t *request, double seconds, const struct 
     bool late;
     struct error why = {""};
     json_t *message = single_run_ask(g->single, request, seconds, &late, &why);
-    bool dead = !message && single_run_died(g->single);
+    bool dead = !message && g->single->pool.gpus[g->single->pool.first_gpu].worker.failure == WORKER_DIED;
     if (message) {
         *answer = arena_new(&g->judgement->memory, record->size);
         int failed = record_read(record, message, *answer, &g->judgement->memory, err);
@@ -70,7 +70,7 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     struct error reason;
     if (!sanitizer || j->status == STATUS_TIMEOUT || j->status == STATUS_LAUNCH_ERROR) return;
     single_run_say(g->single, "running it under compute-sanitizer");
-    json_t *set_up = single_run_set_up(g->single);
+    json_t *set_up = job_setup_for_gpu(&g->single->setup, false, NULL, false);
     j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
                                                  g->candidate.compiled.cubin, g->candidate.problems, true));
     json_decref(set_up);

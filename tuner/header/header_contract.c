@@ -4,7 +4,7 @@
 #include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
 #include "tuner/header/header_bindings.h"
-#include "tuner/job/job_sizes.h"
+#include "tuner/job/job.h"
 
 static bool was_verified(const struct trial *trial, const char *problem)
 {

@@ -1,9 +1,11 @@
 // See header_names.h.
 #include "tuner/job/header_names.h"
 
-#include "tuner/base/base.h"
 #include <ctype.h>
 #include <strings.h>
+
+#include "tuner/base/base.h"
+#include "tuner/job/job_parts.h"
 
 // What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against
 // it.
@@ -130,7 +132,9 @@ static char *refuse_macro(const struct job *job, const char *name)
     return reason;
 }
 
-char *header_refuse_parameter(const struct job *job, size_t parameter)
+// Why a job cannot have this parameter, this macro (`defines` of its kernel or of a stage), this stage: words that
+// follow "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
+static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
     char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
@@ -148,22 +152,19 @@ char *header_refuse_parameter(const struct job *job, size_t parameter)
     return reason;
 }
 
-char *header_refuse_define(const struct job *job, size_t define)
+static char *refuse_define(const struct job *job, size_t define)
 {
     const char *name = job->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
-    return refuse_macro(job, name);
+    return job_parameter(job, name) >= 0 ? text_copy("is also a parameter") : refuse_macro(job, name);
 }
 
-char *header_refuse_stage_define(const struct job *job, size_t stage, size_t define)
+static char *refuse_stage_define(const struct job *job, size_t stage, size_t define)
 {
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) { // a parameter's macro has another value here
-        if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
-        return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
-    }
+    int p = job_parameter(job, name);
+    if (p >= 0) // its macro has another value here
+        return job->parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
     return refuse_macro(job, name);
@@ -180,10 +181,41 @@ const char *header_refuse_value(const char *text)
     return NULL;
 }
 
-char *header_refuse_stage(const struct job *job, size_t stage)
+static char *refuse_stage(const struct job *job, size_t stage)
 {
     for (size_t i = 0; i < stage && job->stages[stage].name; i++)
         if (job->stages[i].name && same_upper(job->stages[i].name, job->stages[stage].name))
             return text_format("would have the same names in the job's header as stage '%s'", job->stages[i].name);
     return NULL;
+}
+
+static void refuse_name(struct reader *r, const struct node *n, const char *what, const char *name, char *reason)
+{
+    if (reason) reader_mistake(r, n, "%s '%s' %s", what, name, reason);
+    free(reason);
+}
+
+void check_header_names(struct reader *r, const struct job *job, const struct node *root)
+{
+    const struct node *parameters = node_member(root, "parameters"), *stages = node_member(root, "stages"),
+                      *kernel = node_member(root, "kernel"),
+                      *defines = kernel && node_is_group(kernel) ? node_member(kernel, "defines") : NULL;
+    for (size_t i = 0, p = 0; parameters && node_is_sequence(parameters) && i < node_count(parameters); i++) {
+        const struct node *n = node_at(parameters, i), *name = node_is_group(n) ? node_member(n, "name") : NULL;
+        if (!name || !node_is_string(name) || p == space_parameter_count(job->space)) continue;
+        if (strcmp(space_parameter(job->space, p)->name, node_string(name)) != 0) continue; // refused already
+        refuse_name(r, name, "parameter", node_string(name), refuse_parameter(job, p++));
+    }
+    for (size_t i = 0, d = 0; defines && d < job->define_count && i < node_count(defines); i++) {
+        const char *name = node_name(node_at(defines, i));
+        if (strcmp(job->defines[d].name, name) != 0) continue;
+        refuse_name(r, node_at(defines, i), "macro", name, refuse_define(job, d++));
+    }
+    for (size_t s = 0; stages && node_is_sequence(stages) && s < job->stage_count; s++) {
+        const struct node *own = node_is_group(node_at(stages, s)) ? node_member(node_at(stages, s), "defines") : NULL;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            refuse_name(r, node_member(own, job->stages[s].defines[i].name), "macro", job->stages[s].defines[i].name,
+                        refuse_stage_define(job, s, i));
+        refuse_name(r, node_at(stages, s), "stage", job->stages[s].name, refuse_stage(job, s));
+    }
 }

@@ -9,7 +9,7 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/compile_message.h"
-#include "tuner/source/source_options.h"
+#include "tuner/source/source.h"
 
 // Members that are files, in whatever object they stand. "files" is an object whose members are files, "cache" a folder
 // to write to.

@@ -105,19 +105,11 @@ static int by_rank(const void *a, const void *b)
     return strcmp(x->word, y->word);
 }
 
-// The job's parameter of this name, or -1.
-static int job_parameter(const struct job *job, const char *name)
-{
-    for (size_t i = 0; job && i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return (int)i;
-    return -1;
-}
-
 // The values in order. The caller frees; *count is how many there are.
 static struct value_rank *rank_values(struct string_pool *values, const struct job *job, const char *name,
                                       size_t *count)
 {
-    int own = job_parameter(job, name);
+    int own = job ? job_parameter(job, name) : -1;
     size_t known = own < 0 ? 0 : space_parameter(job->space, (size_t)own)->count;
     char digits[32];
     size_t *place = memory_new(known, sizeof *place);

@@ -1,7 +1,7 @@
 // The results of a run: trials that have ended are committed to the store together, and then reported to the strategy.
 #include "tuner/base/base.h"
 #include "tuner/run/run.h"
-#include "tuner/setup/work_check.h"
+#include "tuner/setup/work_bounds.h"
 
 void run_add_proposal(struct run *r, const uint16_t *config)
 {

@@ -5,8 +5,6 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
 #include "tuner/run/run.h"
-#include "tuner/setup/job_ceilings.h"
-#include "tuner/setup/recording_check.h"
 #include "tuner/setup/run_environment.h"
 #include "tuner/setup/work_bounds.h"
 

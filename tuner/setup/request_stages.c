@@ -1,7 +1,7 @@
 // The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
 #include "tuner/base/base.h"
 #include "tuner/protocol/candidate.h"
-#include "tuner/setup/request_parts.h"
+#include "tuner/setup/request.h"
 
 static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out[3], struct error *err)
 {
