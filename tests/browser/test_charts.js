@@ -15,7 +15,6 @@ all('every chart of a job draws', 'one', {}, async tab => {
         'parameter-0',
         'parameter-9',
         'pair',
-        'failures',
         'counters',
         'final',
     ])

@@ -14,7 +14,6 @@
 #include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/job_setup.h"

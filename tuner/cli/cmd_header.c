@@ -7,12 +7,10 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
 #include "tuner/header/header_embed.h"
-#include "tuner/header/header_fallback.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 #include "tuner/setup/request.h"
@@ -195,7 +193,8 @@ static void add_fallback(struct session *session, json_t *sections)
     char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
     int missing = store_find(session->store, config, &trial, &err);
     json_t *section =
-        missing < 0 ? NULL : fallback_section(job, &session->environment, missing ? NULL : &trial, prefix, &err);
+        missing < 0 ? NULL
+                    : header_section_of_fallback(job, &session->environment, missing ? NULL : &trial, prefix, &err);
     if (section && session->replayed) add_recording(section, session->recording);
     if (section) {
         json_array_append_new(sections, section);

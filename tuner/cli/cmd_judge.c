@@ -6,7 +6,6 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/explain/judgement.h"
 
 struct judge_options {

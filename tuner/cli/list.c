@@ -10,10 +10,8 @@ void list_print(json_t *document, const json_t *rows, const struct row_column *c
     struct table *table = rows_table(rows, columns);
     if (format == FORMAT_JSON)
         json_print(document, stdout);
-    else if (format == FORMAT_CSV)
-        table_print_csv(table, stdout);
     else
-        table_print(table, stdout);
+        (format == FORMAT_CSV ? table_print_csv : table_print)(table, stdout);
     table_free(table);
     json_decref(document);
 }

@@ -3,7 +3,7 @@
 
 #include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
-#include "tuner/header/header_bindings.h"
+#include "tuner/base/symbol_name.h"
 #include "tuner/job/job_sizes.h"
 
 static bool was_verified(const struct trial *trial, const char *problem)
@@ -105,6 +105,84 @@ static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
     return described;
 }
 
+static bool sees(const struct job *job, size_t buffer, enum argument_view view)
+{
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage *stage = &job->stages[s];
+        for (size_t i = 0; i < stage->argument_count; i++)
+            if (stage->arguments[i].buffer == (int)buffer && stage->arguments[i].view == view) return true;
+        for (size_t i = 0; i < stage->role_count && view == VIEW_POINTER; i++)
+            if (stage->roles[i].buffer == (int)buffer) return true;
+    }
+    return false;
+}
+
+static bool has_address(const struct job *job, size_t buffer)
+{
+    const struct buffer *b = &job->buffers[buffer];
+    return (!b->symbol && !b->image) || sees(job, buffer, VIEW_POINTER);
+}
+
+static json_t *describe(const struct buffer *b)
+{
+    return json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
+                     direction_text[b->direction]);
+}
+
+static json_t *describe_constant(struct const_eval *f, const struct buffer *b)
+{
+    json_t *object = describe(b), *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1");
+    json_object_set_new(
+        object, "bytes",
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols)));
+    if (b->optional) json_object_set_new(object, "optional", json_true());
+    json_decref(rows);
+    json_decref(cols);
+    return object;
+}
+
+static char *texture_text(const struct image_layout *a)
+{
+    struct text text = {0};
+    text_add(&text, "memory %s, %d channel%s, filter %s, address ", image_memory_text[a->memory], a->channels,
+             a->channels == 1 ? "" : "s", image_filter_text[a->filter]);
+    for (int i = a->rank - 1; i >= 0; i--) text_add(&text, "%s%s", image_address_text[a->address[i]], i ? ", " : "");
+    text_add(&text, ", %s coordinates, read as %s", a->normalized ? "normalized" : "texel", image_read_text[a->read]);
+    return text.text;
+}
+
+static json_t *describe_object(struct const_eval *f, const struct buffer *b, bool surface)
+{
+    json_t *object = describe(b);
+    const struct image_layout *a = &b->image->about;
+    char *about =
+        surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
+    json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
+    json_object_set_new(object, "about", json_string(about));
+    json_object_set_new(object, "size", const_eval_list(f, b->image->size, (size_t)a->rank));
+    free(about);
+    return object;
+}
+
+static int add_bindings(json_t *section, struct const_eval *f)
+{
+    const struct job *job = f->job;
+    json_t *constants = json_array(), *objects = json_array();
+    for (size_t i = 0; i < job->buffer_count && !f->failed; i++) {
+        const struct buffer *b = &job->buffers[i];
+        if (b->symbol) json_array_append_new(constants, describe_constant(f, b));
+        if (f->failed) error_prefix(f->err, "constant '%s'", b->name);
+        for (int surface = 0; surface < 2 && !f->failed; surface++) {
+            if (!sees(job, i, surface ? VIEW_SURFACE : VIEW_TEXTURE)) continue;
+            json_array_append_new(objects, describe_object(f, b, surface));
+            if (f->failed) error_prefix(f->err, "image '%s'", b->name);
+        }
+    }
+    const_eval_set_list(section, "constants", constants);
+    const_eval_set_list(section, "objects", objects);
+    return f->failed ? -1 : 0;
+}
+
 static void add_text(void *list, const char *text)
 {
     json_array_append_new(list, json_string(text));
@@ -124,11 +202,11 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     if (space_parse(job->space, trial->config, config, f->err)) return -1;
     job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
-        if (!header_has_address(job, i)) continue;
+        if (!has_address(job, i)) continue;
         json_array_append_new(buffers, describe_buffer(f, &job->buffers[i]));
         if (f->failed) return error_prefix(f->err, "buffer '%s'", job->buffers[i].name);
     }
-    return header_bindings_add(section, f);
+    return add_bindings(section, f);
 }
 
 // A number: a scalar argument, or a member of one.
@@ -173,4 +251,31 @@ json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
         if (f->failed) error_prefix(f->err, "argument '%s'", a->name);
     }
     return list;
+}
+
+// The names of a cubin lie in it one after the other, each ended by a zero.
+static const char *find_symbol(const unsigned char *binary, size_t size, const char *name)
+{
+    for (size_t i = 0, begin = 0; i < size; i++) {
+        if (binary[i]) continue;
+        const char *text = (const char *)binary + begin;
+        if (i > begin && symbol_is(text, name)) return text;
+        begin = i + 1;
+    }
+    return NULL;
+}
+
+int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
+{
+    json_t *constant;
+    size_t i;
+    json_array_foreach(json_object_get(section, "constants"), i, constant)
+    {
+        const char *name = json_get_string(constant, "name", ""), *symbol = find_symbol(binary, size, name);
+        if (symbol)
+            json_object_set_new(constant, "symbol", json_string(symbol));
+        else if (!json_get_bool(constant, "optional", false))
+            return error_set(err, "the stored binary has no variable '%s'", name);
+    }
+    return 0;
 }

@@ -10,11 +10,16 @@
 //                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},
 //                         {"kind":"scalar","name":"alpha","type":"f32","real":1.0}]
 //
-//    header_bindings.h's members
+//    "constants":[{"name":"ns::coef","type":"f32","direction":"in","bytes":"C","symbol":"_ZN2ns4coefE"}]
+//                                                         symbol: in a section with a binary
+//    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
+//                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
 // A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
 // what must be in it before every launch. A size is supported when it is between the smallest and the largest
-// verified ones and a multiple of their greatest common divisor.
+// verified ones and a multiple of their greatest common divisor. Constants and objects are missing where a job has
+// none. The user sets a constant by cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
+// gives, and makes the objects (textures and surfaces).
 #ifndef SWEETSPOT_HEADER_CONTRACT_H
 #define SWEETSPOT_HEADER_CONTRACT_H
 
@@ -25,5 +30,7 @@
 int contract_add(json_t *section, struct const_eval *, const struct trial *, const char *arch);
 // A stage's arguments. New reference.
 json_t *contract_arguments(struct const_eval *, const struct stage *);
+// Finds the constants' symbols in the binary. -1 with a message when it lacks one.
+int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
 
 #endif

@@ -8,7 +8,6 @@
 #include "tuner/header/header_parts.h"
 
 #include "tuner/base/base.h"
-#include "tuner/header/header_bindings.h"
 
 static char *device_macro(const json_t *section)
 {

@@ -17,10 +17,14 @@
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
 //    "no_fallback":"X=1: why it is left out",       only where the job names one
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
-//    "nvcc":{..},                                   builds_summary.h's, where nvcc's build was raced
-//    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
+//    "nvcc":{..}}                                   builds_summary.h's, where nvcc's build was raced
 //
-// "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
+// "C" is C text over size_M, size_N, .. The section for devices without tuning results, the job's fallback, is the last
+// one. It has no binary, its times are from the device on which it was verified, and these members differ:
+//
+//    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
+//
+// Only with objective each, where the kernel is one of several and "problems" are
 // those that it is for:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
@@ -44,6 +48,11 @@ enum { HEADER_SECTION_VERSION = 2 };
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, const char *const *ties, const char *prefix, struct error *);
 
+// The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
+// to be right, or takes too much shared memory. New reference.
+json_t *header_section_of_fallback(const struct job *, const struct environment *, const struct trial *,
+                                   const char *prefix, struct error *);
+
 // The object of this name in a list: its index, or the list's length; the object, or NULL.
 size_t header_index(const json_t *list, const char *name);
 const json_t *header_find(const json_t *list, const char *name);
@@ -64,7 +73,7 @@ size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
 
-// The section for devices without tuning results (header_fallback.h), and its number among all of them, or -1.
+// Whether a section is the fallback's, and the number of that section among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);
 

@@ -4,7 +4,12 @@
 #include "tuner/base/protocol.h"
 #include "tuner/header/header_parts.h"
 
-// An option behind the others, and a blank.
+bool header_is_part(const json_t *stage)
+{
+    return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
+}
+
+// An option after the others, with a blank between.
 static void add_option(struct text *t, const char *option)
 {
     text_add(t, "%s%s", t->text ? " " : "", option);
@@ -167,6 +172,33 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     }
 }
 
+void header_comment_bindings(struct renderer *r, const json_t *section)
+{
+    static const char no_guards[] = ", verified without guards around it";
+    const json_t *one, *size;
+    size_t i, k;
+    json_array_foreach(json_object_get(section, "constants"), i, one)
+    {
+        const char *direction = json_get_string(one, "direction", "in");
+        if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
+        header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
+                       json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
+                       strcmp(direction, "in") != 0 ? no_guards : "");
+    }
+    json_array_foreach(json_object_get(section, "objects"), i, one)
+    {
+        struct text sizes = {0};
+        const char *kind = json_get_string(one, "kind", "?");
+        json_array_foreach(json_object_get(one, "size"), k, size)
+            text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
+        if (!i) header_comment(r, "   objects, which the caller makes:");
+        header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
+                       json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
+                       json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
+        free(sizes.text);
+    }
+}
+
 // What was verified besides the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
@@ -206,6 +238,24 @@ void header_comment_contract(struct renderer *r, const json_t *section)
         put_drawn(r, section, sizes);
     else
         header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
+}
+
+char *header_object_name(const json_t *argument)
+{
+    char *identifier = header_identifier(json_get_string(argument, "name", "?")),
+         *name = text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
+    free(identifier);
+    return name;
+}
+
+const json_t *header_objects(const struct renderer *r)
+{
+    return json_object_get(json_array_get(r->sections, 0), "objects");
+}
+
+const json_t *header_buffers(const struct renderer *r)
+{
+    return json_object_get(json_array_get(r->sections, 0), "buffers");
 }
 
 void header_architecture(struct renderer *r)

@@ -171,14 +171,14 @@ static void put_loops(struct renderer *r)
     json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    (void)loop_%s;\n", name);
 }
 
-void header_begin(struct renderer *r, const char *type, const char *name, const char *variables, const char *statements)
+void header_begin(struct renderer *r, const char *type, const char *name, const char *variables)
 {
     put_expanded(r, "NAME_FUNCTION ");
     put_expanded(r, type);
     header_put(r, " %s_on(int section name_declared_sizes)\n{\n", name);
     put_expanded(r, variables);
     put_loops(r);
-    header_put(r, "name_unused_sizes%s    switch (section) {\n", statements);
+    header_put(r, "name_unused_sizes    switch (section) {\n");
 }
 
 void header_end(struct renderer *r, const char *type, const char *name, const char *rest)

@@ -56,7 +56,7 @@ void header_put_condition(struct renderer *, size_t section);
 // Begins a function of a section and the sizes, up to its `switch` by section. `name` is without "_on"; `type` and
 // `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such a
 // run.
-void header_begin(struct renderer *, const char *type, const char *name, const char *variables, const char *statements);
+void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
 // Ends it, with the rest of the text behind "default:", and adds the shorter function for the chosen section.
 void header_end(struct renderer *, const char *type, const char *name, const char *rest);
 

@@ -1,9 +1,7 @@
-// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints, puts
-// into a page, or sums up in a table.
+// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints or
+// puts into a page.
 #ifndef SWEETSPOT_REPORT_H
 #define SWEETSPOT_REPORT_H
-
-#include <stdio.h>
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -29,8 +27,5 @@ json_t *report_job(const struct report_source *, const struct report_options *);
 json_t *report_document_of(json_t *jobs, const char *program);
 // The number of points per result for this number of jobs: the page must stay small.
 size_t report_points_of(size_t jobs);
-
-// Prints a row per result and one for each job without results: aligned for people, or as CSV.
-void report_print(const json_t *report, bool csv, FILE *);
 
 #endif

@@ -120,16 +120,6 @@ function tip(title, entries) {
 // The tooltip of a chart whose marks are numbered.
 const hover = content => ({formatter: ({dataIndex}) => content(dataIndex)});
 
-// Bars that lie, one for each name. `label`: of a bar's number, where it has one.
-function bars(names, numbers, {name, colour, content, width, label}) {
-    return {
-        xAxis: axis(numbers, {name, zero: true}),
-        yAxis: categories(names, {inverse: true, label: {interval: 0}}),
-        tooltip: hover(content),
-        series: [{type: 'bar', barMaxWidth: width, itemStyle: {color: colour}, data: numbers, label}],
-    };
-}
-
 // A straight line across a chart, for markLine's data: at = {xAxis: v} or {yAxis: v}.
 function ruler(at, text, colour, position = 'insideEndTop') {
     return {

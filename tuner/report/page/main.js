@@ -17,7 +17,8 @@ function route() {
     return report.jobs[job] ? {job, result: report.jobs[job].results?.[result] ? result : 0, section: rest[2]} : {};
 }
 
-let shown; // the view of the page now
+let shown, // the view of the page now
+    overviewShown; // the index's elements
 
 function show() {
     const main = document.getElementById('main'),
@@ -27,7 +28,7 @@ function show() {
         forgetFigures();
         main.replaceChildren();
         if (report.unreadable) main.append(el('p.error', `The data of this page cannot be read: ${report.unreadable}`));
-        else if (job === undefined) showOverview(main, report.jobs);
+        else if (job === undefined) main.append(...(overviewShown ??= overview(report.jobs)));
         else showJob(main, report.jobs, job, result);
         document.title = job === undefined ? 'sweetspot report' : `${report.jobs[job].name} – sweetspot report`;
         if (shown !== undefined) scrollTo(0, 0);

@@ -11,17 +11,15 @@ function showParameters(parent, result) {
             title: 'Importance of each parameter',
             height: 50 + 22 * weighed.length,
             note: result.importance_method ? `Method: ${result.importance_method}` : '',
-            option: () =>
-                bars(
-                    weighed.map(each => each.name),
-                    weighed.map(each => 100 * each.importance),
-                    {
-                        name: 'importance (%)',
-                        width: 12,
-                        colour: palette().bar,
-                        content: i => tip(weighed[i].name, [['Importance', percent(weighed[i].importance)]]),
-                    }
-                ),
+            option: () => {
+                const shares = weighed.map(each => 100 * each.importance);
+                return {
+                    xAxis: axis(shares, {name: 'importance (%)', zero: true}),
+                    yAxis: categories(weighed.map(each => each.name), {inverse: true, label: {interval: 0}}),
+                    tooltip: hover(i => tip(weighed[i].name, [['Importance', percent(weighed[i].importance)]])),
+                    series: [{type: 'bar', barMaxWidth: 12, itemStyle: {color: palette().bar}, data: shares}],
+                };
+            },
             figures: () => ({
                 columns: ['Parameter', 'Importance'],
                 rows: weighed.map(each => [each.name, percent(each.importance)]),
