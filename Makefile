@@ -143,7 +143,7 @@ FORCE:
 # The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
-PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js searched.js \
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js progress.js \
   parameters.js pair.js trials.js failures.js counters.js final.js kernel.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)

@@ -94,8 +94,7 @@ function result(options) {
         began = 1795300000;
     const timed = all.filter(trial => trial.time !== null),
         sorted = timed.toSorted((a, b) => a.time - b.time);
-    const times = sorted.map(trial => trial.time),
-        best = sorted[0] ?? null,
+    const best = sorted[0] ?? null,
         counts = {};
     for (const {status} of all) counts[status] = (counts[status] ?? 0) + 1;
     const text = config =>
@@ -107,9 +106,6 @@ function result(options) {
         }
     });
     if (best) rows.push([12 * trials, trials, best.time, best.id]);
-    const edges = times.length
-        ? Array.from({length: 41}, (_, i) => times[0] * ((times.at(-1) / times[0]) * 1.001) ** (i / 40))
-        : [];
     const by = (k, i) => {
         const those = all.filter(trial => trial.config[k] === i),
             found = sorted.filter(trial => trial.config[k] === i).map(trial => trial.time);
@@ -204,10 +200,6 @@ function result(options) {
             {name: 'cublasLt', time: library * 1.004},
         ],
         progress: {columns: ['seconds', 'evaluations', 'time', 'trial'], rows},
-        histogram: {
-            edges,
-            counts: edges.slice(1).map((edge, i) => times.filter(t => t >= edges[i] && t < edge).length),
-        },
         importance_method: 'variance of the trees’ predictions (fANOVA)',
         parameters: parameters.map(([name, values, own], k) => ({
             name,
@@ -229,14 +221,6 @@ function result(options) {
                 reason: those[0].reason,
                 count: those.length,
                 trials: those.slice(0, 5).map(trial => trial.id),
-                shares: [
-                    {
-                        parameter: parameters[0][0],
-                        value: String(parameters[0][1].at(-1)),
-                        of_failed: 0.81,
-                        of_all: 0.33,
-                    },
-                ],
             };
         }),
         points: {
@@ -325,7 +309,7 @@ const job = (name, results, rest) => ({
 
 const report = (...jobs) => ({
     format: 'sweetspot-report',
-    version: 3,
+    version: 4,
     made: 1795332352,
     program: 'sweetspot 0.9',
     jobs,

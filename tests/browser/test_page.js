@@ -305,7 +305,7 @@ real('the page of a replayed job draws as the samples do', async program => {
     await withPage(file, {}, async tab => {
         await everySection(tab);
         const ids = await everyChart(tab);
-        for (const id of ['progress', 'histogram', 'importance', 'pair', 'counters', 'final']) {
+        for (const id of ['progress', 'importance', 'pair', 'counters', 'final']) {
             assert.ok(ids.includes(id), `${id} is missing: ${ids}`);
         }
         assert.match(await soundText(tab), /sgemm_2048[\s\S]*of 4,416 configurations|sgemm_2048/);

@@ -18,26 +18,16 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static void print_value(const struct job *job, const struct parameter *p, size_t i)
-{
-    if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
-        printf("%s", symbols_text(job->symbols, p->values[i]));
-    else
-        printf("%" PRId64, p->values[i]);
-}
-
 static void print_table(const struct job *job)
 {
     const struct space *s = job->space;
+    char digits[32];
     static const char *const kinds[] = {"", "  (no order)", "  (unroll: 0 no pragma, 1 full, n)", "  (real)"};
     printf("parameters\n");
     for (size_t i = 0; i < space_parameter_count(s); i++) {
         const struct parameter *p = space_parameter(s, i);
         printf("  %-18s %3zu  ", p->name, p->count);
-        for (size_t k = 0; k < p->count; k++) {
-            if (k) putchar(' ');
-            print_value(job, p, k);
-        }
+        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
         printf("%s\n", kinds[p->kind]);
     }
     double raw = space_raw_size(s);

@@ -5,15 +5,10 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/installation.h"
+#include "tuner/base/json.h"
 
 static const char ending[] = ".cfg";
 enum { SHOWN = 4 };
-
-// Names without folder and ending, and how a command line would name them. Ends with NULL.
-struct job_names {
-    size_t count;
-    char **names, **paths;
-};
 
 static char *name_of(const char *path)
 {
@@ -23,71 +18,45 @@ static char *name_of(const char *path)
     return text_format("%.*s", (int)(length - (job ? tail : 0)), name);
 }
 
-// The job files of `folder`, as `shown`/NAME.
-static void collect(struct job_names *known, const char *folder, const char *shown)
+// Adds the job files of a folder that begins with `root`, which a command line does not need.
+static void collect(glob_t *found, const char *root, const char *folder)
 {
-    char *pattern = text_format("%s/*%s", folder, ending);
-    glob_t found;
-    size_t count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
-        char *path = strcmp(shown, ".") ? text_format("%s/%s", shown, name) : text_copy(name);
-        bool is_known = false;
-        for (size_t k = 0; k < known->count; k++) is_known |= !strcmp(known->paths[k], path);
-        if (is_known) {
-            free(path);
-            continue;
-        }
-        known->names = memory_grow(known->names, known->count + 2, sizeof *known->names);
-        known->paths = memory_grow(known->paths, known->count + 2, sizeof *known->paths);
-        known->names[known->count] = name_of(path);
-        known->paths[known->count++] = path;
-        known->names[known->count] = known->paths[known->count] = NULL;
-    }
-    if (count) globfree(&found);
+    char *pattern =
+        text_format("%s%s%s*%s", root, strcmp(folder, ".") ? folder : "", strcmp(folder, ".") ? "/" : "", ending);
+    glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
     free(pattern);
-}
-
-// The job files of configs, both the current folder's and the installed one's, which share a path.
-static void collect_ours(struct job_names *known, const char *below)
-{
-    if (below[0] == '/' || (below[0] == '.' && below[1])) return; // ".." leads elsewhere
-    char *shown = strcmp(below, ".") ? text_format("configs/%s", below) : text_copy("configs"),
-         *installed = installation_data(shown);
-    collect(known, shown, shown);
-    if (installed) collect(known, installed, shown);
-    free(installed);
-    free(shown);
-}
-
-static void release(struct job_names *known)
-{
-    for (size_t i = 0; i < known->count; i++) {
-        free(known->names[i]);
-        free(known->paths[i]);
-    }
-    free(known->names);
-    free(known->paths);
 }
 
 void job_suggest(const char *path)
 {
-    struct job_names known = {0};
-    char *wanted = name_of(path), *own = text_directory(path);
-    collect(&known, own, own);
-    collect(&known, ".", ".");
-    collect_ours(&known, ".");
-    collect_ours(&known, own); // suite/NAME
-    const char *nearest = known.count && *wanted ? text_nearest(wanted, (const char *const *)known.names) : NULL;
-    size_t shown = 0;
-    for (size_t i = 0; i < known.count && nearest && shown < SHOWN; i++) {
-        if (strcmp(known.names[i], nearest) != 0) continue;
-        char *command = text_command((const char *[]){known.paths[i], NULL});
+    glob_t found = {0};
+    char *wanted = name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
+         *installed = installation_data("configs");
+    // A command line names the installed jobs like those of the current folder, without the root.
+    size_t root = installed ? strlen(installed) - strlen("configs") : 0, shown = 0;
+    if (installed) installed[root] = 0;
+    const char *const folders[] = {own, ".", "configs", own[0] == '/' || own[0] == '.' ? "configs" : ours};
+    for (size_t i = 0; i < 4; i++) collect(&found, "", folders[i]);
+    for (size_t i = 2; i < 4 && root; i++) collect(&found, installed, folders[i]);
+    char **names = memory_new(found.gl_pathc + 1, sizeof *names);
+    for (size_t i = 0; i < found.gl_pathc; i++) names[i] = name_of(found.gl_pathv[i]);
+    const char *nearest = *wanted ? text_nearest(wanted, (const char *const *)names) : NULL;
+    json_t *said = json_object(); // a set of paths
+    for (size_t i = 0; i < found.gl_pathc && nearest && shown < SHOWN; i++) {
+        const char *job = found.gl_pathv[i] + (root && !strncmp(found.gl_pathv[i], installed, root) ? root : 0);
+        if (strcmp(names[i], nearest) != 0 || json_object_get(said, job)) continue;
+        char *command = text_command((const char *[]){job, NULL});
         fprintf(stderr, "%s%s", shown++ ? " or " : "sweetspot: did you mean ", command);
+        json_object_set_new(said, job, json_true());
         free(command);
     }
     if (shown) fprintf(stderr, "?\n");
-    release(&known);
-    free(own);
+    json_decref(said);
+    for (size_t i = 0; i < found.gl_pathc; i++) free(names[i]);
+    free(names);
+    globfree(&found);
     free(wanted);
+    free(own);
+    free(ours);
+    free(installed);
 }

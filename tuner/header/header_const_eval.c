@@ -2,6 +2,7 @@
 #include "tuner/header/header_const_eval.h"
 
 #include "tuner/base/base.h"
+#include "tuner/job/header_names.h"
 
 static const char *name_text(void *user, int slot)
 {
@@ -21,13 +22,20 @@ static char *to_c(const struct const_eval *f, const struct expr *expression, str
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, const char *prefix,
-                    struct error *err)
+// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
+static char *function_prefix(const char *job)
+{
+    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
+    free(name);
+    return prefix;
+}
+
+int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
     *f = (struct const_eval){.job = job,
-                             .prefix = prefix,
+                             .prefix = function_prefix(job->name),
                              .values = values,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
@@ -61,6 +69,7 @@ void const_eval_release(struct const_eval *f)
 {
     for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
     free(f->text);
+    free(f->prefix);
     free(f->varies);
     free((void *)f->values);
 }

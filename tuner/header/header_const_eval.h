@@ -9,7 +9,7 @@
 
 struct const_eval {
     const struct job *job;
-    const char *prefix;
+    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"
     const int64_t *values; // of the configuration and the first problem
     bool *varies;          // by slot: a size, or derived from one, or a loop's name
     char **text;           // by slot: C text of those
@@ -17,9 +17,8 @@ struct const_eval {
     bool failed;
 };
 
-// For one configuration; functions begin with `prefix`. -1 with a message. The caller releases, also after a failure.
-int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, const char *prefix,
-                    struct error *);
+// For one configuration. -1 with a message. The caller releases, also after a failure.
+int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, struct error *);
 void const_eval_release(struct const_eval *);
 
 // The expression's C text, or `absent` without an expression. If it cannot be written, *err says so, `failed` is set,

@@ -287,50 +287,25 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     header_put(r, "\n");
 }
 
-// Every stage that any section has, once.
-static void put_geometry(struct renderer *r)
-{
-    const json_t *section, *stage;
-    size_t i, k;
-    bool several = false;
-    json_array_foreach(r->sections, i, section) several |= header_stage_count(section) > 1;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
-    {
-        const char *name = json_get_string(stage, "name", "?");
-        if (json_object_get(r->prefixes, name)) continue;
-        char *identifier = header_identifier(name);
-        bool plain = !several && !json_object_size(r->prefixes); // another section's only stage may have another name
-        char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
-        json_object_set_new(r->prefixes, name, json_string(prefix));
-        put_stage(r, name, prefix);
-        free(prefix);
-        free(identifier);
-    }
-}
-
 static void put_bytes(struct renderer *r)
 {
-    const json_t *section, *buffer, *other;
-    size_t i, k, n;
-    json_t *seen = json_object();
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "buffers"), k, buffer)
+    const json_t *section, *buffer;
+    size_t i, k;
+    if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
+    json_array_foreach(header_buffers(r), k, buffer)
     {
-        const char *name = json_get_string(buffer, "name", "?");
-        if (json_object_get(seen, name)) continue;
-        if (!json_object_size(seen)) header_put(r, "/* The least size of each buffer, in bytes. */\n");
-        json_object_set_new(seen, name, json_true());
-        char *identifier = header_identifier(name), *function = text_format("%s_bytes_%s", r->lower, identifier);
+        char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
+             *function = text_format("%s_bytes_%s", r->lower, identifier);
         header_begin(r, "long long", function, "");
-        json_array_foreach(r->sections, n, other)
+        json_array_foreach(r->sections, i, section)
         {
-            const json_t *own = header_find(json_object_get(other, "buffers"), name);
-            if (own) header_put(r, "    case %zu: return %s;\n", n, json_get_string(own, "bytes", "0"));
+            const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
+            header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
         }
         header_end(r, "long long", function, " return 0;\n    }\n");
         free(identifier);
         free(function);
     }
-    json_decref(seen);
 }
 
 static void put_supported(struct renderer *r)
@@ -378,11 +353,13 @@ static void put_tensor_map_type(struct renderer *r)
 
 void header_functions(struct renderer *r)
 {
+    const char *stage;
+    json_t *prefix;
     header_put_template(r, embedded_header_function());
     header_put_template(r, embedded_fn_arithmetic());
     header_put_template(r, embedded_header_shape());
     put_tensor_map_type(r);
-    put_geometry(r);
+    json_object_foreach(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
     put_limits(r);
     header_launch(r);
 }

@@ -329,6 +329,24 @@ static void put_undefine(struct renderer *r)
     header_put(r, "#endif\n");
 }
 
+// All sections have the same stages (header_merge).
+static json_t *make_prefixes(const json_t *section, const char *lower)
+{
+    const json_t *stage;
+    size_t i;
+    json_t *prefixes = json_object();
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        const char *name = json_get_string(stage, "name", "?");
+        char *identifier = header_identifier(name);
+        json_object_set_new(prefixes, name,
+                            header_stage_count(section) > 1 ? json_sprintf("%s_%s_", lower, identifier)
+                                                            : json_sprintf("%s_", lower));
+        free(identifier);
+    }
+    return prefixes;
+}
+
 int header_render(FILE *file, const json_t *sections, struct error *err)
 {
     const json_t *first = json_array_get(sections, 0), *section;
@@ -340,9 +358,9 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
                          .lower = header_identifier(job),
                          .upper = header_upper(job),
                          .fallback = header_fallback_of(sections),
-                         .prefixes = json_object(),
                          .all_macros = json_array(),
                          .err = err};
+    r.prefixes = make_prefixes(first, r.lower);
     put_opening(&r);
     put_selection(&r);
     put_macros(&r);

@@ -174,25 +174,23 @@ static void set_work(json_t *section, const struct job *job, struct const_eval *
     free(product.text);
 }
 
-static void add_final(json_t *section, const struct final *final, const char *const *ties)
+static void add_final(json_t *section, const struct final *final, json_t *ties)
 {
-    json_t *ratios = json_array(), *tied = json_array();
+    json_t *ratios = json_array();
     for (size_t i = 0; final && i < final->entry_count; i++) {
         const struct final_entry *entry = &final->entries[i];
         if (!entry->trial && isfinite(entry->ratio.value))
             json_array_append_new(ratios,
                                   json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(&entry->ratio)));
     }
-    for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
     json_object_set_new(section, "final", json_boolean(final != NULL));
     json_object_set_new(section, "rounds", json_integer(final ? final->rounds : 0));
     json_object_set_new(section, "replayed", json_boolean(final && final->replayed));
     json_object_set_new(section, "ratios", ratios);
-    json_object_set_new(section, "ties", tied);
+    json_object_set_new(section, "ties", ties ? json_incref(ties) : json_array());
 }
 
-static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
-                        struct error *err)
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct const_eval f = {0};
@@ -204,7 +202,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     if (space_parse(job->space, trial->config, config, err))
         return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
-    int result = const_eval_init(&f, job, config, prefix, err);
+    int result = const_eval_init(&f, job, config, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
@@ -220,8 +218,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
-                       const struct final *final, size_t kernel, const char *const *ties, const char *prefix,
-                       struct error *err)
+                       const struct final *final, size_t kernel, json_t *ties, struct error *err)
 {
     const char *slash = strrchr(job->source, '/');
     json_t *section =
@@ -236,7 +233,7 @@ json_t *header_section(const struct job *job, const struct environment *environm
         json_object_set_new(section, "stage", json_string(selector->stage));
         json_object_set_new(section, "at_once", json_integer(selector->at_once));
     }
-    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
+    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, err)) {
         json_decref(section);
         return NULL;
     }
@@ -290,10 +287,10 @@ static void add_times(json_t *section)
 }
 
 json_t *header_section_of_fallback(const struct job *job, const struct environment *environment,
-                                   const struct trial *trial, const char *prefix, struct error *err)
+                                   const struct trial *trial, struct error *err)
 {
     if (check_fallback(job, trial, err)) return NULL;
-    json_t *section = header_section(job, environment, trial, NULL, 0, NULL, prefix, err);
+    json_t *section = header_section(job, environment, trial, NULL, 0, NULL, err);
     if (!section) return NULL;
     json_object_set_new(section, "verified_on", json_string(environment->device));
     json_object_set_new(section, "device", json_string("FALLBACK"));

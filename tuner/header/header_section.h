@@ -41,17 +41,16 @@
 
 enum { HEADER_SECTION_VERSION = 2 };
 
-// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
-// expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a
-// message when the trial does not belong to the present job (a parameter or problem has changed) or an expression
-// cannot be written as C. New reference.
+// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. `final` NULL: not decided in
+// one. `ties`: configurations that are tied with it, or NULL. NULL with a message when the trial does not belong to the
+// present job (a parameter or problem has changed) or an expression cannot be written as C. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
-                       size_t kernel, const char *const *ties, const char *prefix, struct error *);
+                       size_t kernel, json_t *ties, struct error *);
 
 // The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
 // to be right, or takes too much shared memory. New reference.
 json_t *header_section_of_fallback(const struct job *, const struct environment *, const struct trial *,
-                                   const char *prefix, struct error *);
+                                   struct error *);
 
 // The object of this name in a list: its index, or the list's length; the object, or NULL.
 size_t header_index(const json_t *list, const char *name);

@@ -151,12 +151,9 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     size_t i, k;
     json_array_foreach(json_object_get(section, "stages"), i, stage)
     {
-        const char *name = json_get_string(stage, "name", "?");
+        const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
         const json_t *library = json_object_get(stage, "library");
         if (!header_is_part(stage)) continue;
-        char *identifier = header_identifier(name), *prefix = header_stage_count(section) == 1
-                                                                  ? text_format("%s_", r->lower)
-                                                                  : text_format("%s_%s_", r->lower, identifier);
         if (library)
             header_comment(r, "   %s: a library call, %s by %s", name, json_get_string(library, "operation", "?"),
                            json_get_string(library, "by", "?"));
@@ -167,8 +164,6 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         comment_repeat(r, stage, prefix);
         json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
-        free(prefix);
-        free(identifier);
     }
 }
 

@@ -5,13 +5,6 @@
 
 #include "tuner/base/base.h"
 
-char *header_prefix(const char *job)
-{
-    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
-    free(name);
-    return prefix;
-}
-
 const char *header_hash_number(const char *source_hash, char out[32])
 {
     size_t digits = strspn(source_hash, "0123456789abcdef");

@@ -14,7 +14,7 @@ struct renderer {
     const json_t *sections, *sizes;
     int fallback;         // its section (header_fallback_of), or -1
     char *lower, *upper;  // sgemm, SGEMM
-    json_t *prefixes;     // of the functions, by stage: {"mini": "sgemm_mini_"}
+    json_t *prefixes;     // of the functions, by stage, the same in all sections: {"mini": "sgemm_mini_"}
     const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL
     const json_t *loops;  // the names of its loops: an object
     json_t *macros;       // of the current section: a set, so that none is defined twice
@@ -23,8 +23,6 @@ struct renderer {
     struct error *err;
 };
 
-// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
-char *header_prefix(const char *job);
 // The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
 // into `out`.
 const char *header_hash_number(const char *source_hash, char out[32]);

@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/report/report_parts.h"
 
-enum { REPORT_VERSION = 3, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
+enum { REPORT_VERSION = 4, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
 {
@@ -128,7 +128,6 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "winner", final.winner);
     json_object_set_new(json, "baselines", report_baselines(r));
     json_object_set_new(json, "progress", report_progress(r));
-    json_object_set_new(json, "histogram", report_histogram(r));
     json_object_set_new(json, "importance_method", json_string(report_importance_method));
     json_object_set_new(json, "parameters", report_parameters(r));
     json_object_set_new(json, "trials", report_trials(r));

@@ -35,61 +35,36 @@ function mix(from, to, share) {
 // How far between low and high, on a scale of logarithms: 0..1.
 const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
 
-// Round numbers between low and high, about `wanted` of them.
-function ticks(low, high, log, wanted = 6) {
-    if (log) {
-        const all = [],
-            decades = Math.log10(high / low);
-        const dense = (decades * 6) / wanted;
-        const steps = dense > 5 ? [1] : dense > 1.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
-        const every = Math.max(1, Math.ceil(decades / 9));
-        for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
-            if (e % every === 0) all.push(...steps.map(step => Number((step * 10 ** e).toPrecision(3))));
-        return all.filter(tick => tick >= low && tick <= high);
-    }
-    const rough = (high - low) / wanted || 1,
-        power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999);
-    const all = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
-        all.push(Number((i * step).toPrecision(10)));
-    return all;
-}
+const WIDE = 30; // from this ratio of largest to smallest on, an axis has a logarithmic scale
 
-const WIDE = 8; // from this ratio of largest to smallest on, an axis has a logarithmic scale
-
-// A value axis over these numbers. Options: name, log (where unset: what suits the numbers), zero (begin there), wanted
-// (ticks), and ECharts' own.
-function axis(values, {name, log, zero, wanted, ...rest} = {}) {
-    const some = knownOf(values);
-    let low = some.length ? least(some) : 0,
-        high = some.length ? most(some) : 1;
-    const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
-    if (logarithmic) {
-        const room = Math.max((high / low) ** 0.04, 1.02);
-        low /= room;
-        high *= room;
-    } else {
-        if (zero) low = Math.min(low, 0);
-        const room = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-        if (!(zero && low === 0)) low = low >= 0 && low < room ? 0 : low - room;
-        high += room;
-    }
-    const customValues = ticks(low, high, logarithmic, wanted),
+// A value axis over these numbers, with room at its ends. Options: name, log (where unset: what suits the numbers), zero
+// (begin there), and ECharts' own.
+function axis(values, {name, log, zero, ...rest} = {}) {
+    const some = knownOf(values),
+        low = some.length ? least(some) : 0,
+        high = some.length ? most(some) : 1,
         p = palette();
+    const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
+    const room = logarithmic ? Math.max((high / low) ** 0.04, 1.02) : (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+    const min = logarithmic ? low / room : zero || (low >= 0 && low < room) ? Math.min(low, 0) : low - room;
     return {
         type: logarithmic ? 'log' : 'value',
-        min: low,
-        max: high,
+        min,
+        max: logarithmic ? high * room : high + room,
         name,
         nameLocation: 'middle',
         nameGap: 10,
         nameTextStyle: {color: p.muted},
         axisLine: {show: false, onZero: false},
-        axisTick: {show: false, customValues},
-        axisLabel: {customValues, color: p.muted, formatter: value => compact(value), hideOverlap: true},
-        minorTick: {show: false},
-        splitLine: {customValues, lineStyle: {color: p.line}},
+        axisTick: {show: false},
+        axisLabel: {
+            color: p.muted,
+            formatter: value => compact(value),
+            hideOverlap: true,
+            showMinLabel: min === 0,
+            showMaxLabel: false,
+        },
+        splitLine: {lineStyle: {color: p.line}, showMinLine: min === 0, showMaxLine: false},
         ...rest,
     };
 }

@@ -57,7 +57,7 @@ function parameterEffect(parent, parameter, all) {
             return {
                 grid: {...GRID, top: 10},
                 xAxis: categories(parameter.values),
-                yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, wanted: 4}),
+                yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, splitNumber: 4}),
                 tooltip: hover(i =>
                     tip(`${parameter.name} = ${parameter.values[i]}`, [
                         ['Best', time(values[i].best)],

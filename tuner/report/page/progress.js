@@ -1,13 +1,13 @@
-// The search: its progress, and the times of its candidates.
+// The progress of the search.
 
 // The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
-const libraryLabel = (baselines, near, between, words) => each => {
+const libraryLabel = (baselines, near) => each => {
     const close = baselines.filter(other => Math.abs(other.time - each.time) < near);
     if (close.some(other => other.time > each.time)) return '';
     return close
         .sort((a, b) => b.time - a.time)
-        .map(words)
-        .join(between);
+        .map(other => `${other.name} ${time(other.time)}`)
+        .join('\n');
 };
 
 function showProgress(parent, result, job) {
@@ -41,12 +41,7 @@ function showProgress(parent, result, job) {
             const at = rows.map(x),
                 positive = at.filter(value => value > 0);
             const first = positive.length ? least(positive) : 1;
-            const label = libraryLabel(
-                baselines,
-                0.05 * (most(all) - least(all)),
-                '\n',
-                each => `${each.name} ${time(each.time)}`
-            );
+            const label = libraryLabel(baselines, 0.05 * (most(all) - least(all)));
             const data = rows.map(row => [log ? Math.max(x(row), first) : x(row), row[2] * y.factor]);
             return {
                 grid: {...GRID, right: 116},
@@ -61,7 +56,7 @@ function showProgress(parent, result, job) {
                 ),
                 yAxis: axis(
                     all.map(value => value * y.factor),
-                    {name: `time (${y.unit})`, log: most(all) > 2 * least(all)}
+                    {name: `time (${y.unit})`}
                 ),
                 tooltip: {
                     trigger: 'axis',
@@ -134,73 +129,4 @@ function showProgress(parent, result, job) {
             )
         );
     }
-}
-
-// The winner and the libraries, as lines across a chart of times.
-function timeRulers(result, factor) {
-    const p = palette(),
-        own = result.winner?.time?.value ?? result.best?.time,
-        baselines = (result.baselines ?? []).filter(each => known(each.time));
-    const label = libraryLabel(baselines, 0.05 * (own ?? Infinity), ', ', each => each.name);
-    return rulers([
-        ...baselines.map(each => ruler({xAxis: each.time * factor}, label(each), p.library)),
-        ...(known(own)
-            ? [ruler({xAxis: own * factor}, result.winner ? 'winner' : 'best', p.accent, 'insideEndTop')]
-            : []),
-    ]);
-}
-
-function showTimes(parent, result) {
-    const edges = result.histogram?.edges ?? [],
-        counts = result.histogram?.counts ?? [];
-    if (!knownOf(counts).some(n => n > 0)) return 'No candidate has a time, so there is no distribution to show.';
-    const {unit, factor} = timeUnit(edges);
-    figure(parent, {
-        id: 'histogram',
-        title: 'Candidates by time',
-        height: 280,
-        option: () => {
-            const p = palette();
-            return {
-                xAxis: axis(
-                    edges.map(edge => edge * factor),
-                    {name: `time (${unit})`, splitLine: {show: false}}
-                ),
-                yAxis: axis(counts, {name: 'candidates', zero: true}),
-                tooltip: hover(i =>
-                    tip(number(counts[i], 'candidate'), [
-                        ['From', time(edges[i])],
-                        ['To', time(edges[i + 1])],
-                    ])
-                ),
-                series: [
-                    {
-                        type: 'custom',
-                        data: counts.map((n, i) => [edges[i] * factor, edges[i + 1] * factor, n]),
-                        encode: {x: [0, 1], y: 2},
-                        markLine: timeRulers(result, factor),
-                        renderItem(params, api) {
-                            const [x, y] = api.coord([api.value(0), api.value(2)]),
-                                [right] = api.coord([api.value(1), 0]);
-                            const base = api.coord([api.value(0), 0])[1];
-                            return {
-                                type: 'rect',
-                                style: {fill: p.bar},
-                                shape: {
-                                    x: x + 0.5,
-                                    y,
-                                    width: Math.max(1, right - x - 1),
-                                    height: Math.max(0, base - y),
-                                },
-                            };
-                        },
-                    },
-                ],
-            };
-        },
-        figures: () => ({
-            columns: ['From', 'To', 'Candidates'],
-            rows: counts.map((n, i) => [time(edges[i]), time(edges[i + 1]), count(n)]),
-        }),
-    });
 }
