@@ -154,8 +154,8 @@ function result(options) {
         recording: null,
         objective: 'geomean',
         problems: [
-            {name: `M=${size},N=${size},K=${size}`, tuned: true, weight: 1, flops, bytes: 12 * size * size},
-            {name: 'M=513,N=511,K=1023', tuned: false, weight: 1, flops: null, bytes: null},
+            {name: `M=${size},N=${size},K=${size}`, tuned: true},
+            {name: 'M=513,N=511,K=1023', tuned: false},
         ],
         counts,
         evaluations: trials,
@@ -293,7 +293,7 @@ function result(options) {
               ]
             : null,
         profiled_trial: best?.id ?? null,
-        reproduce: ['sweetspot tune configs/sgemm_2048.cfg --seed 1', 'sweetspot compare configs/sgemm_2048.cfg'],
+        reproduce: 'sweetspot tune configs/sgemm_2048.cfg --seed 1',
     };
 }
 
@@ -337,7 +337,7 @@ function withMarkup() {
     });
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
-    one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce[0] = MARKUP;
+    one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));

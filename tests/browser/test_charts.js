@@ -10,7 +10,6 @@ all('every chart of a job draws', 'one', {}, async tab => {
     const ids = await everyChart(tab);
     for (const id of [
         'progress',
-        'importance',
         'parameter-0',
         'parameter-9',
         'pair',
@@ -35,7 +34,6 @@ all('hovering shows the figures of what lies below', 'one', {}, async tab => {
         ['counters', 'option.series[0].data[0].value', /icache_misses/],
         ['pair', 'option.series[0].data[0].value.slice(0, 2)', /Candidates/],
         ['parameter-0', '[1, option.series[0].data[1][2]]', /Best[\s\S]*Median/],
-        ['importance', '[2, 0]', /Importance/],
     ];
     for (const [id, place, expected] of places) {
         await drawn(tab, id);

@@ -1,13 +1,13 @@
 // sweetspot report: everything in the stores of jobs as one page or as a document.
 #include <errno.h>
 #include <glob.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 #include "tuner/report/report.h"
@@ -48,12 +48,6 @@ static bool is_store(const char *path)
     return length > 3 && !strcmp(path + length - 3, ".db");
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat about;
-    return !stat(path, &about) && S_ISDIR(about.st_mode);
-}
-
 static void add(struct report_files *files, const char *path, bool named)
 {
     files->list = memory_grow(files->list, files->count + 1, sizeof *files->list);
@@ -83,7 +77,7 @@ static int find_files(struct report_files *files, const struct option_list *argu
     *files = (struct report_files){0};
     for (size_t i = 0; i < list->count; i++) {
         char *path = session_job_path(list->items[i]);
-        if (!is_folder(path)) {
+        if (!job_set_is_folder(path)) {
             add(files, path, true);
         } else if (!add_matches(files, path, "*.cfg") && !add_matches(files, path, "*.db")) {
             fprintf(stderr, "sweetspot: there are no job files (*.cfg) and no stores (*.db) in '%s'\n", list->items[i]);
@@ -92,7 +86,7 @@ static int find_files(struct report_files *files, const struct option_list *argu
         }
         free(path);
     }
-    if (!files->count || (!arguments->count && !is_folder("out"))) {
+    if (!files->count || (!arguments->count && !job_set_is_folder("out"))) {
         fprintf(stderr, "sweetspot: there are no results here: no folder 'out'; begin with: sweetspot tune JOB\n");
         return EXIT_NOTHING;
     }
@@ -162,6 +156,7 @@ static char *known_job(struct store *store, struct job **job)
     return NULL;
 }
 
+// A JOB; NULL for a job of a folder that was never tuned.
 static json_t *read_one(const struct report_file *file, const struct report_options *options)
 {
     struct error err = {""};
@@ -170,6 +165,12 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
     struct report_source source = {.space = NAN};
     int status = file->job_file ? read_job(file->job_file, &job, &err) : 0;
     char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
+    if (!file->named && job && access(store, F_OK)) {
+        job_free(job);
+        free(job_file);
+        free(store);
+        return NULL;
+    }
     if (!status) status = store_open(&source.store, store, false, &err);
     if (status) source.store = NULL;
     if (!job_file && source.store) job_file = known_job(source.store, &job);
@@ -200,39 +201,23 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
     return json;
 }
 
-// A job of a folder that was never tuned is left out of the report.
-static bool is_untouched(const struct report_file *file)
-{
-    struct error err;
-    struct job *job;
-    if (file->named || !file->job_file || read_job(file->job_file, &job, &err)) return false;
-    char *store = session_store_path(job, file->store_path);
-    bool missing = access(store, F_OK) != 0;
-    free(store);
-    job_free(job);
-    return missing;
-}
-
 // Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", which is also
 // printed on stderr, and *failed is set.
 static json_t *read_jobs(const struct report_files *files, bool *failed)
 {
     json_t *jobs = json_array();
-    bool *untouched = memory_new(files->count, sizeof *untouched);
     size_t left = 0;
-    for (size_t i = 0; i < files->count; i++) left += untouched[i] = is_untouched(&files->list[i]);
-    struct report_options options = {.points = report_points_of(files->count - left)};
+    struct report_options options = {.points = report_points_of(files->count)};
     *failed = false;
     for (size_t i = 0; i < files->count; i++) {
-        if (untouched[i]) continue;
         json_t *job = read_one(&files->list[i], &options);
         const char *error = json_get_string(job, "error", NULL);
         if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;
-        json_array_append_new(jobs, job);
+        left += !job;
+        if (job) json_array_append_new(jobs, job);
     }
     if (left) fprintf(stderr, "sweetspot: left out %zu job%s without results\n", left, left == 1 ? "" : "s");
-    free(untouched);
     return jobs;
 }
 

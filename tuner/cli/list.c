@@ -23,3 +23,11 @@ int list_unknown(const char *what, const char *name, const char *const *names)
     free(text);
     return EXIT_USAGE;
 }
+
+int list_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how)
+{
+    const char *nearest = text_nearest(name, names);
+    fprintf(stderr, "sweetspot list: unknown %s '%s'%s%s%s\n", what, name, nearest ? "; did you mean '" : " (",
+            nearest ? nearest : how, nearest ? "'?" : ")");
+    return EXIT_USAGE;
+}

@@ -34,21 +34,17 @@ char *session_job_path(const char *path)
     return installed ? installed : text_copy(path);
 }
 
-static int load_job(const char *path, struct job **out)
-{
-    struct mistakes mistakes = {0};
-    if (!job_load(path, out, &mistakes)) return 0;
-    session_print_mistakes(path, &mistakes, "");
-    mistakes_release(&mistakes);
-    if (access(path, F_OK)) job_suggest(path);
-    *out = NULL;
-    return EXIT_USAGE;
-}
-
 int session_load_job(const char *path, struct job **out)
 {
+    struct mistakes mistakes = {0};
     char *found = session_job_path(path);
-    int status = load_job(found, out);
+    int status = job_load(found, out, &mistakes) ? EXIT_USAGE : 0;
+    if (status) {
+        session_print_mistakes(found, &mistakes, "");
+        mistakes_release(&mistakes);
+        if (access(found, F_OK)) job_suggest(found);
+        *out = NULL;
+    }
     free(found);
     return status;
 }

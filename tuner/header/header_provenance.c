@@ -221,7 +221,6 @@ void header_provenance(struct renderer *r)
                   "intervals. ERROR: the largest error over the\n * bound. */\n");
     json_array_foreach(r->sections, i, section)
     {
-        r->macros = json_array_get(r->all_macros, i);
         header_put_condition(r, i);
         put_provenance(r, section);
     }

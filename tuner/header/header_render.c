@@ -197,7 +197,7 @@ static void put_parameters(struct renderer *r, const json_t *section)
         const json_t *value = json_object_get(parameter, "value");
         char *macro = header_upper(name);
         // The job's reader refuses such names, but not that of an older header to merge with.
-        if (header_macro_taken(macro)) json_object_set_new(r->macros, macro, json_true());
+        if (header_macro_taken(macro)) header_take(r, macro);
         free(macro);
         if (json_is_string(value))
             header_define_text(r, name, json_string_value(value));
@@ -215,8 +215,6 @@ static void put_macros(struct renderer *r)
     json_array_foreach(r->sections, i, section)
     {
         const char *hash = json_get_string(section, "source_hash", "");
-        r->macros = json_object();
-        json_array_append_new(r->all_macros, r->macros);
         header_put_condition(r, i);
         put_parameters(r, section);
         header_define_text(r, "device_name", json_get_string(section, "device", ""));
@@ -358,7 +356,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
                          .lower = header_identifier(job),
                          .upper = header_upper(job),
                          .fallback = header_fallback_of(sections),
-                         .all_macros = json_array(),
+                         .macros = json_object(),
                          .err = err};
     r.prefixes = make_prefixes(first, r.lower);
     put_opening(&r);
@@ -374,7 +372,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     fputc('\n', file);
     json_array_foreach(sections, i, section) put_section(file, section);
     json_decref(r.prefixes);
-    json_decref(r.all_macros);
+    json_decref(r.macros);
     free(r.lower);
     free(r.upper);
     return r.collided ? -1 : 0;

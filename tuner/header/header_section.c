@@ -4,7 +4,6 @@
 #include "kernels/operation.h"
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/header/header_const_eval.h"
 #include "tuner/header/header_contract.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.

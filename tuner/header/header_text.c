@@ -147,6 +147,7 @@ void header_comment(struct renderer *r, const char *format, ...)
 
 void header_put_condition(struct renderer *r, size_t section)
 {
+    r->section = section;
     header_put(r, "#%s NAME_SECTION == %zu\n", section ? "elif" : "if", section);
 }
 
@@ -192,12 +193,20 @@ void header_refuse(struct renderer *r, const char *format, ...)
     free(text);
 }
 
+bool header_take(struct renderer *r, const char *macro)
+{
+    char *key = text_format("%zu %s", r->section, macro);
+    bool taken = json_object_get(r->macros, key);
+    json_object_set_new(r->macros, key, json_true());
+    free(key);
+    return taken;
+}
+
 static void define(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
     char *upper = header_upper(name);
-    if (json_object_get(r->macros, upper))
+    if (header_take(r, upper))
         header_refuse(r, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
-    json_object_set_new(r->macros, upper, json_true());
     fprintf(r->file, "#define %s_%s%s%s%s\n", r->upper, upper, parameters, *value ? " " : "", value);
     free(upper);
 }

@@ -14,7 +14,6 @@ function palette() {
         pale: colour('pale'),
         library: colour('library'),
         bad: colour('bad'),
-        bar: colour('bar'),
         font: getComputedStyle(document.body).fontFamily,
         series: [1, 2, 3, 4, 5, 6, 7, 8].map(i => colour(`series-${i}`)),
     };
@@ -87,14 +86,6 @@ function categories(data, {name, label, ...rest} = {}) {
     };
 }
 
-// A tooltip's content, as an element, so that names are never markup.
-function tip(title, entries) {
-    return el('div.tip', el('strong', title), pairs(entries));
-}
-
-// The tooltip of a chart whose marks are numbered.
-const hover = content => ({formatter: ({dataIndex}) => content(dataIndex)});
-
 // A straight line across a chart, for markLine's data: at = {xAxis: v} or {yAxis: v}.
 function ruler(at, text, colour, position = 'insideEndTop') {
     return {
@@ -106,28 +97,23 @@ function ruler(at, text, colour, position = 'insideEndTop') {
 
 const rulers = data => ({silent: true, symbol: 'none', animation: false, data});
 
-// Intervals as lines with ends, for points [x, low, high, ...] (or lying: [low, high, y]).
-function whiskers(data, colour, lying) {
+// Intervals as lines with ends, for points [low, high, y].
+function whiskers(data, colour) {
     return {
         type: 'custom',
         silent: true,
         z: 1,
         data,
-        encode: lying ? {x: [0, 1], y: 2} : {x: 0, y: [1, 2]},
+        encode: {x: [0, 1], y: 2},
         tooltip: {show: false},
         renderItem(params, api) {
-            const a = lying ? api.coord([api.value(0), api.value(2)]) : api.coord([api.value(0), api.value(1)]);
-            const b = lying ? api.coord([api.value(1), api.value(2)]) : api.coord([api.value(0), api.value(2)]);
-            const style = {stroke: colour(params.dataIndex), lineWidth: 1.5},
-                [dx, dy] = lying ? [0, 4] : [4, 0];
-            const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
+            const [x1, y] = api.coord([api.value(0), api.value(2)]),
+                [x2] = api.coord([api.value(1), api.value(2)]);
+            const style = {stroke: colour(params.dataIndex), lineWidth: 1.5};
+            const end = x => ({type: 'line', shape: {x1: x, y1: y - 4, x2: x, y2: y + 4}, style});
             return {
                 type: 'group',
-                children: [
-                    line(...a, ...b),
-                    line(a[0] - dx, a[1] - dy, a[0] + dx, a[1] + dy),
-                    line(b[0] - dx, b[1] - dy, b[0] + dx, b[1] + dy),
-                ],
+                children: [{type: 'line', shape: {x1, y1: y, x2, y2: y}, style}, end(x1), end(x2)],
             };
         },
     };
@@ -148,7 +134,8 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 //   title     what is shown                    label     the same for those who do not see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
-//   figures() {columns, rows} of the table below
+//   about(i)  names and texts of the i-th mark (whose data may have its own `i`), for its tooltip and a table below
+//   marks()   how many there are; missing: no table
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
     const canvas = el('div.chart', {role: 'img', 'aria-label': spec.label ?? spec.title});
@@ -156,8 +143,9 @@ function figure(parent, spec) {
     const note = el('p.note', spec.note ?? '');
     const numbers = el('details.figures', el('summary', 'Figures'));
     const fill = () => {
-        const {columns, rows} = spec.figures();
-        numbers.replaceChildren(numbers.firstChild, table(columns, rows, spec.title));
+        const rows = Array.from({length: spec.marks()}, (_, i) => spec.about(i));
+        const [columns, texts] = [rows[0]?.map(([name]) => name) ?? [], rows.map(row => row.map(([, text]) => text))];
+        numbers.replaceChildren(numbers.firstChild, table(columns, texts, spec.title));
     };
     numbers.addEventListener('toggle', () => numbers.open && fill());
     const box = el(
@@ -167,7 +155,7 @@ function figure(parent, spec) {
         note,
         spec.controls ? el('div.controls', spec.controls) : null,
         el('div', canvas),
-        spec.figures ? numbers : null
+        spec.marks ? numbers : null
     );
     parent.append(box);
     const self = {
@@ -196,6 +184,11 @@ function figure(parent, spec) {
                     padding: 10,
                     textStyle: {color: p.ink, fontSize: 12},
                     extraCssText: 'box-shadow: 0 2px 8px #0003',
+                    // An element, so that names are never markup.
+                    formatter: marks => {
+                        const {data, dataIndex} = [marks].flat()[0];
+                        return el('div.tip', pairs(spec.about(data?.i ?? dataIndex)));
+                    },
                     ...option.tooltip,
                 },
             };

@@ -29,7 +29,10 @@ function showCounters(parent, result, job, key) {
         (best, each, i) => ((each.importance ?? -1) > (parameters[best]?.importance ?? -1) ? i : best),
         -1
     );
-    const renew = () => chart.renew();
+    const renew = () => {
+        view = look();
+        chart.renew();
+    };
     const x = choice('Across', `${key}/x`, options, first, renew);
     const upwards = usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0];
     const y = choice('Up', `${key}/y`, options, upwards, renew);
@@ -38,7 +41,10 @@ function showCounters(parent, result, job, key) {
     // The rows that have both figures, and the units.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
-        const rows = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));
+        const rows = points.rows
+            .map((row, i) => ({row, i}))
+            .filter(({row}) => known(row[a]) && known(row[b]))
+            .map((each, mark) => ({...each, mark}));
         const inUnit = column => {
             if (unit(column) !== 's')
                 return {factor: 1, label: unit(column) ? `${columns[column]} (${unit(column)})` : columns[column]};
@@ -48,13 +54,14 @@ function showCounters(parent, result, job, key) {
         return {a, b, rows, across: inUnit(a), up: inUnit(b)};
     };
     const shown = (column, value) => (unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim());
+    let view = look();
     const chart = figure(parent, {
         id: 'counters',
         title: 'Counters against time',
         height: 420,
         controls: [x.node, y.node, colour.node],
         renewed: () => {
-            const {a, b, rows} = look();
+            const {a, b, rows} = view;
             const meaning = [a, b]
                 .filter(i => i !== timeColumn && points.meanings?.[i])
                 .map(i => `${columns[i]}: ${points.meanings[i]}.`)
@@ -65,10 +72,10 @@ function showCounters(parent, result, job, key) {
         },
         option: () => {
             const p = palette(),
-                {a, b, rows, across, up} = look(),
+                {a, b, rows, across, up} = view,
                 parameter = parameters[colour.value()];
             const at = i => points.values?.[i]?.[Number(colour.value())],
-                data = ({row, i}) => ({value: [row[a] * across.factor, row[b] * up.factor], i});
+                data = ({row, mark}) => ({value: [row[a] * across.factor, row[b] * up.factor], i: mark});
             const dots = {type: 'scatter', symbolSize: rows.length > 1000 ? 5 : 7, itemStyle: {opacity: 0.6}};
             let series = [{...dots, data: rows.map(data), itemStyle: {opacity: 0.5, color: p.accent}}],
                 legend;
@@ -108,24 +115,18 @@ function showCounters(parent, result, job, key) {
                     rows.map(({row}) => row[b] * up.factor),
                     {name: up.label}
                 ),
-                tooltip: {
-                    formatter: ({data: {i}}) =>
-                        tip(`Trial ${points.rows[i][columns.indexOf('trial')] ?? UNKNOWN}`, [
-                            [columns[a], shown(a, points.rows[i][a])],
-                            ...(a === b ? [] : [[columns[b], shown(b, points.rows[i][b])]]),
-                            ...namedValues(parameters, k => points.values?.[i]?.[k]),
-                        ]),
-                },
                 series,
             };
         },
-        figures: () => ({
-            columns,
-            rows: points.rows.map(row =>
-                row.map((value, i) =>
-                    columns[i] === 'trial' ? String(value) : unit(i) === 's' ? time(value) : compact(value)
-                )
-            ),
-        }),
+        marks: () => view.rows.length,
+        about: mark => {
+            const {a, b, rows} = view,
+                {row, i} = rows[mark];
+            return [
+                ['Trial', String(row[columns.indexOf('trial')] ?? UNKNOWN)],
+                ...[...new Set([a, b])].map(column => [columns[column], shown(column, row[column])]),
+                ...namedValues(parameters, k => points.values?.[i]?.[k]),
+            ];
+        },
     });
 }

@@ -75,15 +75,13 @@ function showLimits(parent, result, job) {
     );
 }
 
-function showReproduce(parent, result) {
-    const lines = result.reproduce ?? [];
-    if (!lines.length) return 'The store does not say how its runs were started.';
-    const text = lines.join('\n'),
-        code = el('pre', {tabindex: '0'}, el('code', text));
+function showReproduce(parent, {reproduce}) {
+    if (!reproduce) return 'The store does not say how its runs were started.';
+    const code = el('pre', {tabindex: '0'}, el('code', reproduce));
     const said = el('span', {role: 'status', class: 'note'});
     const copy = async () => {
         try {
-            await navigator.clipboard.writeText(text);
+            await navigator.clipboard.writeText(reproduce);
             said.textContent = 'Copied.';
         } catch {
             getSelection().selectAllChildren(code);

@@ -52,26 +52,10 @@ function initTheme() {
     apply();
 }
 
-// On paper: light, every chart drawn, as wide as the sheet.
-function initPrint() {
-    let before;
-    addEventListener('beforeprint', () => {
-        before = document.documentElement.dataset.theme;
-        document.documentElement.dataset.theme = 'light';
-        document.documentElement.classList.add('printing');
-        for (const each of everyFigure) each.redraw();
-    });
-    addEventListener('afterprint', () => {
-        document.documentElement.dataset.theme = before;
-        document.documentElement.classList.remove('printing');
-        for (const each of everyFigure) each.redraw();
-    });
-}
-
 report.jobs ??= [];
 document.getElementById('made').textContent = known(report.made) ? moment(report.made) : '';
 document.getElementById('program').textContent = report.program ? `Made by ${report.program}.` : '';
 initTheme();
-initPrint();
+addEventListener('beforeprint', () => everyFigure.forEach(each => each.draw()));
 addEventListener('hashchange', show);
 show();

@@ -61,14 +61,6 @@ function showProgress(parent, result, job) {
                 tooltip: {
                     trigger: 'axis',
                     axisPointer: {type: 'line', lineStyle: {color: p.muted}},
-                    formatter: ([{dataIndex}]) => {
-                        const row = rows[dataIndex];
-                        return tip(time(row[2]), [
-                            ['Trial', known(row[3]) ? count(row[3]) : null],
-                            ['After', duration(row[0])],
-                            ['Evaluations', count(row[1])],
-                        ]);
-                    },
                 },
                 series: [
                     {
@@ -100,15 +92,13 @@ function showProgress(parent, result, job) {
                 ],
             };
         },
-        figures: () => ({
-            columns: ['Time of search', 'Evaluations', 'Best time', 'Trial'],
-            rows: rows.map(row => [
-                duration(row[0]),
-                count(row[1]),
-                time(row[2]),
-                known(row[3]) ? String(row[3]) : UNKNOWN,
-            ]),
-        }),
+        marks: () => rows.length,
+        about: i => [
+            ['Best time', time(rows[i][2])],
+            ['Trial', known(rows[i][3]) ? count(rows[i][3]) : UNKNOWN],
+            ['After', duration(rows[i][0])],
+            ['Evaluations', count(rows[i][1])],
+        ],
     });
     if (runs.length) {
         parent.append(
