@@ -97,8 +97,7 @@ function result(options) {
     const best = sorted[0] ?? null,
         counts = {};
     for (const {status} of all) counts[status] = (counts[status] ?? 0) + 1;
-    const text = config =>
-        Object.fromEntries(parameters.map(([name, values], k) => [name, String(values[config[k]])]));
+    const text = config => parameters.map(([name, values], k) => `${name}=${values[config[k]]}`).join(',');
     const rows = [];
     all.forEach((trial, i) => {
         if (trial.time !== null && (!rows.length || trial.time < rows.at(-1)[2])) {

@@ -30,13 +30,13 @@ all('a job on three devices has a row for each, and a selector', 'devices', {}, 
 });
 
 all('the page is dark where the system is, charts too', 'one', {dark: true}, async tab => {
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
     await drawn(tab, 'progress');
     const look = `[getComputedStyle(document.body).backgroundColor,
         ${chart('progress')}.instance.getOption().yAxis[0].axisLabel.color]`;
     const dark = await tab.value(look);
     await tab.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: 'light'}]});
-    await tab.until(`document.documentElement.dataset.theme === 'light'`);
+    await tab.until(`matchMedia('(prefers-color-scheme: light)').matches`);
+    await tab.value(`new Promise(requestAnimationFrame)`);
     const light = await tab.value(look);
     assert.notEqual(dark[0], light[0]);
     assert.notEqual(dark[1], light[1]);

@@ -179,7 +179,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     return section;
 }
 
-// The job's fallback behind the device's own sections, or in the first of them why there is none.
+// Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.
 static void add_fallback(struct session *session, json_t *sections)
 {
     const struct job *job = session->job;

@@ -124,31 +124,27 @@ static int read_job(const char *path, struct job **job, struct error *err)
 }
 
 // The space on the device used last. A job whose space cannot be built there is shown without one.
-static double build_space(struct job *job, struct store *store)
+static double build_space(struct job *job, struct store *store, const char *arch)
 {
-    struct environment environment;
     struct error err = {""};
     const char *text;
-    if (store_last_environment(store, &environment, &err)) return NAN;
     json_t *device = store_get_document(store, "device", &text, NULL, &err) ? NULL : json_parse(text, &err);
-    struct device_limits limits = session_limits(device, environment.arch);
+    struct device_limits limits = session_limits(device, arch);
     json_decref(device);
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
-// The job file that the store was last tuned with, malloc'ed; NULL: unknown, deleted, or that of another job.
-static char *known_job(struct store *store, struct job **job)
+// The file of this job that the store was last tuned with, malloc'ed; NULL: unknown, deleted, or that of another job.
+static char *known_job(struct store *store, const char *name, struct job **job)
 {
-    struct environment environment;
     struct error err = {""};
     const char *text;
-    if (store_last_environment(store, &environment, &err) || store_get_document(store, "job", &text, NULL, &err))
-        return NULL;
+    if (store_get_document(store, "job", &text, NULL, &err)) return NULL;
     json_t *document = json_parse(text, &err);
     char *path = text_copy(json_get_string(document, "file", ""));
     json_decref(document);
     if (!access(path, R_OK) && !read_job(path, job, &err)) {
-        if (!strcmp((*job)->name, environment.job)) return path;
+        if (!strcmp((*job)->name, name)) return path;
         job_free(*job);
     }
     *job = NULL;
@@ -160,41 +156,37 @@ static char *known_job(struct store *store, struct job **job)
 static json_t *read_one(const struct report_file *file, const struct report_options *options)
 {
     struct error err = {""};
+    struct environment environment; // the last one
     struct job *job = NULL;
     char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
     struct report_source source = {.space = NAN};
-    int status = file->job_file ? read_job(file->job_file, &job, &err) : 0;
+    int status = job_file ? read_job(job_file, &job, &err) : 0;
     char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
-    if (!file->named && job && access(store, F_OK)) {
-        job_free(job);
-        free(job_file);
-        free(store);
-        return NULL;
+    json_t *json = NULL;
+    if (!file->named && job && access(store, F_OK)) goto out;
+    if (!status && store_open(&source.store, store, false, &err)) {
+        source.store = NULL;
+        status = -1;
     }
-    if (!status) status = store_open(&source.store, store, false, &err);
-    if (status) source.store = NULL;
-    if (!job_file && source.store) job_file = known_job(source.store, &job);
-    if (job && source.store) {
-        struct environment environment;
-        int known = store_last_environment(source.store, &environment, &err);
-        if (known < 0) status = -1;
-        if (!known && strcmp(environment.job, job->name) != 0)
-            status = error_set(&err, "the store '%s' belongs to the job '%s', not to '%s'", store, environment.job,
-                               job->name);
-        if (status) {
-            store_close(source.store);
-            source.store = NULL;
-        } else if (!known) {
-            source.space = build_space(job, source.store);
-        }
+    int missing = source.store ? store_last_environment(source.store, &environment, &err) : 1;
+    if (missing < 0) status = -1;
+    if (!missing && !job_file) job_file = known_job(source.store, environment.job, &job);
+    if (!missing && job && strcmp(environment.job, job->name) != 0)
+        status =
+            error_set(&err, "the store '%s' belongs to the job '%s', not to '%s'", store, environment.job, job->name);
+    if (!missing && job && !status) source.space = build_space(job, source.store, environment.arch);
+    if (status) {
+        store_close(source.store);
+        source.store = NULL;
     }
     source.job = job;
     source.job_file = job_file;
     source.name = job ? job->name : NULL;
     source.store_path = store;
     source.error = status ? err.message : NULL;
-    json_t *json = report_job(&source, options);
+    json = report_job(&source, options);
     store_close(source.store);
+out:
     job_free(job);
     free(job_file);
     free(store);

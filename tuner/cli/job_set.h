@@ -56,7 +56,7 @@ bool job_set_is_folder(const char *path);
 char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest
-// device first. Of one job file: its object, behind "format" and "version". Of several, or of a folder:
+// device first. For one job file: its object, after "format" and "version". For several, or a folder:
 // {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices are its "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);
 

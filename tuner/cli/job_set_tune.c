@@ -1,28 +1,16 @@
 // See job_set_tune.h.
 #include "tuner/cli/job_set_tune.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/rows.h"
 #include "tuner/cli/session.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"
 #include "tuner/watch/events.h"
-
-// The folder of a file, made when it is missing (one level: "out").
-static int make_folder_of(const char *path)
-{
-    char *folder = text_directory(path);
-    int failed = mkdir(folder, 0777) && errno != EEXIST;
-    if (failed) fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", folder, strerror(errno));
-    free(folder);
-    return failed ? EXIT_ENVIRONMENT : 0;
-}
 
 // The log of a store: x.log of x.db.
 static char *store_log_path(const char *store)
@@ -46,8 +34,9 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     o.log_path = log_path;
     o.cache = cache_path;
     o.cache_given = request->cache != NULL;
-    int status = make_folder_of(store_path);
-    if (!status) status = tune(job, &o, outcome);
+    struct error err;
+    int status =
+        output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err) : tune(job, &o, outcome);
     free(store_path);
     free(folder);
     free(log_path);

@@ -9,7 +9,7 @@
 struct tune_request {
     // time, evaluations, stop.until below 0: the job's own; paths are filled in for each job.
     struct tune_options options;
-    const char *store, *cache; // NULL: out/<job name>.db, and cache beside it
+    const char *store, *cache; // NULL: out/<job name>.db, and the folder cache next to it
 };
 
 // Tunes one job file. Returns an exit status (protocol.h).

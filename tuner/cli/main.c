@@ -131,7 +131,7 @@ static bool refuse_variables(void)
     return false;
 }
 
-// Everything that comes from outside besides files.
+// Everything that comes from outside, except files.
 static int check_text(int argc, char **argv)
 {
     char what[32], *here = getcwd(NULL, 0), *program = installation_program("sweetspot");

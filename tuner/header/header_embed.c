@@ -193,7 +193,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         if (name && found < 0)
             result = error_set(
                 err,
-                "the file beside the header lacks the binary for %s: write that device's header again with --embed",
+                "the file next to the header lacks the binary for %s: write that device's header again with --embed",
                 json_get_string(section, "device", "?"));
         else if (name && !json_object_get(seen, name))
             put_array(f, name, hash, l->list[found].bytes, l->list[found].size);

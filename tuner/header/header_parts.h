@@ -5,9 +5,9 @@
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 
-// header_render.c: the text of the whole header of these sections (at least one; the first is the default device). -1
-// with a message when a parameter's macro would collide with one of the header's own.
-int header_render(FILE *, const json_t *sections, struct error *);
+// header.c: the text of the whole header of these sections (at least one; the first is the default device).
+// HEADER_COLLISION (header.h) with a message when a parameter's macro would collide with one of the header's own.
+int header_render(FILE *, void *sections, struct error *);
 
 // header_source.c: what compiling the template takes. In the opening comment, each stage's arguments in their order,
 // variables and objects, and what a caller must do; macros of a section: entries, options, arguments; after the

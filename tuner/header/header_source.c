@@ -126,7 +126,7 @@ static void comment_macros(struct renderer *r, const json_t *stage)
     if (!json_object_get(stage, "defines")) return;
     char *name = header_upper(json_get_string(stage, "name", "?"));
     header_comment(r,
-                   "     its own macros: #define NAME_STAGE_%s beside NAME_DEFINE_PARAMETERS, and compile the template "
+                   "     its own macros: #define NAME_STAGE_%s and NAME_DEFINE_PARAMETERS, and compile the template "
                    "once for it",
                    name);
     free(name);
@@ -194,7 +194,7 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
     }
 }
 
-// What was verified besides the job's problems.
+// What was verified in addition to the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
     const json_t *word;

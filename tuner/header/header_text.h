@@ -1,7 +1,7 @@
 // Shared by the files that write the header's text: names, comments, literals, arguments.
 //
 // The files build on each other: header_section.c and header_text.c use none of the others, the parts (header_parts.h)
-// use these two, then come header_render.c and header.c, which reads, merges and writes whole headers.
+// use these two, then comes header.c, which reads, merges and writes whole headers.
 #ifndef SWEETSPOT_HEADER_TEXT_H
 #define SWEETSPOT_HEADER_TEXT_H
 
@@ -55,7 +55,7 @@ void header_put_condition(struct renderer *, size_t section);
 // `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such a
 // run.
 void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
-// Ends it, with the rest of the text behind "default:", and adds the shorter function for the chosen section.
+// Ends it, with the rest of the text after "default:", and adds the shorter function for the chosen section.
 void header_end(struct renderer *, const char *type, const char *name, const char *rest);
 
 // Says why no header can be made; the first reason counts.

@@ -38,7 +38,8 @@ double result_objective(const struct result *, const double *times);
 int result_read_problems(struct result *, struct error *);
 json_t *result_problems(const struct result *);
 
-json_t *report_progress(const struct result *); // report_progress.c
+// How the best improved over time and evaluations (run_times.c).
+json_t *report_progress(const struct result *);
 
 // Importance and times by value (report_effects.c).
 extern const char report_importance_method[];

@@ -1,5 +1,5 @@
 // All trials of an environment in columns: what a report counts, sorts and draws, in about thirty bytes per trial
-// besides its values.
+// plus its values.
 //
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
 // has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If

@@ -19,18 +19,6 @@ function palette() {
     };
 }
 
-// A colour between two of the form #rrggbb; share 0 is the first.
-function mix(from, to, share) {
-    const part = (text, i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
-    return `#${[0, 1, 2]
-        .map(i =>
-            Math.round(part(from, i) + (part(to, i) - part(from, i)) * share)
-                .toString(16)
-                .padStart(2, '0')
-        )
-        .join('')}`;
-}
-
 // How far between low and high, on a scale of logarithms: 0..1.
 const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
 

@@ -1,6 +1,6 @@
 // Counters against time: any figure of the candidates against any other.
 
-const MOST_COLOURS = 8; // of values in the legend; more values are shades
+const MOST_COLOURS = 8; // of values in the legend
 const FIRST_LOOKED_AT = ['icache_misses', 'occupancy', 'theoretical_occupancy', 'registers'];
 
 function showCounters(parent, result, job, key) {
@@ -75,7 +75,10 @@ function showCounters(parent, result, job, key) {
                 {a, b, rows, across, up} = view,
                 parameter = parameters[colour.value()];
             const at = i => points.values?.[i]?.[Number(colour.value())],
-                data = ({row, mark}) => ({value: [row[a] * across.factor, row[b] * up.factor], i: mark});
+                data = ({row, i, mark}) => ({
+                    value: [row[a] * across.factor, row[b] * up.factor, at(i) ?? 0],
+                    i: mark,
+                });
             const dots = {type: 'scatter', symbolSize: rows.length > 1000 ? 5 : 7, itemStyle: {opacity: 0.6}};
             let series = [{...dots, data: rows.map(data), itemStyle: {opacity: 0.5, color: p.accent}}],
                 legend;
@@ -95,18 +98,20 @@ function showCounters(parent, result, job, key) {
                     textStyle: {color: p.ink},
                     pageTextStyle: {color: p.ink},
                 };
-            } else if (parameter) {
-                series[0].data = rows.map(each => ({
-                    ...data(each),
-                    itemStyle: {
-                        opacity: 0.7,
-                        color: mix(p.pale, p.accent, (at(each.i) ?? 0) / (parameter.values.length - 1)),
-                    },
-                }));
             }
             return {
                 grid: {...GRID, top: legend ? 44 : 20},
                 legend,
+                // More values than that are shades.
+                visualMap:
+                    parameter && !legend
+                        ? {
+                              show: false,
+                              dimension: 2,
+                              max: parameter.values.length - 1,
+                              inRange: {color: [p.pale, p.accent]},
+                          }
+                        : undefined,
                 xAxis: axis(
                     rows.map(({row}) => row[a] * across.factor),
                     {name: across.label}

@@ -24,8 +24,8 @@ const environmentName = result =>
         .join(' · ');
 
 // A figure in large type, and what belongs to it below.
-const large = (value, below, ...beside) =>
-    el('span', value ? el('b', value) : null, ' ', beside, below ? el('small', below) : null);
+const large = (value, below, ...more) =>
+    el('span', value ? el('b', value) : null, ' ', more, below ? el('small', below) : null);
 
 function keyFigures(result) {
     const {ratio, winner, best} = result;

@@ -41,21 +41,13 @@ function show() {
     }
 }
 
-// Light and dark are the system's preference.
-function initTheme() {
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    const apply = () => {
-        document.documentElement.dataset.theme = system.matches ? 'dark' : 'light';
-        for (const each of everyFigure) if (each.instance) each.redraw();
-    };
-    system.addEventListener('change', apply);
-    apply();
-}
-
 report.jobs ??= [];
 document.getElementById('made').textContent = known(report.made) ? moment(report.made) : '';
 document.getElementById('program').textContent = report.program ? `Made by ${report.program}.` : '';
-initTheme();
+// Light and dark are the system's preference.
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+    everyFigure.forEach(each => each.instance && each.redraw())
+);
 addEventListener('beforeprint', () => everyFigure.forEach(each => each.draw()));
 addEventListener('hashchange', show);
 show();

@@ -100,23 +100,4 @@ function showProgress(parent, result, job) {
             ['Evaluations', count(rows[i][1])],
         ],
     });
-    if (runs.length) {
-        parent.append(
-            el(
-                'details.figures',
-                el('summary', number(runs.length, 'run')),
-                table(
-                    ['Began', 'Ended', 'New trials', 'Strategy', 'Seed'],
-                    runs.map(run => [
-                        moment(run.started),
-                        moment(run.ended),
-                        count(run.new),
-                        run.strategy ?? UNKNOWN,
-                        known(run.seed) ? String(run.seed) : UNKNOWN,
-                    ]),
-                    'Runs'
-                )
-            )
-        );
-    }
 }
