@@ -389,7 +389,8 @@ TEST(what_cannot_be_listed_is_a_usage_error_with_the_nearest)
         {"operations", "gemn", "unknown operation 'gemn'; did you mean 'gemm'? (known: gemm, "},
         {"metrics", "stals", "unknown metric set or key 'stals'; did you mean 'stalls'?"},
         {"metrics", "icache_mises", "unknown metric set or key 'icache_mises'; did you mean 'icache_misses'?"},
-        {"metrics", "nothing_like_it", "unknown metric set or key 'nothing_like_it' (sweetspot list metrics shows the sets)"},
+        {"metrics", "nothing_like_it",
+         "unknown metric set or key 'nothing_like_it' (sweetspot list metrics shows the sets)"},
         {"fields", "statuss", "unknown field 'statuss'; did you mean 'status'?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

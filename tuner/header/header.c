@@ -461,6 +461,7 @@ int header_render(FILE *file, void *user, struct error *err)
     put_selection(&r);
     put_macros(&r);
     header_functions(&r);
+    header_launch(&r);
     header_provenance(&r);
     header_results(&r);
     header_put(&r, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);

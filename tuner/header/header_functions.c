@@ -361,5 +361,4 @@ void header_functions(struct renderer *r)
     put_tensor_map_type(r);
     json_object_foreach(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
     put_limits(r);
-    header_launch(r);
 }

@@ -6,13 +6,6 @@
 #include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"
 
-bool header_embeds(const json_t *sections)
-{
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (json_object_get(json_array_get(sections, i), "binary")) return true;
-    return false;
-}
-
 char *header_binary_name(const char *lower, const json_t *section)
 {
     const json_t *binary = json_object_get(section, "binary");

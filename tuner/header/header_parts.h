@@ -26,7 +26,7 @@ char *header_object_name(const json_t *argument);
 // Whether the section's configuration uses a stage (a launch or a library call) for any problem.
 bool header_is_part(const json_t *stage);
 
-// header_functions.c: the inline functions of the sizes, and where there are binaries what launches them.
+// header_functions.c: the inline functions of the sizes.
 void header_functions(struct renderer *);
 // The function of a scalar argument, or of a member of a struct (NULL: none), without "_on"; malloc'ed.
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member);
@@ -34,8 +34,6 @@ char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
 // header_launch.c: functions that load an embedded binary and launch it, for the driver API and for the runtime API.
 // Writes nothing where no section has a binary. Must follow the geometry functions, which it calls.
 void header_launch(struct renderer *);
-// Whether any section has a binary.
-bool header_embeds(const json_t *sections);
 // The name of the array that has a section's bytes; malloc'ed, NULL where the section has none.
 char *header_binary_name(const char *lower, const json_t *section);
 

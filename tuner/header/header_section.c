@@ -377,3 +377,10 @@ size_t header_devices(const json_t *sections)
                  !header_is_fallback(json_array_get(sections, i));
     return count;
 }
+
+bool header_embeds(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_object_get(json_array_get(sections, i), "binary")) return true;
+    return false;
+}

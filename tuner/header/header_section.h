@@ -71,6 +71,8 @@ json_t *header_loops(const json_t *sections, const char *stage);
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
+// Whether any section has a binary.
+bool header_embeds(const json_t *sections);
 
 // Whether a section is the fallback's, and the number of that section among all of them, or -1.
 bool header_is_fallback(const json_t *section);

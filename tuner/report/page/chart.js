@@ -24,7 +24,7 @@ const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Mat
 
 const WIDE = 30; // from this ratio of largest to smallest on, an axis has a logarithmic scale
 
-// A value axis over these numbers, with room at its ends. Options: name, log (where unset: what suits the numbers), zero
+// A value axis over these numbers, with room at its ends. Options: name, log (unset: what suits the numbers), zero
 // (begin there), and ECharts' own.
 function axis(values, {name, log, zero, ...rest} = {}) {
     const some = knownOf(values),
@@ -32,7 +32,9 @@ function axis(values, {name, log, zero, ...rest} = {}) {
         high = some.length ? most(some) : 1,
         p = palette();
     const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
-    const room = logarithmic ? Math.max((high / low) ** 0.04, 1.02) : (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+    const room = logarithmic
+        ? Math.max((high / low) ** 0.04, 1.02)
+        : (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
     const min = logarithmic ? low / room : zero || (low >= 0 && low < room) ? Math.min(low, 0) : low - room;
     return {
         type: logarithmic ? 'log' : 'value',

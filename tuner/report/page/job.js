@@ -79,7 +79,9 @@ function about(result, job) {
                 ['Objective', result.objective],
                 [
                     'Problems',
-                    result.problems.map(({name, tuned}) => (tuned ? name : `${name} (only verified)`)).join(', ') || null,
+                    (result.problems ?? [])
+                        .map(({name, tuned}) => (tuned ? name : `${name} (only verified)`))
+                        .join(', ') || null,
                 ],
                 ['Began', moment(result.started)],
                 ['Ended', moment(result.ended)],
