@@ -80,8 +80,8 @@ static void put(const char *kind, double when, const char *json)
 
 static json_t *report_of(size_t points)
 {
-    const struct report_source source = {.store_path = path, .store = store, .space = NAN};
-    json_t *job = report_job(&source, &(struct report_options){.points = points});
+    const struct report_source source = {.store_path = path, .store = store, .space = NAN, .points = points};
+    json_t *job = report_job(&source);
     assert_non_null(job);
     return job;
 }

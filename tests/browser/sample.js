@@ -269,27 +269,33 @@ function result(options) {
                   bytes_wanted: 50331648,
                   bytes_moved: 35127296,
                   warnings: [],
+                  version: 1,
               }
             : null,
         findings: best
-            ? [
-                  {
-                      rule: 'bank_conflicts',
-                      seen: 'line 263 needs 2.0 times the ideal number of wavefronts',
-                      why: 'threads of a warp read different rows of the same bank',
-                      advice: 'LANE_PAIRS=1 would spread them',
-                      gain: 0.07,
-                      parameter: 'LANE_PAIRS',
-                      value: '1',
-                  },
-                  {
-                      rule: 'issue',
-                      seen: 'schedulers issue in 71% of the cycles',
-                      why: 'warps wait for data from shared memory',
-                      advice: '',
-                      gain: null,
-                  },
-              ]
+            ? {
+                  problem: `M=${size}`,
+                  version: 1,
+                  findings: [
+                      {
+                          rule: 'bank_conflicts',
+                          seen: 'line 263 needs 2.0 times the ideal number of wavefronts',
+                          why: 'threads of a warp read different rows of the same bank',
+                          advice: 'LANE_PAIRS=1 would spread them',
+                          gain: 0.07,
+                          parameter: 'LANE_PAIRS',
+                          value: '1',
+                          line: {file: 'gemm_simt.cu', line: 263},
+                      },
+                      {
+                          rule: 'issue',
+                          seen: 'schedulers issue in 71% of the cycles',
+                          why: 'warps wait for data from shared memory',
+                          advice: '',
+                          gain: null,
+                      },
+                  ],
+              }
             : null,
         profiled_trial: best?.id ?? null,
         reproduce: 'sweetspot tune configs/sgemm_2048.cfg --seed 1',
@@ -336,7 +342,7 @@ function withMarkup() {
     });
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
-    one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
+    one.findings.findings[0].seen = one.findings.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));

@@ -194,9 +194,10 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
 {
     char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
+    bool good = !strcmp(status, "ok");
     size_t i;
     json_t *entry;
-    if (strcmp(status, "ok")) {
+    if (!good) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
         char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
         bool same = p->error && !strcmp(p->error, first);
@@ -208,14 +209,8 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         }
         free(p->error);
         p->error = first;
-        free(text);
-        return true;
     }
-    if (p->brief) {
-        free(text);
-        return false;
-    }
-    json_array_foreach(json_object_get(answer, "entries"), i, entry)
+    json_array_foreach(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
     {
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
                json_get_integer(entry, "registers", -1),
@@ -223,9 +218,10 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
                json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
                json_get_string(entry, "entry", "?"), text);
     }
-    json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
+    json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
+        printf("    %s\n", json_string_value(entry));
     free(text);
-    return false;
+    return !good;
 }
 
 // What is said of a configuration whose compiler died or was late, as in a run.

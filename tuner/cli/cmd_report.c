@@ -153,13 +153,13 @@ static char *known_job(struct store *store, const char *name, struct job **job)
 }
 
 // A JOB; NULL for a job of a folder that was never tuned.
-static json_t *read_one(const struct report_file *file, const struct report_options *options)
+static json_t *read_one(const struct report_file *file, size_t points)
 {
     struct error err = {""};
     struct environment environment; // the last one
     struct job *job = NULL;
     char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
-    struct report_source source = {.space = NAN};
+    struct report_source source = {.space = NAN, .points = points};
     int status = job_file ? read_job(job_file, &job, &err) : 0;
     char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
     json_t *json = NULL;
@@ -184,7 +184,7 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
     source.name = job ? job->name : NULL;
     source.store_path = store;
     source.error = status ? err.message : NULL;
-    json = report_job(&source, options);
+    json = report_job(&source);
     store_close(source.store);
 out:
     job_free(job);
@@ -199,10 +199,9 @@ static json_t *read_jobs(const struct report_files *files, bool *failed)
 {
     json_t *jobs = json_array();
     size_t left = 0;
-    struct report_options options = {.points = report_points_of(files->count)};
     *failed = false;
     for (size_t i = 0; i < files->count; i++) {
-        json_t *job = read_one(&files->list[i], &options);
+        json_t *job = read_one(&files->list[i], report_points_of(files->count));
         const char *error = json_get_string(job, "error", NULL);
         if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;

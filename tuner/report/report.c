@@ -183,14 +183,14 @@ static int keep_environment(void *user, const struct environment *e)
     return 0;
 }
 
-json_t *report_job(const struct report_source *source, const struct report_options *options)
+json_t *report_job(const struct report_source *source)
 {
     struct environments all = {0};
     struct error err = {""};
     json_t *results = json_array();
     int status = source->store ? store_each_environment(source->store, keep_environment, &all, &err) : 0;
     for (size_t i = 0; i < all.count && !status; i++) {
-        struct result r = {.source = source, .options = options, .store = source->store, .environment = all.list[i]};
+        struct result r = {.source = source, .store = source->store, .environment = all.list[i]};
         status = add_result(results, &r, i == 0, &err);
     }
     const char *name = source->name       ? source->name

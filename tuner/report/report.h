@@ -15,14 +15,11 @@ struct report_source {
     double space;           // valid configurations; NaN unknown
     struct store *store;    // NULL: `error` says why
     const char *error;
-};
-
-struct report_options {
     size_t points; // the most points of a result that are shown with all their figures
 };
 
 // A JOB. Where its store cannot be read to the end, it has an "error". New reference.
-json_t *report_job(const struct report_source *, const struct report_options *);
+json_t *report_job(const struct report_source *);
 // The whole document; `program` is the program that made it. Takes the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
 // The number of points per result for this number of jobs: the page must stay small.

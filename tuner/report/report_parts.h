@@ -17,7 +17,6 @@ struct report_problem {
 
 struct result {
     const struct report_source *source; // source->job may be NULL, or have changed since
-    const struct report_options *options;
     struct store *store; // its environment is current
     struct environment environment;
     struct trial_table table;
