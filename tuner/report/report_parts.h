@@ -17,7 +17,7 @@ struct report_problem {
 
 struct result {
     const struct report_source *source; // source->job may be NULL, or have changed since
-    struct store *store; // its environment is current
+    struct store *store;                // its environment is current
     struct environment environment;
     struct trial_table table;
     struct run_times runs;
