@@ -125,7 +125,7 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
     static const struct {
         const char *shape, *memory;
     } cases[] = {
-        {"\"N + 1\", \"1024\"", ", 0.5 MiB of buffers"},
+        {"\"N + 1\", \"1024\"", ", 512 KiB of buffers"},
         {"\"N + 1\", \"N + 1\", \"1024\"", ", 64 MiB of buffers"},
         {"\"N > 5 ? 4 : 2\", \"N - 1\", \"N + 1 - 1\", \"1024\"", ", 250 MiB of buffers"},
     };

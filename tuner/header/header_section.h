@@ -24,8 +24,7 @@
 //
 //    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
 //
-// Only with objective each, where the kernel is one of several and "problems" are
-// those that it is for:
+// Only with objective each, where the kernel is one of several and "problems" are those that it is for:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
