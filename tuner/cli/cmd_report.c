@@ -284,14 +284,14 @@ const struct command cmd_report = {
     .name = "report",
     .summary = "write one page with all results: times, parameters, failures, counters",
     .description =
-        "Shows the results of jobs in one self-contained page: winners against the libraries, how the search went, "
-        "what each parameter does, failures, counters against time, finals. Only reads the stores; can be "
-        "called while jobs are being tuned. docs/report.md describes the document in the page, which --format json "
-        "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
+        "Shows the results of jobs in one self-contained page: winners against the libraries, progress of the "
+        "search, effect of each parameter, failures, counters against time, finals. It only reads the stores and can "
+        "be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
+        "json prints. Exit status 1 if a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,
     .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which "
-            "the set-up of the source tree fetches with npm. To see newer results, run it again and reload the page. "
+            "the set-up of the source tree installs with npm. To see newer results, run it again and reload the page. "
             "For tables of several jobs, `compare` and `status` take folders too.",
     .see = "compare status tune",
 };
