@@ -344,11 +344,9 @@ TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
                 "configs/asum.cfg --compile 3 --cache %s/cache",
                 folder, folder, folder);
     assert_int_equal(r.status, 1);
-    const char *at = r.out;
-    int failed = 0;
-    while ((at = strstr(at, "compile_error"))) failed++, at++;
-    assert_int_equal(failed, 3);
+    e2e_expect(r.out, "compile_error");
     e2e_expect(r.out, "the compiler failed");
+    e2e_expect(r.out, "2 more failed in the same way");
     e2e_done(&r);
     e2e_remove(folder);
 }

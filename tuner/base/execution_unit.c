@@ -87,21 +87,14 @@ static const struct {
 };
 enum { CHIPS = sizeof chips / sizeof *chips, NEWEST = 121 };
 
-const char **pipe_names(void)
-{
-    const char **names = memory_new(UNIT_COUNT + 1, sizeof *names);
-    for (int i = 0; i < UNIT_COUNT; i++) names[i] = execution_units[i].name;
-    return names;
-}
-
 const struct execution_unit *pipe_find(const char *name, const char **nearest)
 {
     for (int i = 0; i < UNIT_COUNT; i++)
         if (!strcmp(execution_units[i].name, name)) return &execution_units[i];
     if (nearest) {
-        const char **names = pipe_names();
+        const char *names[UNIT_COUNT + 1] = {NULL};
+        for (int i = 0; i < UNIT_COUNT; i++) names[i] = execution_units[i].name;
         *nearest = text_nearest(name, names);
-        free(names);
     }
     return NULL;
 }

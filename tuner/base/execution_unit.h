@@ -68,8 +68,6 @@ extern const struct execution_unit execution_units[UNIT_COUNT];
 
 // The pipe of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
 const struct execution_unit *pipe_find(const char *name, const char **nearest);
-// The names of all pipes, NULL at the end; the caller frees the array.
-const char **pipe_names(void);
 // Whether a device of an architecture has it.
 bool pipe_exists(const struct execution_unit *, int compute);
 // The pipe that a device has for it: itself, or one of `either`; NULL where it has neither.

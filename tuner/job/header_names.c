@@ -2,7 +2,6 @@
 #include "tuner/job/header_names.h"
 
 #include <ctype.h>
-#include <strings.h>
 
 #include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
@@ -25,11 +24,7 @@ static const char *const taken[] = {
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // the evidence
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
-    "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
-
-// The figures of a stage have macros: NAME_<figure>, or of several stages NAME_<stage>_<figure>.
-static const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
-                                                   "code_bytes", "occupancy",   NULL};
+    "RATIO_*", "NVCC", "NVCC_*"};
 
 // Of C17 and C++20, and `defined`, which cannot be the name of a macro.
 static const char keywords[] =
@@ -64,8 +59,6 @@ bool header_macro_taken(const char *macro)
         size_t length = strlen(taken[i]);
         if (taken[i][length - 1] == '*' ? !strncmp(macro, taken[i], length - 1) : !strcmp(macro, taken[i])) return true;
     }
-    for (size_t i = 0; header_stage_figures[i]; i++)
-        if (!strcasecmp(macro, header_stage_figures[i])) return true;
     return false;
 }
 
@@ -94,21 +87,6 @@ static bool same_upper(const char *a, const char *b)
     return same;
 }
 
-// Whether the macro (without NAME_) is that of a figure of one of several stages.
-static const char *stage_of_macro(const struct job *job, const char *macro)
-{
-    for (size_t s = 0; s < job->stage_count && job->stage_count > 1; s++) {
-        if (!job->stages[s].name) continue; // a mistake of the job file
-        for (size_t i = 0; header_stage_figures[i]; i++) {
-            char *name = text_format("%s_%s", job->stages[s].name, header_stage_figures[i]);
-            bool same = same_upper(name, macro);
-            free(name);
-            if (same) return job->stages[s].name;
-        }
-    }
-    return NULL;
-}
-
 // Why a name cannot become a macro unchanged.
 static char *refuse_macro(const struct job *job, const char *name)
 {
@@ -118,8 +96,7 @@ static char *refuse_macro(const struct job *job, const char *name)
         return text_copy("begins with 'SWEETSPOT_', which is reserved for the program's macros");
     char *upper = header_upper(job->name), *reason = NULL;
     size_t length = strlen(upper);
-    if (!strncmp(name, upper, length) && name[length] == '_' &&
-        (header_macro_taken(name + length + 1) || stage_of_macro(job, name + length + 1)))
+    if (!strncmp(name, upper, length) && name[length] == '_' && header_macro_taken(name + length + 1))
         reason = text_copy("is a macro of the job's header");
     for (size_t i = 0; i < space_parameter_count(job->space) && !reason; i++) {
         char *macro = header_upper(space_parameter(job->space, i)->name);
@@ -138,11 +115,8 @@ static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
     char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
-    const char *stage = reason ? NULL : stage_of_macro(job, macro);
     if (!reason && header_macro_taken(macro))
         reason = text_format("is not possible: the job's header already has a macro %s_%s", upper, macro);
-    if (!reason && stage)
-        reason = text_format("is not possible: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
     for (size_t i = 0; i < parameter && !reason; i++)
         if (same_upper(space_parameter(job->space, i)->name, name))
             reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,

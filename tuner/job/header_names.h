@@ -14,8 +14,7 @@
 char *header_identifier(const char *name);
 char *header_upper(const char *name);
 
-// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself. Macros of a job with
-// several stages are header_stage_macro's besides.
+// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself.
 bool header_macro_taken(const char *macro);
 
 // Why a text cannot be what a macro stands for, in words that follow "a value of 'X' "; NULL: it can.
