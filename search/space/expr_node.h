@@ -47,7 +47,7 @@ enum expr_op {
     OP_CHOOSE,
 };
 
-// The largest magnitude of a value. Three patterns at the lower end are reserved as marks for the space's evaluator.
+// The largest magnitude of a value. Patterns at the lower end are reserved as marks for the space's evaluator.
 #define EXPR_VALUE_MAX INT64_MAX
 #define EXPR_VALUE_MIN (INT64_MIN + 3)
 

@@ -1,5 +1,5 @@
 // See space_graph.h.
-#include "search/space/space_graph.h"
+#include "search/space/space_internal.h"
 
 #include <assert.h>
 #include <math.h>
@@ -377,4 +377,71 @@ void graph_mark_live(struct graph *g, const int *roots, size_t count)
     for (int i = g->count - 1; i >= 0; i--)
         for (int j = 0; g->nodes[i].live && j < g->nodes[i].count; j++)
             g->nodes[g->operands[g->nodes[i].first + j]].live = true;
+}
+
+struct leaf_context {
+    const struct space *space;
+    struct graph *graph;
+    int *derived; // the node of each derived name that was added, or -1
+};
+
+static int add_derived(struct leaf_context *c, size_t number);
+
+static int leaf_node(void *user, int slot)
+{
+    struct leaf_context *c = user;
+    const struct space *s = c->space;
+    for (int p = 0; p < s->count; p++) {
+        if (s->slots[p] != slot) continue;
+        const struct parameter *parameter = &s->parameters[p];
+        if (parameter->count == 1) return graph_constant(c->graph, parameter->values[0]);
+        int64_t low = parameter->values[0], high = low;
+        for (size_t i = 1; i < parameter->count; i++) {
+            if (parameter->values[i] < low) low = parameter->values[i];
+            if (parameter->values[i] > high) high = parameter->values[i];
+        }
+        return graph_parameter(c->graph, p, (double)low, (double)high);
+    }
+    for (size_t i = 0; i < s->derived_count; i++)
+        if (s->derived[i].slot == slot) return add_derived(c, i);
+    for (size_t i = 0; i < s->constant_count; i++)
+        if (s->constants[i].slot == slot) return graph_constant(c->graph, s->constants[i].value);
+    return graph_constant(c->graph, MARK_FAILED); // space_add_constraint() lets no such name in
+}
+
+// Once each: names that use the one before twice would take twice as long each.
+static int add_derived(struct leaf_context *c, size_t number)
+{
+    if (c->derived[number] < 0) c->derived[number] = graph_add(c->graph, c->space->derived[number].expr, leaf_node, c);
+    return c->derived[number];
+}
+
+void constraint_graph_init(struct constraint_graph *cg, const struct space *s, const int *constraints, size_t count)
+{
+    graph_init(&cg->graph);
+    cg->roots = memory_grow(NULL, count, sizeof *cg->roots);
+    cg->root_count = count;
+    struct leaf_context context = {s, &cg->graph, memory_new(s->derived_count, sizeof *context.derived)};
+    for (size_t i = 0; i < s->derived_count; i++) context.derived[i] = -1;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = (size_t)constraints[i];
+        if (number < s->constraint_count) {
+            int root = graph_add(&cg->graph, s->constraints[number], leaf_node, &context);
+            cg->roots[i] = graph_truth(&cg->graph, root);
+        } else {
+            // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.
+            int zero = graph_constant(&cg->graph, 0);
+            int product[] = {add_derived(&context, number - s->constraint_count), zero};
+            int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};
+            cg->roots[i] = graph_operation(&cg->graph, OP_EQUAL, equal, 2, false);
+        }
+    }
+    free(context.derived);
+    graph_mark_live(&cg->graph, cg->roots, count);
+}
+
+void constraint_graph_release(struct constraint_graph *cg)
+{
+    graph_release(&cg->graph);
+    free(cg->roots);
 }

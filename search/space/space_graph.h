@@ -16,7 +16,6 @@
 // Marks among values; see EXPR_VALUE_MIN.
 #define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far
 #define MARK_FAILED (INT64_MIN + 1) // evaluation failed: division by zero, overflow
-#define MARK_UNUSED (INT64_MIN + 2) // not needed by any undecided constraint
 
 struct graph_node {
     enum expr_op op; // OP_CONSTANT, OP_NAME (a parameter) or an operation; never OP_TEXT

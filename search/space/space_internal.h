@@ -1,5 +1,6 @@
-// Shared by the modules of the space: space.c (the parts and the texts), space_build.c (constraints to diagram),
-// space_order.c (the order of the levels), space_walk.c (neighbours, repair, sampling).
+// Shared by the modules of the space: space.c (the parts and the texts), space_graph.c (the constraints as a graph),
+// space_order.c (the order of the levels), space_build.c (constraints to diagram), space_index.c (the space's index) and
+// space_walk.c (neighbours, repair, sampling).
 #ifndef SWEETSPOT_SPACE_INTERNAL_H
 #define SWEETSPOT_SPACE_INTERNAL_H
 
@@ -33,8 +34,7 @@ struct space {
     bool built;
     // The diagram's levels: parameters with more than one value, in the order that makes it small.
     int level_count;
-    int order[SPACE_MAX_PARAMETERS];    // level -> parameter
-    int level_of[SPACE_MAX_PARAMETERS]; // parameter -> level, -1 where it has one value
+    int order[SPACE_MAX_PARAMETERS]; // level -> parameter
     struct diagram diagram;
 };
 
@@ -45,36 +45,20 @@ struct constraint_graph {
     size_t root_count;
 };
 
-// Of a comparison with a constant: what it says about one node below it. It is 0 (1 for !=) when the node's value lies
-// outside low .. high, and 1 when it lies within sure_low .. sure_high.
-struct limits {
-    int node;
-    double low, high, sure_low, sure_high;
-};
+// The graph of the constraints with these numbers (from constraint_count on: derived names, of which it is only asked
+// that they can be evaluated).
+void constraint_graph_init(struct constraint_graph *, const struct space *, const int *constraints, size_t count);
+void constraint_graph_release(struct constraint_graph *);
 
-// Limits help where they are known, and are needed nowhere: of a comparison, so many nodes are looked at.
-enum { LIMITS_VISITS = 10000 };
-
-// For the node that is compared; .node is -1 when nothing is known.
-void limits_of(const struct graph *, int comparison, struct limits *);
-// From a node to its j-th operand, through what is monotone: sums, products of positive numbers. False when nothing is
-// known.
-bool limits_below(const struct graph *, const struct limits *, int j, struct limits *result);
-
-// Chooses the order of the parameters in `mask` (a subset, no single-valued ones) for these roots; returns how many.
-int space_order(const struct space *, const struct constraint_graph *, uint64_t mask, int *order);
+// Chooses the order of the parameters with more than one value for these roots; returns how many.
+int space_order(const struct space *, const struct constraint_graph *, int *order);
 
 enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 
-// Builds the diagram of the constraints with the given numbers over the parameters in `mask`. Numbers from
-// constraint_count on stand for derived names, of which it is only asked that they can be evaluated. BUILD_FAILED: a
-// constraint cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and
-// `config` that configuration.
-enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, uint64_t mask,
+// Builds the diagram of the constraints with these numbers (see constraint_graph_init). BUILD_FAILED: a constraint
+// cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and `config` that
+// configuration. `lenient`: it is then not valid.
+enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *, int *failed, uint16_t *config);
-// The same as a count only, where failing counts as not valid; negative when the diagram would be too large.
-double space_count_with(const struct space *, const int *constraints, size_t count, uint64_t mask);
-// The parameters (with more than one value) that the constraint depends on.
-uint64_t space_constraint_mask(const struct space *, size_t constraint);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "tuner/base/memory.h"
 
-enum { MAX_STARTS = 12, MAX_EXACT = 16 };
+enum { MAX_STARTS = 12, MAX_EXACT = 16, MAX_VISITS = 10000 };
 
 // Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs
 // some twenty times as much as a look, so small spaces do not pay for what only large ones need.
@@ -39,17 +39,52 @@ static double log_range(const struct estimate *e, int node)
     return log(fmax(1, e->high[node] - e->low[node] + 1)) + (e->graph->nodes[node].may_fail ? 0.7 : 0);
 }
 
-// What a constraint of the form `... <= constant` leaves of the ranges of the nodes below it.
-static void narrow(struct estimate *e, const struct limits *limits, int *visits)
+// Narrows the range of a node, and those of nodes below it that only sums and products of positive numbers are between.
+// Ranges help where they are known, and are needed nowhere.
+static void narrow(struct estimate *e, int node, double low, double high, int *visits)
 {
-    if (++*visits > LIMITS_VISITS) return;
-    int node = limits->node;
-    e->low[node] = fmax(e->low[node], limits->low);
-    e->high[node] = fmin(e->high[node], limits->high);
-    for (int j = 0; j < e->graph->nodes[node].count; j++) {
-        struct limits below;
-        if (limits_below(e->graph, limits, j, &below)) narrow(e, &below, visits);
+    const struct graph_node *nodes = e->graph->nodes, *n = &nodes[node];
+    const int *o = e->graph->operands + n->first;
+    if (++*visits > MAX_VISITS) return;
+    e->low[node] = fmax(e->low[node], low);
+    e->high[node] = fmin(e->high[node], high);
+    if (n->op == OP_NEGATE) narrow(e, o[0], -high, -low, visits);
+    for (int j = 0; j < n->count && (n->op == OP_ADD || n->op == OP_MULTIPLY); j++) {
+        // The sum or the product of the other operands, at least and at most.
+        double least = n->op == OP_MULTIPLY, most = least;
+        bool positive = nodes[o[j]].low >= 0;
+        for (int i = 0; i < n->count; i++) {
+            if (i == j) continue;
+            positive &= nodes[o[i]].low >= 1;
+            least = n->op == OP_ADD ? least + nodes[o[i]].low : least * nodes[o[i]].low;
+            most = n->op == OP_ADD ? most + nodes[o[i]].high : most * nodes[o[i]].high;
+        }
+        if (n->op == OP_MULTIPLY && positive)
+            narrow(e, o[j], ceil(low / most), floor(high / least), visits);
+        else if (n->op == OP_ADD && fabs(least) < 0x1p52 && fabs(most) < 0x1p52) // exact
+            narrow(e, o[j], low - most, high - least, visits);
     }
+}
+
+// The ranges that a constraint leaves if it compares a node with a constant.
+static void narrow_by(struct estimate *e, const struct graph_node *comparison)
+{
+    const struct graph_node *nodes = e->graph->nodes;
+    const int *o = e->graph->operands + comparison->first;
+    enum expr_op op = comparison->op;
+    if (op < OP_LESS || op > OP_EQUAL) return;
+    bool turned = nodes[o[0]].op == OP_CONSTANT;
+    double c = (double)nodes[o[!turned]].value, step = op == OP_LESS || op == OP_GREATER;
+    double low = -INFINITY, high = INFINITY;
+    int node = o[turned], visits = 0;
+    if (nodes[o[!turned]].op != OP_CONSTANT || nodes[node].may_fail || fabs(c) >= 0x1p52) return;
+    if (op == OP_EQUAL)
+        low = high = c;
+    else if ((op == OP_LESS || op == OP_LESS_EQUAL) != turned)
+        high = c - step;
+    else
+        low = c + step;
+    narrow(e, node, low, high, &visits);
 }
 
 static uint64_t operand_key(int node)
@@ -65,13 +100,7 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
         e->low[i] = g->nodes[i].low;
         e->high[i] = g->nodes[i].high;
     }
-    for (size_t r = 0; r < cg->root_count; r++) {
-        struct limits limits;
-        int visits = 0;
-        if (g->nodes[cg->roots[r]].count != 2) continue;
-        limits_of(g, cg->roots[r], &limits);
-        if (limits.node >= 0 && g->nodes[cg->roots[r]].op != OP_UNEQUAL) narrow(e, &limits, &visits);
-    }
+    for (size_t r = 0; r < cg->root_count; r++) narrow_by(e, &g->nodes[cg->roots[r]]);
     for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];
         double sum = 0;
@@ -308,7 +337,7 @@ static int order_group(struct estimate *e, uint64_t group, int *order)
     return count;
 }
 
-int space_order(const struct space *s, const struct constraint_graph *cg, uint64_t mask, int *order)
+int space_order(const struct space *s, const struct constraint_graph *cg, int *order)
 {
     const struct graph *g = &cg->graph;
     size_t nodes = (size_t)g->count + 1;
@@ -322,14 +351,16 @@ int space_order(const struct space *s, const struct constraint_graph *cg, uint64
     prepare(&e, cg);
 
     int count = 0;
-    uint64_t left = mask;
+    uint64_t left = 0;
+    for (int p = 0; p < s->count; p++)
+        if (s->parameters[p].count > 1) left |= (uint64_t)1 << p;
     while (left) {
         // The connected group of the first parameter that is left.
         uint64_t group = left & (0 - left), before;
         do {
             before = group;
             for (size_t r = 0; r < cg->root_count; r++) {
-                uint64_t m = g->nodes[cg->roots[r]].mask & mask;
+                uint64_t m = g->nodes[cg->roots[r]].mask;
                 if (m & group) group |= m;
             }
         } while (group != before);
