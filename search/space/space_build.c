@@ -229,8 +229,8 @@ static uint32_t table_intern(struct state_table *t)
 
 // All edges of one level. False when the diagram gets too large.
 static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value,
-                         const struct state_table *from, struct state_table *to, struct draft_level *draft,
-                         size_t room, bool lenient)
+                         const struct state_table *from, struct state_table *to, struct draft_level *draft, size_t room,
+                         bool lenient)
 {
     const struct level_plan *lp = &plan->levels[l];
     for (uint32_t s = 0; s < from->count; s++) {

@@ -45,33 +45,6 @@ static void set_problems(struct recorded *r, const struct job *job)
     free(values);
 }
 
-static void set_space(struct recorded *r, const struct job *job)
-{
-    r->parameter_count = space_parameter_count(job->space);
-    r->parameters = arena_new(&r->memory, r->parameter_count * sizeof *r->parameters);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct parameter *from = space_parameter(job->space, i);
-        struct recorded_parameter *to = &r->parameters[i];
-        bool text = from->kind == PARAMETER_STRING || from->kind == PARAMETER_REAL;
-        *to = (struct recorded_parameter){
-            .name = arena_copy(&r->memory, from->name), .kind = from->kind, .count = from->count};
-        if (text)
-            to->texts = arena_new(&r->memory, from->count * sizeof *to->texts);
-        else
-            to->integers = arena_new(&r->memory, from->count * sizeof *to->integers);
-        for (size_t v = 0; v < from->count; v++) {
-            if (text)
-                to->texts[v] = arena_copy(&r->memory, symbols_text(job->symbols, from->values[v]));
-            else
-                to->integers[v] = from->values[v];
-        }
-    }
-    r->constraint_count = space_constraint_count(job->space);
-    r->constraints = arena_new(&r->memory, r->constraint_count * sizeof *r->constraints);
-    for (size_t i = 0; i < r->constraint_count; i++)
-        r->constraints[i] = arena_copy(&r->memory, space_constraint_text(job->space, i));
-}
-
 // The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried
 // first.
 static size_t find_metric(const struct recorded *r, const char *key, size_t last)
@@ -242,7 +215,11 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch",
                   environment->arch, "source_hash", environment->source_hash, "key", environment->key);
     set_problems(r, job);
-    set_space(r, job);
+    r->space = job->space;
+    r->parameter_count = space_parameter_count(job->space);
+    r->constraints = json_array();
+    for (size_t i = 0; i < space_constraint_count(job->space); i++)
+        json_array_append_new(r->constraints, json_string(space_constraint_text(job->space, i)));
     int64_t counts[STATUS_COUNT], room = 0;
     int failed = store_counts(store, counts, err) < 0;
     for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];

@@ -58,14 +58,6 @@ struct recorded_problem {
     double flops, bytes; // NaN where unknown
 };
 
-struct recorded_parameter {
-    const char *name;
-    enum parameter_kind kind;
-    size_t count;
-    int64_t *integers;  // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
-    const char **texts; // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
-};
-
 struct recorded_metric {
     const char *key, *metric, *unit;
 };
@@ -76,7 +68,8 @@ struct recorded_baseline {
 };
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
-// start from recorded_new, make everything in `memory`, set the counts; make trials with recorded_add_trials. A
+// start from recorded_new, make everything in `memory`, set the space and the counts; make trials with
+// recorded_add_trials. A
 // recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
     const char *job;                       // "" where unknown
@@ -85,9 +78,7 @@ struct recorded {
     size_t problem_count;                  // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
-    struct recorded_parameter *parameters;
-    size_t constraint_count;
-    const char **constraints;
+    json_t *constraints; // texts; NULL where absent
     size_t metric_count;
     struct recorded_metric *metrics;
     size_t baseline_count;
@@ -102,11 +93,11 @@ struct recorded {
     size_t unknown_count; // unknown columns of the file
     const char **unknown_columns;
 
-    // Made by recorded_index (recorded_read calls it).
-    struct symbols *symbols;
-    struct space *space; // the configurations of the list
-    uint32_t *trial_at;  // space index -> trial
-    int64_t best;        // the trial with the lowest objective among ok, or -1
+    // The parameters; of what was read, the configurations of the list too.
+    struct space *space;
+    struct symbols *symbols; // NULL: the space is another's
+    uint32_t *trial_at;      // of what was read: space index -> trial
+    int64_t best;            // of what was read: the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);
@@ -123,11 +114,12 @@ void recorded_warn(const struct recorded *, const char *path);
 // Writes our format, compressed if the path ends in ".gz". The file appears whole or not at all.
 int recorded_write(const struct recorded *, const char *path, struct error *);
 
-// Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
-int recorded_index(struct recorded *, struct error *);
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// What a strategy learns from a trial. Borrows from the trial.
+// What a strategy learns from a trial's status: the one place that turns it into an outcome of the search. The
+// objective counts only where the status has one (ok, slow); else it is NaN. Borrows the configuration.
+struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
+// The same from a recorded trial, from which it borrows.
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);

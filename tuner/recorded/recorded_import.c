@@ -7,19 +7,11 @@
 
 static const double millisecond = 1e-3;
 
-static int set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
+static int set_configuration(struct recorded *r, size_t trial, const json_t *values, struct error *err)
 {
-    const struct recorded_parameter *p = &r->parameters[parameter];
-    if (!value) return error_set(err, "configuration %zu lacks parameter '%s'", trial, p->name);
-    int index = recorded_value_index(p, value);
-    if (index < 0) {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        error_set(err, "configuration %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
-                  p->name);
-        free(text);
-        return -1;
-    }
-    r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (recorded_set_value(r, trial, i, json_object_get(values, space_parameter(r->space, i)->name), err))
+            return -1;
     return 0;
 }
 
@@ -74,20 +66,16 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
     recorded_one_problem(r);
-    r->parameters = arena_new(&r->memory, json_array_size(keys) * sizeof *r->parameters);
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *name = json_string_value(json_array_get(keys, i));
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
-        if (recorded_set_values(r, &r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
+        if (recorded_add_parameter(r, name, json_object_get(values, name), -1, err)) return -1;
     }
     if (recorded_add_trials(r, json_object_size(cache), err)) return -1;
     size_t trial = 0;
     json_object_foreach(cache, key, entry)
     {
-        for (size_t i = 0; i < r->parameter_count; i++)
-            if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
-                return error_prefix(err, "'%s'", key);
+        if (set_configuration(r, trial, entry, err)) return error_prefix(err, "'%s'", key);
         const json_t *time = json_object_get(entry, "time");
         if (!set_time(r, trial, time, json_object_get(entry, "times"), millisecond)) {
             const char *text = json_is_string(time) ? json_string_value(time) : "no time";
@@ -168,22 +156,17 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
-    r->parameters = arena_new(&r->memory, json_object_size(first) * sizeof *r->parameters);
     json_object_foreach(first, name, value)
     {
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
         json_t *values = collect_values(results, name);
-        int result = recorded_set_values(r, &r->parameters[r->parameter_count - 1], values, -1, err);
+        int result = recorded_add_parameter(r, name, values, -1, err);
         json_decref(values);
-        if (result < 0) return -1;
+        if (result) return -1;
     }
     if (recorded_add_trials(r, json_array_size(results), err)) return -1;
     for (size_t trial = 0; trial < r->trial_count; trial++) {
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
-        for (size_t i = 0; i < r->parameter_count; i++)
-            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name),
-                          err) < 0)
-                return -1;
+        if (set_configuration(r, trial, json_object_get(result, "configuration"), err)) return -1;
         const char *invalidity = json_get_string(result, "invalidity", "correct");
         if (strcmp(invalidity, "correct") != 0)
             set_failed(r, trial, failure_of(invalidity), invalidity);

@@ -1,14 +1,13 @@
 // Our own format of recorded spaces, in and out; recorded.h describes it.
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FORMAT_VERSION = 1 };
 
-static const char *const kind_names[] = {"int", "string", "unroll", "real"}; // by enum parameter_kind
+static const char *const kind_names[] = {"int", "string", "unroll", "real", NULL}; // by enum parameter_kind
 
 // Reading ------------------------------------------------------------------------------------------
 
@@ -43,18 +42,14 @@ static int read_problems(struct recorded *r, const json_t *list, struct error *e
 
 static int read_parameters(struct recorded *r, const json_t *list, struct error *err)
 {
-    size_t count = json_array_size(list);
-    if (count == 0) return error_set(err, "there are no parameters");
-    r->parameters = arena_new(&r->memory, count * sizeof *r->parameters);
-    for (size_t i = 0; i < count; i++) {
+    if (json_array_size(list) == 0) return error_set(err, "there are no parameters");
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
         const char *name = json_get_string(one, "name", NULL), *kind = json_get_string(one, "kind", "int");
         if (!name) return error_set(err, "parameter %zu has no name", i);
-        int k = 0;
-        while (k < 4 && strcmp(kind, kind_names[k]) != 0) k++;
-        if (k == 4) return error_set(err, "parameter '%s' has the unknown kind '%s'", name, kind);
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
-        if (recorded_set_values(r, &r->parameters[i], json_object_get(one, "values"), k, err) < 0) return -1;
+        int k = word_find(kind_names, kind);
+        if (k < 0) return error_set(err, "parameter '%s' has the unknown kind '%s'", name, kind);
+        if (recorded_add_parameter(r, name, json_object_get(one, "values"), k, err)) return -1;
     }
     return 0;
 }
@@ -120,7 +115,7 @@ static const struct trial_field *recorded_field(const char *name)
 static struct column column_named(const struct recorded *r, const char *name)
 {
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){COLUMN_PARAMETER, i, NULL};
+        if (!strcmp(space_parameter(r->space, i)->name, name)) return (struct column){COLUMN_PARAMETER, i, NULL};
     if (recorded_field(name)) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
     for (size_t i = 0; i < r->metric_count; i++)
         if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i, NULL};
@@ -131,8 +126,8 @@ static struct column column_named(const struct recorded *r, const char *name)
 static int check_columns(const struct recorded *r, struct error *err)
 {
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (recorded_field(r->parameters[i].name))
-            return error_set(err, "parameter '%s' has the name of another column", r->parameters[i].name);
+        if (recorded_field(space_parameter(r->space, i)->name))
+            return error_set(err, "parameter '%s' has the name of another column", space_parameter(r->space, i)->name);
     for (size_t i = 0; i < r->metric_count; i++) {
         struct column c = column_named(r, r->metrics[i].key);
         if (c.kind != COLUMN_METRIC || c.index != i)
@@ -159,18 +154,6 @@ static void read_field(struct recorded *r, size_t trial, const struct trial_fiel
         field_take(f, recorded_figures(r, trial, p), part(r, f, cell, p), &r->memory);
 }
 
-static int read_parameter(struct recorded *r, size_t trial, size_t index, const json_t *cell, struct error *err)
-{
-    int value = recorded_value_index(&r->parameters[index], cell);
-    r->configs[trial * r->parameter_count + index] = (uint16_t)value;
-    if (value >= 0) return 0;
-    char *text = json_dumps(cell, JSON_ENCODE_ANY | JSON_COMPACT);
-    error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
-              r->parameters[index].name);
-    free(text);
-    return -1;
-}
-
 static int read_trial(struct recorded *r, size_t number, const json_t *row, const struct column *columns,
                       size_t column_count, struct error *err)
 {
@@ -181,7 +164,8 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     for (size_t c = 0; c < column_count; c++) {
         const json_t *cell = json_array_get(row, c);
         const struct trial_field *f = columns[c].field;
-        if (columns[c].kind == COLUMN_PARAMETER && read_parameter(r, number, columns[c].index, cell, err)) return -1;
+        if (columns[c].kind == COLUMN_PARAMETER && recorded_set_value(r, number, columns[c].index, cell, err))
+            return -1;
         if (f && f->kind == FIELD_STATUS && json_is_string(cell) && status_find(json_string_value(cell)) < 0)
             return error_set(err, "trial %zu has the unknown status '%s'", number, json_string_value(cell));
         if (f) read_field(r, number, f, cell);
@@ -226,7 +210,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
     for (size_t p = 0; p < r->parameter_count && result == 0 && parameters < r->parameter_count; p++) {
         size_t i = 0;
         while (i < count && !(columns[i].kind == COLUMN_PARAMETER && columns[i].index == p)) i++;
-        if (i == count) result = error_set(err, "parameter '%s' has no column", r->parameters[p].name);
+        if (i == count) result = error_set(err, "parameter '%s' has no column", space_parameter(r->space, p)->name);
     }
     if (result == 0) result = recorded_add_trials(r, json_array_size(rows), err);
     for (size_t i = 0; i < r->trial_count && result == 0; i++)
@@ -245,15 +229,10 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     r->objective = arena_copy(&r->memory, json_get_string(document, "objective", "geomean"));
     r->device = json_incref(json_object_get(document, "device"));
     r->environment = json_incref(json_object_get(document, "environment"));
+    r->constraints = json_incref(json_object_get(document, "constraints"));
     r->finals = json_incref(json_object_get(document, "finals"));
     if (read_problems(r, json_object_get(document, "problems"), err) < 0) return -1;
     if (read_parameters(r, json_object_get(document, "parameters"), err) < 0) return -1;
-    const json_t *constraints = json_object_get(document, "constraints");
-    r->constraints = arena_new(&r->memory, json_array_size(constraints) * sizeof *r->constraints);
-    for (size_t i = 0; i < json_array_size(constraints); i++) {
-        const char *text = json_string_value(json_array_get(constraints, i));
-        if (text) r->constraints[r->constraint_count++] = arena_copy(&r->memory, text);
-    }
     read_metrics(r, json_object_get(document, "metrics"));
     if (check_columns(r, err)) return -1;
     read_baselines(r, json_object_get(document, "baselines"));
@@ -261,72 +240,38 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 }
 
 // Writing ------------------------------------------------------------------------------------------
-// Written by hand instead of through a tree of JSON values: one trial per line, and times with only the digits needed.
 
-static void put_json(struct text *o, const json_t *value)
+// The digits that a measurement has.
+static const size_t measured = JSON_REAL_PRECISION(7);
+
+// Appends a value, which it takes.
+static void put(struct text *o, const char *before, json_t *value, size_t precision)
 {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    text_add(o, "%s", text ? text : "null");
+    char *text = json_dumps(value, JSON_COMPACT | precision);
+    text_add(o, "%s", before);
+    text_add(o, "%s", text);
     free(text);
-}
-
-static void put_string(struct text *o, const char *text)
-{
-    json_t *value = json_string(text);
-    put_json(o, value);
     json_decref(value);
-}
-
-static void put_number(struct text *o, double value)
-{
-    if (!isfinite(value))
-        text_add(o, "null");
-    else if (value == floor(value) && fabs(value) < 1e15)
-        text_add(o, "%.0f", value);
-    else
-        text_add(o, "%.7g", value);
 }
 
 // A field of a record; null where it is unknown.
-static void put_field(struct text *o, const struct trial_field *f, const void *record)
+static json_t *cell_json(const struct trial_field *f, const void *record)
 {
     const void *place = (const char *)record + f->place;
-    if (!field_known(f, record)) {
-        text_add(o, "null");
-    } else if (f->kind == FIELD_REAL) {
-        put_number(o, *(const double *)place);
-    } else if (f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER) {
-        text_add(o, "%" PRId64, *(const int64_t *)place);
-    } else if (f->kind == FIELD_SAMPLES) {
-        size_t count = ((const struct trial_problem *)record)->sample_count;
-        text_add(o, "[");
-        for (size_t i = 0; i < count; i++) {
-            if (i) text_add(o, ",");
-            put_number(o, (*(const double *const *)place)[i]);
-        }
-        text_add(o, "]");
-    } else {
-        json_t *value = field_json(f, record);
-        put_json(o, value);
-        json_decref(value);
-    }
+    if (f->kind == FIELD_REAL) return json_brief_or_null(*(const double *)place);
+    if (f->kind != FIELD_SAMPLES) return field_json(f, record);
+    json_t *samples = json_array();
+    for (size_t i = 0; i < ((const struct trial_problem *)record)->sample_count; i++)
+        json_array_append_new(samples, json_brief_or_null((*(const double *const *)place)[i]));
+    return samples;
 }
 
-static void put_value(struct text *o, const struct recorded_parameter *p, size_t index)
+static json_t *value_json(const struct recorded *r, size_t parameter, size_t value)
 {
-    if (p->integers)
-        text_add(o, "%lld", (long long)p->integers[index]);
-    else
-        put_string(o, p->texts[index]);
-}
-
-// Takes the value; nothing where it is NULL.
-static void put_member(struct text *o, const char *name, json_t *value)
-{
-    if (!value) return;
-    text_add(o, ",\n\"%s\":", name);
-    put_json(o, value);
-    json_decref(value);
+    const struct parameter *p = space_parameter(r->space, parameter);
+    char digits[32];
+    if (p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL) return json_integer(p->values[value]);
+    return json_string(space_value_text(r->space, parameter, value, digits));
 }
 
 static json_t *problems_json(const struct recorded *r)
@@ -348,48 +293,41 @@ static json_t *parameters_json(const struct recorded *r)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct recorded_parameter *p = &r->parameters[i];
+        const struct parameter *p = space_parameter(r->space, i);
         json_t *values = json_array();
-        for (size_t v = 0; v < p->count; v++)
-            json_array_append_new(values, p->integers ? json_integer(p->integers[v]) : json_string(p->texts[v]));
+        for (size_t v = 0; v < p->count; v++) json_array_append_new(values, value_json(r, i, v));
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:o}", "name", p->name, "kind", kind_names[p->kind], "values", values));
     }
     return list;
 }
 
-static void put_head(struct text *o, const struct recorded *r)
+static json_t *metrics_json(const struct recorded *r)
 {
-    json_t *constraints = json_array(), *metrics = json_array();
-    for (size_t i = 0; i < r->constraint_count; i++) json_array_append_new(constraints, json_string(r->constraints[i]));
+    json_t *list = json_array();
     for (size_t i = 0; i < r->metric_count; i++)
-        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "key", r->metrics[i].key, "metric",
-                                                 r->metrics[i].metric, "unit", r->metrics[i].unit));
-    text_add(o, "{\"format\":\"sweetspot-space\",\"version\":%d", FORMAT_VERSION);
-    put_member(o, "job", json_string(r->job));
-    put_member(o, "objective", json_string(r->objective));
-    put_member(o, "device", json_incref(r->device));
-    put_member(o, "environment", json_incref(r->environment));
-    put_member(o, "problems", problems_json(r));
-    put_member(o, "parameters", parameters_json(r));
-    put_member(o, "constraints", constraints);
-    put_member(o, "metrics", metrics);
-    text_add(o, ",\n\"baselines\":[");
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "key", r->metrics[i].key, "metric",
+                                              r->metrics[i].metric, "unit", r->metrics[i].unit));
+    return list;
+}
+
+static json_t *baselines_json(const struct recorded *r)
+{
+    static const char *const members[] = {"time", "low", "high", "samples"};
+    json_t *list = json_array();
     for (size_t i = 0; i < r->baseline_count; i++) {
-        text_add(o, "%s\n{\"name\":", i ? "," : "");
-        put_string(o, r->baselines[i].name);
-        text_add(o, ",\"problems\":[");
+        json_t *problems = json_array();
         for (size_t p = 0; p < r->problem_count; p++) {
-            static const char *const members[] = {"time", "low", "high", "samples"};
-            for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
-                text_add(o, "%s\"%s\":", k ? "," : p ? ",{" : "{", members[k]);
-                put_field(o, trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]);
-            }
-            text_add(o, "}");
+            json_t *one = json_object();
+            for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+                json_object_set_new(
+                    one, members[k],
+                    cell_json(trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]));
+            json_array_append_new(problems, one);
         }
-        text_add(o, "]}");
+        json_array_append_new(list, json_pack("{s:s, s:o}", "name", r->baselines[i].name, "problems", problems));
     }
-    text_add(o, "]");
+    return list;
 }
 
 // Whether the field is a column: fields that no trial has are left out, except those that every reader expects.
@@ -416,75 +354,68 @@ static size_t choose_columns(const struct recorded *r, const struct trial_field 
     return used;
 }
 
-static void put_columns(struct text *o, const struct recorded *r, const struct trial_field *const *fields,
-                        size_t field_count)
+static json_t *columns_json(const struct recorded *r, const struct trial_field *const *fields, size_t field_count)
 {
-    text_add(o, ",\n\"columns\":[");
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        text_add(o, "%s", i ? "," : "");
-        put_string(o, r->parameters[i].name);
-    }
-    for (size_t f = 0; f < field_count; f++) text_add(o, ",\"%s\"", fields[f]->name);
-    for (size_t m = 0; m < r->metric_count; m++) {
-        text_add(o, ",");
-        put_string(o, r->metrics[m].key);
-    }
-    text_add(o, "]");
+    json_t *names = json_array();
+    for (size_t i = 0; i < r->parameter_count; i++)
+        json_array_append_new(names, json_string(space_parameter(r->space, i)->name));
+    for (size_t f = 0; f < field_count; f++) json_array_append_new(names, json_string(fields[f]->name));
+    for (size_t m = 0; m < r->metric_count; m++) json_array_append_new(names, json_string(r->metrics[m].key));
+    return names;
 }
 
-// One cell; a problem's field has an element for each of several problems.
-static void put_cell(struct text *o, const struct recorded *r, size_t trial, const struct trial_field *f)
+// A field of the problems has an element for each of several.
+static json_t *problem_cells(const struct recorded *r, size_t trial, const struct trial_field *f)
 {
-    if (f->level == FIELD_TRIAL) {
-        put_field(o, f, &r->trials[trial]);
-        return;
-    }
-    if (r->problem_count > 1) text_add(o, "[");
-    for (size_t p = 0; p < r->problem_count; p++) {
-        const struct trial_problem *problem = &r->figures[trial * r->problem_count + p];
-        if (p) text_add(o, ",");
-        if (f->kind == FIELD_SAMPLES && !problem->sample_count)
-            text_add(o, "[]");
-        else
-            put_field(o, f, problem);
-    }
-    if (r->problem_count > 1) text_add(o, "]");
+    const struct trial_problem *figures = r->figures + trial * r->problem_count;
+    if (r->problem_count == 1) return cell_json(f, figures);
+    json_t *cells = json_array();
+    for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(cells, cell_json(f, &figures[p]));
+    return cells;
 }
 
-static void put_trial(struct text *o, const struct recorded *r, size_t number, const struct trial_field *const *fields,
-                      size_t field_count)
+static json_t *trial_row(const struct recorded *r, size_t trial, const struct trial_field *const *fields,
+                         size_t field_count)
 {
-    text_add(o, "%s\n[", number ? "," : "");
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        text_add(o, "%s", i ? "," : "");
-        put_value(o, &r->parameters[i], r->configs[number * r->parameter_count + i]);
-    }
-    for (size_t f = 0; f < field_count; f++) {
-        text_add(o, ",");
-        put_cell(o, r, number, fields[f]);
-    }
-    for (size_t m = 0; m < r->metric_count; m++) {
-        text_add(o, ",");
-        put_number(o, r->counters[number * r->metric_count + m]);
-    }
-    text_add(o, "]");
+    json_t *row = json_array();
+    for (size_t i = 0; i < r->parameter_count; i++)
+        json_array_append_new(row, value_json(r, i, r->configs[trial * r->parameter_count + i]));
+    for (size_t f = 0; f < field_count; f++)
+        json_array_append_new(row, fields[f]->level == FIELD_TRIAL ? cell_json(fields[f], &r->trials[trial])
+                                                                   : problem_cells(r, trial, fields[f]));
+    for (size_t m = 0; m < r->metric_count; m++)
+        json_array_append_new(row, json_brief_or_null(r->counters[trial * r->metric_count + m]));
+    return row;
 }
 
+// A member and a trial take a line each.
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
     struct text o = {0};
     size_t field_count;
+    const char *name;
+    json_t *member;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&field_count);
     const struct trial_field **fields = memory_new(field_count, sizeof *fields);
     field_count = choose_columns(r, fields);
-    put_head(&o, r);
-    put_member(&o, "finals", json_incref(r->finals));
-    put_columns(&o, r, fields, field_count);
+    json_t *head = json_pack("{s:s, s:i, s:s, s:s, s:O*, s:O*, s:o, s:o, s:O*, s:o, s:O*, s:o}", "format",
+                             "sweetspot-space", "version", FORMAT_VERSION, "job", r->job, "objective", r->objective,
+                             "device", r->device, "environment", r->environment, "problems", problems_json(r),
+                             "parameters", parameters_json(r), "constraints", r->constraints, "metrics",
+                             metrics_json(r), "finals", r->finals, "columns", columns_json(r, fields, field_count));
+    json_object_foreach(head, name, member)
+    {
+        text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
+        put(&o, "", json_incref(member), 0);
+    }
+    put(&o, ",\n\"baselines\":", baselines_json(r), measured);
     text_add(&o, ",\n\"trials\":[");
-    for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);
+    for (size_t i = 0; i < r->trial_count; i++)
+        put(&o, i ? ",\n" : "\n", trial_row(r, i, fields, field_count), measured);
     text_add(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
+    json_decref(head);
     free(fields);
     free(o.text);
     return result;

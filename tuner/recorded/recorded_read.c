@@ -52,6 +52,8 @@ struct recorded *recorded_read(const char *path, struct error *err)
         return NULL;
     }
     struct recorded *r = recorded_new();
+    r->symbols = symbols_new();
+    r->space = space_new(r->symbols);
     const char *format = json_get_string(document, "format", "");
     int result;
     if (strcmp(format, "sweetspot-space") == 0)

@@ -42,7 +42,7 @@ static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();
     for (size_t i = 0; i < r->parameter_count; i++)
-        json_array_append_new(parameters, json_string(r->parameters[i].name));
+        json_array_append_new(parameters, json_string(space_parameter(r->space, i)->name));
     for (size_t i = 0; i < r->problem_count; i++) json_array_append_new(problems, json_string(r->problems[i].name));
     return json_pack("{s:s, s:o, s:o}", "job", r->job, "parameters", parameters, "problems", problems);
 }
