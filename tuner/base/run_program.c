@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/orphans.h"
 
 enum {
     STEP = 50, // ms between looks at whether it has ended
@@ -135,4 +136,51 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     close(pipes[0]);
     end->seconds = clock_now() - start;
     return 0;
+}
+
+char *program_in_folder(const char *folder, size_t length, const char *name)
+{
+    char *path = text_format("%.*s/%s", (int)length, folder, name);
+    if (length && !access(path, X_OK)) return path;
+    free(path);
+    return NULL;
+}
+
+char *program_on_path(const char *name)
+{
+    char *found = NULL;
+    for (const char *at = getenv("PATH"); at && *at && !found; at += strspn(at, ":")) {
+        size_t length = strcspn(at, ":");
+        found = program_in_folder(at, length, name);
+        at += length;
+    }
+    return found;
+}
+
+char *program_of_toolkit(const char *home, const char *name)
+{
+    char *folder = text_join_path(home, "bin"), *found = program_in_folder(folder, strlen(folder), name);
+    free(folder);
+    return found;
+}
+
+int work_folder_make(const char *what, char path[PATH_MAX], struct error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%s/sweetspot-%s-XXXXXX", temporary && *temporary ? temporary : "/tmp", what);
+    return mkdtemp(path) ? 0 : error_set(err, "cannot create a folder '%s': %s", path, strerror(errno));
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+void work_folder_remove(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

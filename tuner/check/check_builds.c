@@ -1,7 +1,7 @@
 // Libraries that a job gives by their sources: of the reference and of baselines. A compile worker builds them, as it
 // would before a run. See check.h.
 #include "tuner/base/base.h"
-#include "tuner/base/work_folder.h"
+#include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/check/compile_hints.h"
 #include "tuner/pool/worker.h"

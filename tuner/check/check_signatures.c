@@ -1,8 +1,8 @@
 // Asks the compiler which arguments the kernels take: those of the first configuration, of one configuration for each
 // stage that it leaves out, and of the reference. See check.h.
 #include "tuner/base/base.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/units.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"

@@ -1,8 +1,8 @@
 // See header_contract.h.
 #include "tuner/header/header_contract.h"
 
-#include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/header/header_bindings.h"
 #include "tuner/job/job_sizes.h"
 

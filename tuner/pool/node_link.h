@@ -6,7 +6,6 @@
 
 #include <poll.h>
 
-#include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_identity.h"
