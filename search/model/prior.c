@@ -117,7 +117,7 @@ static double find_structure(const struct prior *p, const float *points, const d
     size_t half = count / 2, n = count - half, d = p->encoding.count;
     double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     if (half < 2) return 0;
-    trees_grow(p->trees, points, targets, half, 1, rng);
+    trees_grow(p->trees, points, targets, half, rng);
     for (size_t i = half; i < count; i++) {
         double mean = trees_mean(p->trees, points + i * d);
         x += mean;
@@ -166,7 +166,7 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
     }
     double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
     p->informativeness = coverage * coverage * fmin(structure / clear_structure, 1);
-    trees_grow(p->trees, points, targets, count, 1, rng);
+    trees_grow(p->trees, points, targets, count, rng);
     free(points);
     free(targets);
 }

@@ -151,11 +151,11 @@ void diagram_release(struct diagram *d)
     *d = (struct diagram){0};
 }
 
-int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
+uint32_t diagram_first(const struct diagram *d, uint32_t state, uint16_t value)
 {
     uint32_t low = d->begin[state], high = d->begin[state + 1];
     // Mostly every value has an edge, and then the place is known.
-    if ((uint64_t)low + value < high && d->value[low + value] == value) return (int64_t)low + value;
+    if ((uint64_t)low + value < high && d->value[low + value] == value) return low + value;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (d->value[middle] < value)
@@ -163,5 +163,11 @@ int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
         else
             high = middle;
     }
-    return low < d->begin[state + 1] && d->value[low] == value ? (int64_t)low : -1;
+    return low;
+}
+
+int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
+{
+    uint32_t first = diagram_first(d, state, value);
+    return first < d->begin[state + 1] && d->value[first] == value ? (int64_t)first : -1;
 }

@@ -46,6 +46,8 @@ void draft_release(struct draft_level *);
 void diagram_build(struct diagram *, const struct draft_level *, int levels);
 void diagram_release(struct diagram *);
 
+// The first edge of `state` with that value or a greater one; begin[state + 1] where there is none.
+uint32_t diagram_first(const struct diagram *, uint32_t state, uint16_t value);
 // The edge of `state` with that value, or -1.
 int64_t diagram_edge(const struct diagram *, uint32_t state, uint16_t value);
 

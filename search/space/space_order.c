@@ -3,10 +3,9 @@
 // The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
 // constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
 // are known and still used, or the combinations of the parameters behind them, whichever is fewer. Parameters are
-// chosen greedily by that width, from several starts and from behind; then, where the diagram will be large enough to
-// be worth it, the best of all orders is computed (16 parameters) or single parameters are moved about while that
-// helps; a connected group of parameters is finished before the next one begins, so that independent groups stand one
-// behind the other and are never multiplied out.
+// chosen greedily by that width, from several starts and from the end; then, where the diagram will be large enough to
+// be worth it, single parameters are moved about while that helps. A connected group of parameters is finished before
+// the next one begins, so that independent groups are never multiplied out.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,76 +15,21 @@
 
 #include "tuner/base/memory.h"
 
-enum { MAX_STARTS = 12, MAX_EXACT = 16, MAX_VISITS = 10000 };
+enum { MAX_STARTS = 12 };
 
 // Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs
 // some twenty times as much as a look, so small spaces do not pay for what only large ones need.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {
-    const struct space *space;
     const struct graph *graph;
     double log_count[SPACE_MAX_PARAMETERS];
-    // Of each node: log of the number of different values, at most, and the bounds between which some constraint holds.
-    double *log_distinct, *low, *high;
-    uint64_t *key; // of a sum or product: which operands it has, else 0
+    double *log_distinct; // of each node: log of the number of different values, at most
+    uint64_t *key;        // of a sum or product: which operands it has, else 0
     int *stamp;
     int stamps;
     double looks;
 };
-
-static double log_range(const struct estimate *e, int node)
-{
-    return log(fmax(1, e->high[node] - e->low[node] + 1)) + (e->graph->nodes[node].may_fail ? 0.7 : 0);
-}
-
-// Narrows the range of a node, and those of nodes below it that only sums and products of positive numbers are between.
-// Ranges help where they are known, and are needed nowhere.
-static void narrow(struct estimate *e, int node, double low, double high, int *visits)
-{
-    const struct graph_node *nodes = e->graph->nodes, *n = &nodes[node];
-    const int *o = e->graph->operands + n->first;
-    if (++*visits > MAX_VISITS) return;
-    e->low[node] = fmax(e->low[node], low);
-    e->high[node] = fmin(e->high[node], high);
-    if (n->op == OP_NEGATE) narrow(e, o[0], -high, -low, visits);
-    for (int j = 0; j < n->count && (n->op == OP_ADD || n->op == OP_MULTIPLY); j++) {
-        // The sum or the product of the other operands, at least and at most.
-        double least = n->op == OP_MULTIPLY, most = least;
-        bool positive = nodes[o[j]].low >= 0;
-        for (int i = 0; i < n->count; i++) {
-            if (i == j) continue;
-            positive &= nodes[o[i]].low >= 1;
-            least = n->op == OP_ADD ? least + nodes[o[i]].low : least * nodes[o[i]].low;
-            most = n->op == OP_ADD ? most + nodes[o[i]].high : most * nodes[o[i]].high;
-        }
-        if (n->op == OP_MULTIPLY && positive)
-            narrow(e, o[j], ceil(low / most), floor(high / least), visits);
-        else if (n->op == OP_ADD && fabs(least) < 0x1p52 && fabs(most) < 0x1p52) // exact
-            narrow(e, o[j], low - most, high - least, visits);
-    }
-}
-
-// The ranges that a constraint leaves if it compares a node with a constant.
-static void narrow_by(struct estimate *e, const struct graph_node *comparison)
-{
-    const struct graph_node *nodes = e->graph->nodes;
-    const int *o = e->graph->operands + comparison->first;
-    enum expr_op op = comparison->op;
-    if (op < OP_LESS || op > OP_EQUAL) return;
-    bool turned = nodes[o[0]].op == OP_CONSTANT;
-    double c = (double)nodes[o[!turned]].value, step = op == OP_LESS || op == OP_GREATER;
-    double low = -INFINITY, high = INFINITY;
-    int node = o[turned], visits = 0;
-    if (nodes[o[!turned]].op != OP_CONSTANT || nodes[node].may_fail || fabs(c) >= 0x1p52) return;
-    if (op == OP_EQUAL)
-        low = high = c;
-    else if ((op == OP_LESS || op == OP_LESS_EQUAL) != turned)
-        high = c - step;
-    else
-        low = c + step;
-    narrow(e, node, low, high, &visits);
-}
 
 static uint64_t operand_key(int node)
 {
@@ -93,20 +37,15 @@ static uint64_t operand_key(int node)
     return key ^ (key >> 31);
 }
 
-static void prepare(struct estimate *e, const struct constraint_graph *cg)
+static void prepare(struct estimate *e)
 {
     const struct graph *g = e->graph;
     for (int i = 0; i < g->count; i++) {
-        e->low[i] = g->nodes[i].low;
-        e->high[i] = g->nodes[i].high;
-    }
-    for (size_t r = 0; r < cg->root_count; r++) narrow_by(e, &g->nodes[cg->roots[r]]);
-    for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];
-        double sum = 0;
+        double sum = 0, range = log(fmax(1, n->high - n->low + 1)) + (n->may_fail ? 0.7 : 0);
         if (n->op == OP_NAME) sum = e->log_count[n->parameter];
         for (int j = 0; j < n->count; j++) sum += e->log_distinct[g->operands[n->first + j]];
-        e->log_distinct[i] = fmin(sum, n->op == OP_CONSTANT ? 0 : log_range(e, i));
+        e->log_distinct[i] = fmin(sum, n->op == OP_CONSTANT ? 0 : range);
         e->key[i] = n->op == OP_ADD || n->op == OP_MULTIPLY ? (uint64_t)n->op : 0;
         for (int j = 0; e->key[i] && j < n->count; j++) e->key[i] += operand_key(g->operands[n->first + j]);
         e->stamp[i] = 0;
@@ -124,17 +63,17 @@ static struct partial partial_of(const struct estimate *e, int node, uint64_t fi
     const struct graph *g = e->graph;
     const struct graph_node *n = &g->nodes[node];
     struct partial result = {.key = (uint64_t)n->op};
-    double low = e->low[node], high = e->high[node], distinct = 0;
+    double low = n->low, high = n->high, distinct = 0;
     for (int j = 0; j < n->count; j++) {
         int o = g->operands[n->first + j];
         if (!(g->nodes[o].mask & ~fixed)) {
             result.key += operand_key(o);
             distinct += e->log_distinct[o];
         } else if (n->op == OP_ADD) {
-            low -= e->high[o];
-            high -= e->low[o];
-        } else if (e->low[o] >= 1) {
-            high /= e->low[o];
+            low -= g->nodes[o].high;
+            high -= g->nodes[o].low;
+        } else if (g->nodes[o].low >= 1) {
+            high /= g->nodes[o].low;
         }
     }
     if (n->op == OP_MULTIPLY) low = fmin(low, 0);
@@ -252,36 +191,6 @@ static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, i
     }
 }
 
-// The best order by the estimate, by dynamic programming over the subsets of the group (Held and Karp 1962).
-static void best_of_all(struct estimate *e, uint64_t group, int *order, int count)
-{
-    int parameters[MAX_EXACT];
-    size_t subsets = (size_t)1 << count;
-    double *cost = memory_grow(NULL, 2 * subsets, sizeof *cost), *states = cost + subsets;
-    unsigned char *last = memory_grow(NULL, subsets, 1);
-    for (int i = 0; i < count; i++, group &= group - 1) parameters[i] = __builtin_ctzll(group);
-    cost[0] = states[0] = 0;
-    for (size_t set = 1; set < subsets; set++) {
-        uint64_t fixed = 0;
-        cost[set] = INFINITY;
-        last[set] = 0;
-        for (int i = 0; i < count; i++) {
-            if (!(set >> i & 1)) continue;
-            size_t before = set ^ (size_t)1 << i;
-            double c = cost[before] + exp(fmin(states[before] + e->log_count[parameters[i]], 600));
-            fixed |= (uint64_t)1 << parameters[i];
-            if (c >= cost[set]) continue;
-            cost[set] = c;
-            last[set] = (unsigned char)i;
-        }
-        states[set] = width(e, fixed);
-    }
-    for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
-        order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
-    free(cost);
-    free(last);
-}
-
 // Moves single parameters to other places as long as that helps and at most `looks` nodes are visited.
 static void improve(struct estimate *e, int *order, int count, double cost, double looks)
 {
@@ -327,11 +236,7 @@ static int order_group(struct estimate *e, uint64_t group, int *order)
             least = cost;
             memcpy(best, trial, sizeof best);
         }
-        double looks = fmin(looks_per_edge * least, most_looks);
-        if (count <= MAX_EXACT && exp2(count) * e->graph->count < looks)
-            best_of_all(e, group, best, count);
-        else
-            improve(e, best, count, least, looks);
+        improve(e, best, count, least, fmin(looks_per_edge * least, most_looks));
     }
     memcpy(order, best, (size_t)count * sizeof *order);
     return count;
@@ -341,14 +246,12 @@ int space_order(const struct space *s, const struct constraint_graph *cg, int *o
 {
     const struct graph *g = &cg->graph;
     size_t nodes = (size_t)g->count + 1;
-    struct estimate e = {.space = s, .graph = g};
-    e.log_distinct = memory_grow(NULL, 3 * nodes, sizeof *e.log_distinct);
+    struct estimate e = {.graph = g};
+    e.log_distinct = memory_grow(NULL, nodes, sizeof *e.log_distinct);
     e.stamp = memory_grow(NULL, nodes, sizeof *e.stamp);
     e.key = memory_grow(NULL, nodes, sizeof *e.key);
-    e.low = e.log_distinct + nodes;
-    e.high = e.low + nodes;
     for (int p = 0; p < s->count; p++) e.log_count[p] = log((double)s->parameters[p].count);
-    prepare(&e, cg);
+    prepare(&e);
 
     int count = 0;
     uint64_t left = 0;

@@ -16,8 +16,6 @@ int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
 const char *json_get_string(const json_t *object, const char *key, const char *fallback); // borrowed
 
-// A real, or null for NaN and infinities (which JSON lacks). New reference.
-json_t *json_real_or_null(double value);
 // A number with seven digits, more than the precision of any measurement, or null. New reference.
 json_t *json_brief_or_null(double value);
 // A value with its confidence interval as [value, low, high], null for what is unknown. New reference.

@@ -13,6 +13,12 @@ double profile_number(const json_t *stage, const char *key)
     return NAN;
 }
 
+struct interval profile_time(const json_t *profile)
+{
+    return (struct interval){json_get_number(profile, "time", NAN), json_get_number(profile, "low", NAN),
+                             json_get_number(profile, "high", NAN)};
+}
+
 double profile_global_sectors(const json_t *stage)
 {
     double counted = profile_number(stage, "global_load_sectors") + profile_number(stage, "global_store_sectors");

@@ -1,7 +1,7 @@
 // See implementation.h.
 #include "tuner/job/implementation.h"
 
-#include "tuner/base/shared_library.h"
+#include "tuner/base/elf_file.h"
 
 const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",
                                                                         [FUNCTION_GENERATE] = "generate",

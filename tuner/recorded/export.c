@@ -27,20 +27,16 @@ static void set_problems(struct recorded *r, const struct job *job)
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct problem *from = &job->problems[p];
         struct recorded_problem *to = &r->problems[p];
-        *to = (struct recorded_problem){.name = arena_copy(&r->memory, from->name),
-                                        .size_count = from->size_count,
-                                        .weight = from->weight,
-                                        .flops = NAN,
-                                        .bytes = NAN};
-        to->size_names = arena_new(&r->memory, from->size_count * sizeof *to->size_names);
-        to->size_values = arena_new(&r->memory, from->size_count * sizeof *to->size_values);
-        for (size_t i = 0; i < from->size_count; i++) {
-            to->size_names[i] = arena_copy(&r->memory, job->size_names[i]);
-            to->size_values[i] = from->sizes[i];
-        }
+        struct recorded_work *done = arena_new(&r->memory, sizeof *done);
+        *done = (struct recorded_work){NAN, NAN};
+        *to =
+            (struct recorded_problem){arena_copy(&r->memory, from->name), from->size_count,
+                                      arena_new(&r->memory, from->size_count * sizeof *to->sizes), from->weight, done};
+        for (size_t i = 0; i < from->size_count; i++)
+            to->sizes[i] = (struct record_named_integer){arena_copy(&r->memory, job->size_names[i]), from->sizes[i]};
         if (job_problem_values(job, NULL, p, values, NULL)) continue;
-        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) to->flops = (double)work;
-        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) to->bytes = (double)work;
+        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) done->flops = (double)work;
+        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) done->bytes = (double)work;
     }
     free(values);
 }
@@ -157,7 +153,8 @@ static int add_baselines(struct exporter *e, struct error *err)
         if (json_array_size(problems) != r->problem_count) continue; // unavailable
         struct recorded_baseline *to = &r->baselines[r->baseline_count++];
         *to = (struct recorded_baseline){arena_copy(&r->memory, json_get_string(baseline, "name", "?")),
-                                         arena_new(&r->memory, r->problem_count * sizeof *to->problems)};
+                                         arena_new(&r->memory, r->problem_count * sizeof *to->problems),
+                                         r->problem_count};
         for (size_t p = 0; p < r->problem_count; p++) {
             trial_clear(FIELD_PROBLEM, &to->problems[p]);
             trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);

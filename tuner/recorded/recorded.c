@@ -152,7 +152,7 @@ void recorded_one_problem(struct recorded *r)
 {
     r->problem_count = 1;
     r->problems = arena_new(&r->memory, sizeof *r->problems);
-    r->problems[0] = (struct recorded_problem){.name = "", .weight = 1, .flops = NAN, .bytes = NAN};
+    r->problems[0] = (struct recorded_problem){.name = "", .weight = 1};
 }
 
 bool recorded_is_time(double time)

@@ -47,15 +47,19 @@
 #include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
+#include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
+
+struct recorded_work {
+    double flops, bytes; // NaN where unknown
+};
 
 struct recorded_problem {
     const char *name; // may be ""
     size_t size_count;
-    const char **size_names;
-    int64_t *size_values;
-    double weight;       // 1 unless given
-    double flops, bytes; // NaN where unknown
+    struct record_named_integer *sizes;
+    double weight;                    // 1 unless given
+    const struct recorded_work *work; // NULL where unknown
 };
 
 struct recorded_metric {
@@ -64,7 +68,8 @@ struct recorded_metric {
 
 struct recorded_baseline {
     const char *name;
-    struct trial_problem *problems; // problem_count of them; of their fields, those of a time are used
+    struct trial_problem *problems; // one for each problem; of their fields, those of a time are used
+    size_t problem_count;
 };
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:

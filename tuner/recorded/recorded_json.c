@@ -9,36 +9,47 @@ enum { FORMAT_VERSION = 1 };
 
 static const char *const kind_names[] = {"int", "string", "unroll", "real", NULL}; // by enum parameter_kind
 
-// Reading ------------------------------------------------------------------------------------------
+// What a file has besides parameters, columns and trials.
+static const struct record_field work_fields[] = {
+    {"flops", RECORD_MEMBER(struct recorded_work, flops)}, {"bytes", RECORD_MEMBER(struct recorded_work, bytes)}, {0}};
+static const struct record work_record = {"the work of a problem", sizeof(struct recorded_work), work_fields, NULL};
 
-static int read_problems(struct recorded *r, const json_t *list, struct error *err)
-{
-    if (json_array_size(list) == 0) {
-        recorded_one_problem(r);
-        return 0;
-    }
-    r->problem_count = json_array_size(list);
-    r->problems = arena_new(&r->memory, r->problem_count * sizeof *r->problems);
-    for (size_t i = 0; i < r->problem_count; i++) {
-        const json_t *one = json_array_get(list, i), *work = json_object_get(one, "work");
-        json_t *sizes = json_object_get(one, "sizes"), *value;
-        struct recorded_problem *p = &r->problems[i];
-        const char *name;
-        p->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
-        p->weight = json_get_number(one, "weight", 1);
-        p->flops = json_get_number(work, "flops", NAN);
-        p->bytes = json_get_number(work, "bytes", NAN);
-        if (!(p->weight > 0)) return error_set(err, "problem '%s' has a weight that is not positive", p->name);
-        p->size_names = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_names);
-        p->size_values = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_values);
-        json_object_foreach(sizes, name, value)
-        {
-            p->size_names[p->size_count] = arena_copy(&r->memory, name);
-            p->size_values[p->size_count++] = json_integer_value(value);
-        }
-    }
-    return 0;
-}
+static const struct record_field problem_fields[] = {
+    {"name", RECORD_MEMBER(struct recorded_problem, name), .flags = RECORD_ALWAYS},
+    {"sizes", RECORD_PAIRS(struct recorded_problem, sizes, size_count), .flags = RECORD_ALWAYS},
+    {"weight", RECORD_MEMBER(struct recorded_problem, weight), .low = 1e-300, .high = 1e300},
+    {"work", RECORD_RECORD(struct recorded_problem, work, work_record)},
+    {0}};
+static const struct record problem_record = {"a problem", sizeof(struct recorded_problem), problem_fields, NULL};
+
+static const struct record_field metric_fields[] = {
+    {"key", RECORD_MEMBER(struct recorded_metric, key), .flags = RECORD_REQUIRED},
+    {"metric", RECORD_MEMBER(struct recorded_metric, metric), .flags = RECORD_ALWAYS},
+    {"unit", RECORD_MEMBER(struct recorded_metric, unit), .flags = RECORD_ALWAYS},
+    {0}};
+static const struct record metric_record = {"a metric", sizeof(struct recorded_metric), metric_fields, NULL};
+
+static const struct record_field baseline_fields[] = {
+    {"name", RECORD_MEMBER(struct recorded_baseline, name), .flags = RECORD_ALWAYS},
+    {"problems", .kind = RECORD_OBJECT, .shape = RECORD_LIST, .flags = RECORD_HOLES, .made = problem_figures,
+     .offset = offsetof(struct recorded_baseline, problems),
+     .count = offsetof(struct recorded_baseline, problem_count)},
+    {0}};
+static const struct record baseline_record = {"a baseline", sizeof(struct recorded_baseline), baseline_fields, NULL};
+
+static const struct record_field fields[] = {
+    {"job", RECORD_MEMBER(struct recorded, job)},
+    {"objective", RECORD_MEMBER(struct recorded, objective)},
+    {"device", RECORD_MEMBER(struct recorded, device)},
+    {"environment", RECORD_MEMBER(struct recorded, environment)},
+    {"problems", RECORD_RECORDS(struct recorded, problems, problem_count, problem_record)},
+    {"constraints", RECORD_MEMBER(struct recorded, constraints)},
+    {"metrics", RECORD_RECORDS(struct recorded, metrics, metric_count, metric_record)},
+    {"finals", RECORD_MEMBER(struct recorded, finals)},
+    {"baselines", RECORD_RECORDS(struct recorded, baselines, baseline_count, baseline_record)},
+    {0}};
+
+// Reading ------------------------------------------------------------------------------------------
 
 static int read_parameters(struct recorded *r, const json_t *list, struct error *err)
 {
@@ -52,46 +63,6 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
         if (recorded_add_parameter(r, name, json_object_get(one, "values"), k, err)) return -1;
     }
     return 0;
-}
-
-static void read_metrics(struct recorded *r, const json_t *list)
-{
-    size_t count = json_array_size(list);
-    r->metrics = arena_new(&r->memory, count * sizeof *r->metrics);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_array_get(list, i);
-        const char *key = json_get_string(one, "key", NULL);
-        if (!key) continue;
-        r->metrics[r->metric_count++] = (struct recorded_metric){
-            arena_copy(&r->memory, key), arena_copy(&r->memory, json_get_string(one, "metric", "")),
-            arena_copy(&r->memory, json_get_string(one, "unit", ""))};
-    }
-}
-
-// The recorded fields that an object has.
-static void read_fields(enum field_level level, void *record, const json_t *object, struct arena *memory)
-{
-    size_t count;
-    const struct trial_field *fields = trial_fields(&count);
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].level == level && fields[i].flags & FIELD_RECORDED)
-            field_take(&fields[i], record, json_object_get(object, fields[i].name), memory);
-}
-
-static void read_baselines(struct recorded *r, const json_t *list)
-{
-    r->baseline_count = json_array_size(list);
-    r->baselines = arena_new(&r->memory, r->baseline_count * sizeof *r->baselines);
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        const json_t *one = json_array_get(list, i), *problems = json_object_get(one, "problems");
-        struct recorded_baseline *b = &r->baselines[i];
-        b->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
-        b->problems = arena_new(&r->memory, r->problem_count * sizeof *b->problems);
-        for (size_t p = 0; p < r->problem_count; p++) {
-            trial_clear(FIELD_PROBLEM, &b->problems[p]);
-            read_fields(FIELD_PROBLEM, &b->problems[p], json_array_get(problems, p), &r->memory);
-        }
-    }
 }
 
 // The meaning of a column: a parameter, a field, a metric, or (none of them) unknown.
@@ -225,17 +196,22 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     if (version != FORMAT_VERSION)
         return error_set(err, "the file has version %lld of the format, but this program reads version %d",
                          (long long)version, FORMAT_VERSION);
-    r->job = arena_copy(&r->memory, json_get_string(document, "job", ""));
-    r->objective = arena_copy(&r->memory, json_get_string(document, "objective", "geomean"));
-    r->device = json_incref(json_object_get(document, "device"));
-    r->environment = json_incref(json_object_get(document, "environment"));
-    r->constraints = json_incref(json_object_get(document, "constraints"));
-    r->finals = json_incref(json_object_get(document, "finals"));
-    if (read_problems(r, json_object_get(document, "problems"), err) < 0) return -1;
-    if (read_parameters(r, json_object_get(document, "parameters"), err) < 0) return -1;
-    read_metrics(r, json_object_get(document, "metrics"));
-    if (check_columns(r, err)) return -1;
-    read_baselines(r, json_object_get(document, "baselines"));
+    int failed = 0;
+    for (const struct record_field *f = fields; f->name && !failed; f++)
+        failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
+    json_incref(r->device); // what was taken belongs to the document
+    json_incref(r->environment);
+    json_incref(r->constraints);
+    json_incref(r->finals);
+    if (failed) return -1;
+    if (!r->problem_count) recorded_one_problem(r);
+    for (size_t p = 0; p < r->problem_count; p++)
+        if (isnan(r->problems[p].weight)) r->problems[p].weight = 1;
+    for (size_t i = 0; i < r->baseline_count; i++)
+        if (r->baselines[i].problem_count != r->problem_count)
+            return error_set(err, "baseline '%s' has %zu problems, but there are %zu", r->baselines[i].name,
+                             r->baselines[i].problem_count, r->problem_count);
+    if (read_parameters(r, json_object_get(document, "parameters"), err) || check_columns(r, err)) return -1;
     return read_trials(r, json_object_get(document, "columns"), json_object_get(document, "trials"), err);
 }
 
@@ -274,21 +250,6 @@ static json_t *value_json(const struct recorded *r, size_t parameter, size_t val
     return json_string(space_value_text(r->space, parameter, value, digits));
 }
 
-static json_t *problems_json(const struct recorded *r)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < r->problem_count; i++) {
-        const struct recorded_problem *p = &r->problems[i];
-        json_t *sizes = json_object();
-        for (size_t j = 0; j < p->size_count; j++)
-            json_object_set_new(sizes, p->size_names[j], json_integer(p->size_values[j]));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:{s:o, s:o}}", "name", p->name, "sizes", sizes,
-                                              "weight", json_brief_or_null(p->weight), "work", "flops",
-                                              json_brief_or_null(p->flops), "bytes", json_brief_or_null(p->bytes)));
-    }
-    return list;
-}
-
 static json_t *parameters_json(const struct recorded *r)
 {
     json_t *list = json_array();
@@ -298,34 +259,6 @@ static json_t *parameters_json(const struct recorded *r)
         for (size_t v = 0; v < p->count; v++) json_array_append_new(values, value_json(r, i, v));
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:o}", "name", p->name, "kind", kind_names[p->kind], "values", values));
-    }
-    return list;
-}
-
-static json_t *metrics_json(const struct recorded *r)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < r->metric_count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "key", r->metrics[i].key, "metric",
-                                              r->metrics[i].metric, "unit", r->metrics[i].unit));
-    return list;
-}
-
-static json_t *baselines_json(const struct recorded *r)
-{
-    static const char *const members[] = {"time", "low", "high", "samples"};
-    json_t *list = json_array();
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        json_t *problems = json_array();
-        for (size_t p = 0; p < r->problem_count; p++) {
-            json_t *one = json_object();
-            for (size_t k = 0; k < sizeof members / sizeof *members; k++)
-                json_object_set_new(
-                    one, members[k],
-                    cell_json(trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]));
-            json_array_append_new(problems, one);
-        }
-        json_array_append_new(list, json_pack("{s:s, s:o}", "name", r->baselines[i].name, "problems", problems));
     }
     return list;
 }
@@ -348,18 +281,18 @@ static bool is_column(const struct recorded *r, const struct trial_field *f)
 static size_t choose_columns(const struct recorded *r, const struct trial_field **chosen)
 {
     size_t count, used = 0;
-    const struct trial_field *fields = trial_fields(&count);
+    const struct trial_field *all = trial_fields(&count);
     for (size_t i = 0; i < count; i++)
-        if (is_column(r, &fields[i])) chosen[used++] = &fields[i];
+        if (is_column(r, &all[i])) chosen[used++] = &all[i];
     return used;
 }
 
-static json_t *columns_json(const struct recorded *r, const struct trial_field *const *fields, size_t field_count)
+static json_t *columns_json(const struct recorded *r, const struct trial_field *const *chosen, size_t count)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < r->parameter_count; i++)
         json_array_append_new(names, json_string(space_parameter(r->space, i)->name));
-    for (size_t f = 0; f < field_count; f++) json_array_append_new(names, json_string(fields[f]->name));
+    for (size_t f = 0; f < count; f++) json_array_append_new(names, json_string(chosen[f]->name));
     for (size_t m = 0; m < r->metric_count; m++) json_array_append_new(names, json_string(r->metrics[m].key));
     return names;
 }
@@ -374,15 +307,14 @@ static json_t *problem_cells(const struct recorded *r, size_t trial, const struc
     return cells;
 }
 
-static json_t *trial_row(const struct recorded *r, size_t trial, const struct trial_field *const *fields,
-                         size_t field_count)
+static json_t *trial_row(const struct recorded *r, size_t trial, const struct trial_field *const *chosen, size_t count)
 {
     json_t *row = json_array();
     for (size_t i = 0; i < r->parameter_count; i++)
         json_array_append_new(row, value_json(r, i, r->configs[trial * r->parameter_count + i]));
-    for (size_t f = 0; f < field_count; f++)
-        json_array_append_new(row, fields[f]->level == FIELD_TRIAL ? cell_json(fields[f], &r->trials[trial])
-                                                                   : problem_cells(r, trial, fields[f]));
+    for (size_t f = 0; f < count; f++)
+        json_array_append_new(row, chosen[f]->level == FIELD_TRIAL ? cell_json(chosen[f], &r->trials[trial])
+                                                                   : problem_cells(r, trial, chosen[f]));
     for (size_t m = 0; m < r->metric_count; m++)
         json_array_append_new(row, json_brief_or_null(r->counters[trial * r->metric_count + m]));
     return row;
@@ -392,31 +324,31 @@ static json_t *trial_row(const struct recorded *r, size_t trial, const struct tr
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
     struct text o = {0};
-    size_t field_count;
+    size_t count;
     const char *name;
-    json_t *member;
+    json_t *member, *baselines;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
-    trial_fields(&field_count);
-    const struct trial_field **fields = memory_new(field_count, sizeof *fields);
-    field_count = choose_columns(r, fields);
-    json_t *head = json_pack("{s:s, s:i, s:s, s:s, s:O*, s:O*, s:o, s:o, s:O*, s:o, s:O*, s:o}", "format",
-                             "sweetspot-space", "version", FORMAT_VERSION, "job", r->job, "objective", r->objective,
-                             "device", r->device, "environment", r->environment, "problems", problems_json(r),
-                             "parameters", parameters_json(r), "constraints", r->constraints, "metrics",
-                             metrics_json(r), "finals", r->finals, "columns", columns_json(r, fields, field_count));
+    trial_fields(&count);
+    const struct trial_field **chosen = memory_new(count, sizeof *chosen);
+    count = choose_columns(r, chosen);
+    json_t *head = json_pack("{s:s, s:i}", "format", "sweetspot-space", "version", FORMAT_VERSION);
+    record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
+    baselines = json_incref(json_object_get(head, "baselines"));
+    json_object_del(head, "baselines");
+    json_object_set_new(head, "parameters", parameters_json(r));
+    json_object_set_new(head, "columns", columns_json(r, chosen, count));
     json_object_foreach(head, name, member)
     {
         text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
         put(&o, "", json_incref(member), 0);
     }
-    put(&o, ",\n\"baselines\":", baselines_json(r), measured);
+    if (baselines) put(&o, ",\n\"baselines\":", baselines, measured);
     text_add(&o, ",\n\"trials\":[");
-    for (size_t i = 0; i < r->trial_count; i++)
-        put(&o, i ? ",\n" : "\n", trial_row(r, i, fields, field_count), measured);
+    for (size_t i = 0; i < r->trial_count; i++) put(&o, i ? ",\n" : "\n", trial_row(r, i, chosen, count), measured);
     text_add(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
     json_decref(head);
-    free(fields);
+    free(chosen);
     free(o.text);
     return result;
 }

@@ -128,9 +128,9 @@ static json_t *workers_json(const struct run *r)
 static void add_workers(const struct run *r, json_t *to)
 {
     const struct busy_figures figures = run_watch_figures(&r->watch);
-    json_object_set_new(to, "busy", json_real_or_null(figures.gpus));
-    json_object_set_new(to, "compilers_busy", json_real_or_null(figures.compilers));
-    json_object_set_new(to, "driver_busy", json_real_or_null(figures.driver));
+    json_object_set_new(to, "busy", json_real(figures.gpus));
+    json_object_set_new(to, "compilers_busy", json_real(figures.compilers));
+    json_object_set_new(to, "driver_busy", json_real(figures.driver));
     json_object_set_new(to, "workers", workers_json(r));
 }
 

@@ -32,10 +32,9 @@ static json_t *counts_of(const struct run *r)
 static void add_best(const struct run *r, json_t *members)
 {
     const struct incumbent *b = &r->search.incumbent;
-    json_object_set_new(members, "best", json_real_or_null(b->objective));
+    json_object_set_new(members, "best", json_real(b->objective));
     json_object_set_new(members, "baseline", text_or_null(b->baseline_name));
-    json_object_set_new(members, "ratio",
-                        json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
+    json_object_set_new(members, "ratio", json_real(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
 }
 
 json_t *run_event_so_far(const struct run *r)
@@ -66,7 +65,7 @@ void run_event_baseline(const struct run *r, const struct baseline_answer *basel
 {
     if (!r->options->events) return;
     run_event(r, "baseline",
-              json_pack("{s:s, s:o, s:s, s:s}", "name", baseline->name, "time", json_real_or_null(objective), "detail",
+              json_pack("{s:s, s:o, s:s, s:s}", "name", baseline->name, "time", json_real(objective), "detail",
                         baseline->detail, "reason", baseline->reason));
 }
 
@@ -85,7 +84,7 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
     if (!r->options->events) return;
     json_t *members = json_pack("{s:I, s:s, s:b, s:o}", "trial", (json_int_t)b->trial, "config", b->config, "stored",
                                 (int)stored, "problem", text_or_null(each ? r->job->problems[problem].name : NULL));
-    json_object_set_new(members, "time", json_real_or_null(each ? b->times[problem] : b->objective));
+    json_object_set_new(members, "time", json_real(each ? b->times[problem] : b->objective));
     add_best(r, members);
     json_object_set_new(members, "evaluations", json_integer(run_evaluations(r)));
     run_event(r, first ? "first" : "best", members);
@@ -98,8 +97,8 @@ void run_event_progress(struct run *r)
     r->live.next_event = now + progress_every;
     json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
-    json_object_set_new(members, "temperature", json_real_or_null(s->temperature > 0 ? s->temperature : (double)NAN));
-    json_object_set_new(members, "clock_mhz", json_real_or_null(s->clock_mhz > 0 ? s->clock_mhz : (double)NAN));
+    json_object_set_new(members, "temperature", json_real(s->temperature > 0 ? s->temperature : (double)NAN));
+    json_object_set_new(members, "clock_mhz", json_real(s->clock_mhz > 0 ? s->clock_mhz : (double)NAN));
     run_event(r, "progress", members);
 }
 
