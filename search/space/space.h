@@ -68,6 +68,7 @@ int space_build_from_list(struct space *, const uint16_t *configs, size_t count,
 
 size_t space_parameter_count(const struct space *);
 const struct parameter *space_parameter(const struct space *, size_t i);
+int space_find(const struct space *, const char *name, size_t length); // the number of a parameter, or -1
 size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts

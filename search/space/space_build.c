@@ -75,7 +75,6 @@ static void lower(struct plan *plan, const struct constraint_graph *cg, const in
     const struct graph *from = &cg->graph;
     int *lowered = memory_new(3 * (size_t)from->count + (size_t)from->operand_count, sizeof *lowered);
     int *last = lowered + from->count, *list = last + from->count;
-    graph_init(&plan->graph);
     for (int i = 0; i < from->count; i++) {
         const struct graph_node *n = &from->nodes[i];
         last[i] = -1;

@@ -1,4 +1,4 @@
-// See space_graph.h.
+// The constraints as a graph: see space_internal.h.
 #include "search/space/space_internal.h"
 
 #include <assert.h>
@@ -15,17 +15,12 @@ enum { MOST_OPERANDS = 256 };
 // Bounds below this are exact as doubles.
 static const double exact_bound = 9007199254740992.0; // 2^53
 
-void graph_init(struct graph *g)
-{
-    *g = (struct graph){0};
-}
-
 void graph_release(struct graph *g)
 {
     free(g->nodes);
     free(g->operands);
     hash_index_release(&g->index);
-    graph_init(g);
+    *g = (struct graph){0};
 }
 
 static uint32_t hash_of(const struct graph_node *n, const int *operands)
@@ -247,6 +242,8 @@ static int decided(const struct graph *g, enum expr_op op, const int *operands)
     return apart && (op == OP_EQUAL || op == OP_UNEQUAL) ? op == OP_UNEQUAL : -1;
 }
 
+static int graph_truth(struct graph *g, int node);
+
 static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
 {
     int a = graph_truth(g, operands[0]);
@@ -308,7 +305,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
 
 int graph_operation(struct graph *g, enum expr_op op, const int *operands, int count, bool flat)
 {
-    if (graph_is_lazy(op)) return lazy_operation(g, op, operands);
+    if (op >= OP_AND) return lazy_operation(g, op, operands);
     bool constant = true;
     for (int i = 0; i < count; i++) {
         constant &= is_constant(g, operands[i]);
@@ -340,34 +337,13 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     return plain_operation(g, op, operands, count);
 }
 
-int graph_truth(struct graph *g, int node)
+// 0 or 1: whether the node is non-zero.
+static int graph_truth(struct graph *g, int node)
 {
     const struct graph_node *n = &g->nodes[node];
     if (is_boolean(n) || (n->op == OP_CONSTANT && n->value == MARK_FAILED)) return node;
     const int both[] = {node, graph_constant(g, 0)};
     return graph_operation(g, OP_UNEQUAL, both, 2, false);
-}
-
-int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int slot), void *user)
-{
-    int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
-    for (int i = 0; i < e->count; i++) {
-        const struct expr_node *n = &e->nodes[i];
-        if (n->op == OP_CONSTANT || n->op == OP_TEXT) {
-            nodes[i] = graph_constant(g, n->value);
-        } else if (n->op == OP_NAME) {
-            nodes[i] = leaf(user, n->slot);
-        } else {
-            const int from[] = {n->a, n->b, n->c};
-            int operands[3], count = expr_arity(n->op);
-            assert(count <= 3);
-            for (int j = 0; j < count; j++) operands[j] = nodes[from[j]];
-            nodes[i] = graph_operation(g, n->op, operands, count, true);
-        }
-    }
-    int root = nodes[e->count - 1];
-    free(nodes);
-    return root;
 }
 
 void graph_mark_live(struct graph *g, const int *roots, size_t count)
@@ -387,9 +363,9 @@ struct leaf_context {
 
 static int add_derived(struct leaf_context *c, size_t number);
 
-static int leaf_node(void *user, int slot)
+// The node of a name.
+static int leaf_node(struct leaf_context *c, int slot)
 {
-    struct leaf_context *c = user;
     const struct space *s = c->space;
     for (int p = 0; p < s->count; p++) {
         if (s->slots[p] != slot) continue;
@@ -409,24 +385,46 @@ static int leaf_node(void *user, int slot)
     return graph_constant(c->graph, MARK_FAILED); // space_add_constraint() lets no such name in
 }
 
+// Adds an expression; returns its node.
+static int add_expression(struct leaf_context *c, const struct expr *e)
+{
+    struct graph *g = c->graph;
+    int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
+    for (int i = 0; i < e->count; i++) {
+        const struct expr_node *n = &e->nodes[i];
+        if (n->op == OP_CONSTANT || n->op == OP_TEXT) {
+            nodes[i] = graph_constant(g, n->value);
+        } else if (n->op == OP_NAME) {
+            nodes[i] = leaf_node(c, n->slot);
+        } else {
+            const int from[] = {n->a, n->b, n->c};
+            int operands[3], count = expr_arity(n->op);
+            assert(count <= 3);
+            for (int j = 0; j < count; j++) operands[j] = nodes[from[j]];
+            nodes[i] = graph_operation(g, n->op, operands, count, true);
+        }
+    }
+    int root = nodes[e->count - 1];
+    free(nodes);
+    return root;
+}
+
 // Once each: names that use the one before twice would take twice as long each.
 static int add_derived(struct leaf_context *c, size_t number)
 {
-    if (c->derived[number] < 0) c->derived[number] = graph_add(c->graph, c->space->derived[number].expr, leaf_node, c);
+    if (c->derived[number] < 0) c->derived[number] = add_expression(c, c->space->derived[number].expr);
     return c->derived[number];
 }
 
 void constraint_graph_init(struct constraint_graph *cg, const struct space *s, const int *constraints, size_t count)
 {
-    graph_init(&cg->graph);
-    cg->roots = memory_grow(NULL, count, sizeof *cg->roots);
-    cg->root_count = count;
+    *cg = (struct constraint_graph){.roots = memory_grow(NULL, count, sizeof *cg->roots), .root_count = count};
     struct leaf_context context = {s, &cg->graph, memory_new(s->derived_count, sizeof *context.derived)};
     for (size_t i = 0; i < s->derived_count; i++) context.derived[i] = -1;
     for (size_t i = 0; i < count; i++) {
         size_t number = (size_t)constraints[i];
         if (number < s->constraint_count) {
-            int root = graph_add(&cg->graph, s->constraints[number], leaf_node, &context);
+            int root = add_expression(&context, s->constraints[number]);
             cg->roots[i] = graph_truth(&cg->graph, root);
         } else {
             // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.

@@ -25,17 +25,10 @@ struct estimate {
     const struct graph *graph;
     double log_count[SPACE_MAX_PARAMETERS];
     double *log_distinct; // of each node: log of the number of different values, at most
-    uint64_t *key;        // of a sum or product: which operands it has, else 0
     int *stamp;
     int stamps;
     double looks;
 };
-
-static uint64_t operand_key(int node)
-{
-    uint64_t key = ((uint64_t)node + 1) * 0x9e3779b97f4a7c15u;
-    return key ^ (key >> 31);
-}
 
 static void prepare(struct estimate *e)
 {
@@ -46,51 +39,14 @@ static void prepare(struct estimate *e)
         if (n->op == OP_NAME) sum = e->log_count[n->parameter];
         for (int j = 0; j < n->count; j++) sum += e->log_distinct[g->operands[n->first + j]];
         e->log_distinct[i] = fmin(sum, n->op == OP_CONSTANT ? 0 : range);
-        e->key[i] = n->op == OP_ADD || n->op == OP_MULTIPLY ? (uint64_t)n->op : 0;
-        for (int j = 0; e->key[i] && j < n->count; j++) e->key[i] += operand_key(g->operands[n->first + j]);
         e->stamp[i] = 0;
     }
-}
-
-// A sum or product of which some operands are known: one number, the same for all sums with the same known operands.
-struct partial {
-    uint64_t key;
-    double log_values;
-};
-
-static struct partial partial_of(const struct estimate *e, int node, uint64_t fixed)
-{
-    const struct graph *g = e->graph;
-    const struct graph_node *n = &g->nodes[node];
-    struct partial result = {.key = (uint64_t)n->op};
-    double low = n->low, high = n->high, distinct = 0;
-    for (int j = 0; j < n->count; j++) {
-        int o = g->operands[n->first + j];
-        if (!(g->nodes[o].mask & ~fixed)) {
-            result.key += operand_key(o);
-            distinct += e->log_distinct[o];
-        } else if (n->op == OP_ADD) {
-            low -= g->nodes[o].high;
-            high -= g->nodes[o].low;
-        } else if (g->nodes[o].low >= 1) {
-            high /= g->nodes[o].low;
-        }
-    }
-    if (n->op == OP_MULTIPLY) low = fmin(low, 0);
-    result.log_values = fmin(distinct, log(fmax(1, high - low + 1)));
-    // These operands may be all of another sum, of which more is known.
-    for (int i = 0; i < g->count; i++)
-        if (e->key[i] == result.key) result.log_values = fmin(result.log_values, e->log_distinct[i]);
-    return result;
 }
 
 // log of the estimated number of states when the parameters in `fixed` have values.
 static double width(struct estimate *e, uint64_t fixed)
 {
-    enum { MAX_PARTIALS = 32 };
     const struct graph *g = e->graph;
-    struct partial partials[MAX_PARTIALS];
-    int partial_count = 0;
     double entries = 0;
     uint64_t after = 0;
     e->stamps++;
@@ -98,24 +54,12 @@ static double width(struct estimate *e, uint64_t fixed)
     for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];
         if (!n->live || !(n->mask & ~fixed) || !(n->mask & fixed)) continue;
-        int known = 0;
+        bool known = false;
         for (int j = 0; j < n->count; j++) {
             uint64_t mask = g->nodes[g->operands[n->first + j]].mask;
             if (mask & ~fixed) continue;
             after |= mask;
-            known += mask != 0;
-        }
-        if (known > 1 && (n->op == OP_ADD || n->op == OP_MULTIPLY)) {
-            struct partial p = partial_of(e, i, fixed);
-            int at = 0;
-            while (at < partial_count && partials[at].key != p.key) at++;
-            if (at < partial_count)
-                partials[at].log_values = fmin(partials[at].log_values, p.log_values);
-            else if (partial_count < MAX_PARTIALS)
-                partials[partial_count++] = p;
-            else
-                entries += p.log_values;
-            continue;
+            known |= mask != 0;
         }
         for (int j = 0; known && j < n->count; j++) {
             int o = g->operands[n->first + j];
@@ -124,7 +68,6 @@ static double width(struct estimate *e, uint64_t fixed)
             entries += e->log_distinct[o];
         }
     }
-    for (int i = 0; i < partial_count; i++) entries += partials[i].log_values;
     double combinations = 0;
     for (; after; after &= after - 1) combinations += e->log_count[__builtin_ctzll(after)];
     return fmin(entries, combinations);
@@ -249,7 +192,6 @@ int space_order(const struct space *s, const struct constraint_graph *cg, int *o
     struct estimate e = {.graph = g};
     e.log_distinct = memory_grow(NULL, nodes, sizeof *e.log_distinct);
     e.stamp = memory_grow(NULL, nodes, sizeof *e.stamp);
-    e.key = memory_grow(NULL, nodes, sizeof *e.key);
     for (int p = 0; p < s->count; p++) e.log_count[p] = log((double)s->parameters[p].count);
     prepare(&e);
 
@@ -272,6 +214,5 @@ int space_order(const struct space *s, const struct constraint_graph *cg, int *o
     }
     free(e.log_distinct);
     free(e.stamp);
-    free(e.key);
     return count;
 }

@@ -44,4 +44,12 @@ void shared_library_release(struct shared_library *);
 // Why it has no function of this name, with the nearest, malloc'ed; NULL: it has one. `path` is for the message.
 char *shared_library_lacks(const struct shared_library *, const char *path, const char *function);
 
+// Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef.
+// Whether a symbol is the variable of this name: as it is, or with its namespaces ("ns::coef"; unnamed ones are left
+// out). The name may also be the symbol itself, which is the way to name a variable template's instance.
+bool symbol_is(const char *symbol, const char *name);
+// The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
+enum { SYMBOL_TEXT_SIZE = 256 };
+const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
+
 #endif

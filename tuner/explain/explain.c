@@ -283,13 +283,7 @@ bool explain_worked(const json_t *document)
 }
 
 json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
-                          const char *name, struct error *err)
-{
-    return explain_variant(single, job, config, problem, name, 0, 0, err);
-}
-
-json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
-                        const char *name, int variant, int64_t blocks, struct error *err)
+                          const char *name, int variant, int64_t blocks, struct error *err)
 {
     struct single_run_candidate c;
     char text[16];

@@ -2,7 +2,7 @@
 #include "tuner/header/header_bindings.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/symbol_name.h"
+#include "tuner/base/elf_file.h"
 
 static bool sees(const struct job *job, size_t buffer, enum argument_view view)
 {

@@ -85,8 +85,8 @@ static const struct trial_field *recorded_field(const char *name)
 
 static struct column column_named(const struct recorded *r, const char *name)
 {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (!strcmp(space_parameter(r->space, i)->name, name)) return (struct column){COLUMN_PARAMETER, i, NULL};
+    int parameter = space_find(r->space, name, strlen(name));
+    if (parameter >= 0) return (struct column){COLUMN_PARAMETER, (size_t)parameter, NULL};
     if (recorded_field(name)) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
     for (size_t i = 0; i < r->metric_count; i++)
         if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i, NULL};

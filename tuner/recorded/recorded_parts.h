@@ -1,5 +1,5 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
-// recorded_import.c (others'), above these recorded_read.c (which format a file has).
+// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format), and
+// above that recorded_import.c (others' formats, and which one a file has).
 #ifndef SWEETSPOT_RECORDED_PARTS_H
 #define SWEETSPOT_RECORDED_PARTS_H
 
@@ -7,10 +7,8 @@
 
 #include "tuner/recorded/recorded.h"
 
-// Fill an empty struct from a parsed document. -1 with a message.
+// Fills an empty struct from a parsed document. -1 with a message.
 int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
-int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
-int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
 
 // Adds a parameter with its values from a JSON array. kind < 0: the narrowest kind (integers, else reals, else
 // strings).

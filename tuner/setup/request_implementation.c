@@ -2,8 +2,8 @@
 // gets them, all by one record (tuner/protocol/job_message.h).
 #include "kernels/operation.h"
 #include "tuner/base/base.h"
-#include "tuner/base/command_files.h"
 #include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/setup/request_parts.h"
 #include "tuner/trial/trial.h"

@@ -163,9 +163,8 @@ static struct final_entry_answer entry_of(const struct recorded *r, const char *
 {
     struct final_times *list = arena_new(memory, r->problem_count * sizeof *list);
     for (size_t p = 0; p < r->problem_count; p++) {
-        bool one = !problems[p].sample_count && isfinite(problems[p].time);
-        list[p] = (struct final_times){(int)p, one ? &problems[p].time : problems[p].samples,
-                                       one ? 1 : problems[p].sample_count, NAN, NAN};
+        struct trial_problem figures = sampled(&problems[p]);
+        list[p] = (struct final_times){(int)p, figures.samples, figures.sample_count, NAN, NAN};
     }
     return (struct final_entry_answer){.name = arena_copy(memory, name),
                                        .trial = trial,
