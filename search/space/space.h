@@ -4,7 +4,7 @@
 // added: it names values, needs no allocation, and hashes and compares as plain bytes. Valid configurations are
 // numbered 0 .. space_size-1 in lexicographic order of their value indices, the parameters taken in an order that is
 // chosen for the space (and is the same whenever the same space is built); the numbering is exact and needs no table of
-// all configurations (see space_build.c and diagram.h), so that spaces of 10^12 combinations can be counted, indexed
+// all configurations (see space_build.c and diagram.c), so that spaces of 10^12 combinations can be counted, indexed
 // and sampled.
 //
 // A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) matters only on

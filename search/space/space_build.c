@@ -1,4 +1,4 @@
-// From constraints to the diagram of the valid configurations (diagram.h), level by level.
+// From constraints to the diagram of the valid configurations (diagram.c), level by level.
 //
 // A state is what the undecided constraints need to know about the parameters fixed so far: not the parameters'
 // values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state when only their

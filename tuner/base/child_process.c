@@ -56,8 +56,9 @@ static void orphans_mark(pid_t parent, unsigned mark)
     setenv(VARIABLE, value, 1);
 }
 
-static bool has_mark(pid_t pid, const char *value)
+static bool has_mark(pid_t pid, const void *mark)
 {
+    const char *value = mark;
     char path[64], *entry = NULL;
     size_t room = 0;
     bool found = false;
@@ -70,18 +71,15 @@ static bool has_mark(pid_t pid, const char *value)
     return found;
 }
 
-// Kills and reaps the children of this process that have this mark, again until there are none: each may leave others.
-static void orphans_end(unsigned mark)
+void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user)
 {
     struct children all;
-    char value[MARK_SIZE];
     size_t ended = 1;
-    write_mark(value, getpid(), mark);
     for (int round = 0; ended && round < ROUNDS; round++) {
         ended = 0;
         orphans_list(&all);
         for (size_t i = 0; i < all.count; i++) {
-            if (!has_mark(all.pids[i], value)) continue;
+            if (!chosen(all.pids[i], user)) continue;
             kill(all.pids[i], SIGKILL);
             ended += waitpid(all.pids[i], NULL, 0) == all.pids[i];
         }
@@ -181,7 +179,11 @@ void child_kill(struct child *c, int *status)
     if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }
-    if (c->mark) orphans_end(c->mark);
+    if (c->mark) {
+        char value[MARK_SIZE];
+        write_mark(value, getpid(), c->mark);
+        orphans_end(has_mark, value);
+    }
     kill(-c->pid, SIGKILL);
     c->pid = 0;
 }

@@ -65,5 +65,7 @@ struct children {
 void orphans_adopt(void);
 // The children of this process. None where the kernel does not list them, or where there are CHILDREN_MOST or more.
 void orphans_list(struct children *);
+// Kills and reaps the chosen children of this process, again until there are none: each may leave others.
+void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user);
 
 #endif

@@ -13,10 +13,7 @@
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 
-enum {
-    STEP = 50, // ms between looks at whether it has ended
-    ORPHAN_ROUNDS = 100,
-};
+enum { STEP = 50 }; // ms between looks at whether it has ended
 
 // In the new process: joins a new group, so that its children die with it, and it with this worker.
 static void become(const struct program_run *c, int out, pid_t parent)
@@ -52,30 +49,13 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-static bool is_among(pid_t pid, const struct children *all)
+// Whether a child is none of those that this process had before.
+static bool is_new(pid_t pid, const void *before)
 {
+    const struct children *all = before;
     for (size_t i = 0; i < all->count; i++)
-        if (all->pids[i] == pid) return true;
-    return false;
-}
-
-// Ends what the program has left behind: its group, and what left the group (setsid) and became a child of this
-// process when its parent ended. Each that ends may leave others. `before`: the children that this process had.
-static void end_orphans(pid_t group, const struct children *before)
-{
-    struct children now;
-    size_t orphans = 1;
-    kill(-group, SIGKILL);
-    for (int round = 0; orphans && round < ORPHAN_ROUNDS; round++) {
-        orphans = 0;
-        orphans_list(&now);
-        for (size_t i = 0; i < now.count; i++) {
-            if (is_among(now.pids[i], before)) continue;
-            kill(now.pids[i], SIGKILL);
-            waitpid(now.pids[i], NULL, 0);
-            orphans++;
-        }
-    }
+        if (all->pids[i] == pid) return false;
+    return true;
 }
 
 // Waits until it has ended, or until the deadline; then ends what it has left behind, and reads the rest of the output.
@@ -99,7 +79,10 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    end_orphans(pid, before);
+    // What the program has left behind: its group, and what left the group (setsid) and became a child of this process
+    // when its parent ended.
+    kill(-pid, SIGKILL);
+    orphans_end(is_new, before);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)
         open = read_some(from, end->output, &size);
     end->output[size] = 0;

@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/session.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"

@@ -2,7 +2,7 @@
 #include "tuner/cli/status_table.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/final/finals.h"
 
 enum { RUNS_SHOWN = 3 };

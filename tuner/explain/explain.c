@@ -62,8 +62,7 @@ static void note(json_t *document, const char *text)
     if (*text) json_array_append_new(notes, json_string(text));
 }
 
-static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note_formatted(json_t *document, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note_formatted(json_t *document, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -1,5 +1,5 @@
-// See judge.h.
-#include "tuner/explain/judge.h"
+// See judgement.h.
+#include "tuner/explain/judgement.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"

@@ -1,7 +1,7 @@
 // The index of a report as a table or as CSV: the contents of the page's first table.
 #include "tuner/base/base.h"
-#include "tuner/base/rows.h"
 #include "tuner/base/stats.h"
+#include "tuner/base/table.h"
 #include "tuner/final/finals.h"
 #include "tuner/report/report.h"
 

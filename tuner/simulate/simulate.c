@@ -369,8 +369,7 @@ void simulate_release(struct simulation_bench *b)
     *b = (struct simulation_bench){0};
 }
 
-// Rows
-// ------------------------------------------------------------------------------------------------------------------
+// Rows ---------------------------------------------------------------------------------------------------------------
 
 #define FIGURE(member) .place = offsetof(struct simulate_figures, member)
 #define REACHED(member) .reached = offsetof(struct simulate_figures, member)
