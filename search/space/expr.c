@@ -33,7 +33,7 @@ struct parser {
     bool failed;
 };
 
-// Types of subexpressions are kept beside the nodes while parsing: strings may only be compared.
+// Types of subexpressions are found from the nodes while parsing: strings may only be compared.
 static enum expr_type type_of(const struct parser *p, int node)
 {
     const struct expr_node *n = &p->expr->nodes[node];

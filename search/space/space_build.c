@@ -213,7 +213,7 @@ static bool is_fresh(const void *table, size_t state)
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state with these values, which lie behind the last one already.
+// The number of the state with these values, which are after the last one already.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;

@@ -2,7 +2,7 @@
 //
 // The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
 // constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
-// are known and still used, or the combinations of the parameters behind them, whichever is fewer. Parameters are
+// are known and still used, or the combinations of their parameters, whichever is fewer. Parameters are
 // chosen greedily by that width, from several starts and from the end; then, where the diagram will be large enough to
 // be worth it, single parameters are moved about while that helps. A connected group of parameters is finished before
 // the next one begins, so that independent groups are never multiplied out.
@@ -116,8 +116,8 @@ static double cost_of(struct estimate *e, const int *order, int count, double li
     return cost < limit ? cost : INFINITY;
 }
 
-// The greedy order from behind: the last parameter is the one without which the diagram is narrowest.
-static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, int count)
+// The greedy order from the end: the last parameter is the one without which the diagram is narrowest.
+static void greedy_from_end(struct estimate *e, uint64_t group, int *order, int count)
 {
     uint64_t fixed = group;
     for (int at = count - 1; at >= 0; at--) {
@@ -173,7 +173,7 @@ static int order_group(struct estimate *e, uint64_t group, int *order)
         }
     }
     if (count > 2) {
-        greedy_from_behind(e, group, trial, count);
+        greedy_from_end(e, group, trial, count);
         double cost = cost_of(e, trial, count, least);
         if (cost < least) {
             least = cost;

@@ -1,4 +1,4 @@
-// Search strategies behind one ask/tell interface.
+// Search strategies with one ask/tell interface.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they come. A strategy is deterministic in (space, seed, sequence of asks and tells). One file per

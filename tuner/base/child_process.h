@@ -30,7 +30,7 @@ void child_close_all(struct child *);
 // How a process with this status ended: "was killed by signal 9 (Killed)", "ended with status 1".
 void child_describe(int status, char *out, size_t size);
 
-// What a child process says beside its protocol (on stderr, or before a greeting), line by line: for the log, and to
+// Output of a child process outside its protocol (on stderr, or before a greeting), line by line: for the log, and to
 // say why it ended. Long lines are cut, and what would control a terminal is replaced. Of a child that does not stop
 // only the first CHILD_OUTPUT_MOST bytes are passed on, so that no log fills a disk, and only so much is read at a time
 // that others are heard.
@@ -50,7 +50,7 @@ void child_output_take(struct child_output *, const char *bytes, size_t size, ch
 // Takes what a pipe has (not blocking), up to 64 KiB; closes it at its end.
 void child_output_read(struct child_output *, int *fd, child_output_visitor *visit, void *user);
 
-// Processes that a child leaves behind: its children that are still there when it ends, those that left its process
+// Orphans are children of a child that are still there when it ends, also those that left its process
 // group (setsid) too. A process that adopts becomes their parent (prctl's subreaper) and can end them. They are
 // recognised by a mark in their environment, because other orphans come too and must live: the master connection of
 // an ssh, which serves other connections.
@@ -61,7 +61,7 @@ struct children {
     pid_t pids[CHILDREN_MOST];
 };
 
-// From now on this process adopts what its children leave behind.
+// From now on this process adopts the orphans of its children.
 void orphans_adopt(void);
 // The children of this process. None where the kernel does not list them, or where there are CHILDREN_MOST or more.
 void orphans_list(struct children *);

@@ -37,7 +37,7 @@ json_t *json_make_string(const char *text);
 json_t *json_make_integer(int64_t value);
 json_t *json_make_real(double value);
 json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 1, 2))); // as json_sprintf
-// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * behind s, o and O. A value that
+// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * after s, o and O. A value that
 // is NULL is null.
 json_t *json_make(const char *format, ...);
 // Set and append, taking the reference. A value that is NULL sets no member, and is null in an array. -1 where there is

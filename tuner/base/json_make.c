@@ -67,8 +67,8 @@ bool json_takes(const char *text)
     return true;
 }
 
-// malloc'ed, with a NUL behind it.
-static char *mended(const char *bytes, size_t length)
+// malloc'ed, with a NUL after it.
+static char *fixed(const char *bytes, size_t length)
 {
     char *copy = memory_new(length + 1, 1);
     memcpy(copy, bytes, length);
@@ -84,7 +84,7 @@ json_t *json_text(const char *bytes, size_t length)
 {
     json_t *string = json_stringn(bytes, length);
     if (string) return string;
-    char *copy = mended(bytes, length);
+    char *copy = fixed(bytes, length);
     string = made(json_stringn(copy, length));
     free(copy);
     return string;
@@ -117,7 +117,7 @@ int json_put(json_t *object, const char *key, json_t *value)
         if (json_object_set_new(object, key, value)) error_abort("out of memory");
         return 0;
     }
-    char *copy = mended(key, strlen(key));
+    char *copy = fixed(key, strlen(key));
     if (json_object_set_new(object, copy, value)) error_abort("out of memory");
     free(copy);
     return 0;
@@ -146,7 +146,7 @@ struct packing {
     va_list values;
 };
 
-// The sign at hand, behind blanks and separators, and the way past it.
+// The next sign after blanks and separators, which it passes.
 static char next_sign(struct packing *p)
 {
     p->at += strspn(p->at, " \t\n,:");

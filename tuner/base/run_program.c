@@ -58,7 +58,7 @@ static bool is_new(pid_t pid, const void *before)
     return true;
 }
 
-// Waits until it has ended, or until the deadline; then ends what it has left behind, and reads the rest of the output.
+// Waits until it has ended, or until the deadline; then ends its orphans, and reads the rest of the output.
 static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
                    const struct children *before)
 {
@@ -79,8 +79,8 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    // What the program has left behind: its group, and what left the group (setsid) and became a child of this process
-    // when its parent ended.
+    // The processes of its group, and those that left the group (setsid) and became children of this process when their
+    // parent ended.
     kill(-pid, SIGKILL);
     orphans_end(is_new, before);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)

@@ -248,9 +248,9 @@ char *profile_source(const char *source, const json_t *line)
     // adds the folder that it stands in.
     if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
-        char *beside = text_join_path(folder, tail);
-        result = read_line(beside, number);
-        free(beside);
+        char *path_there = text_join_path(folder, tail);
+        result = read_line(path_there, number);
+        free(path_there);
     }
     free(path);
     free(folder);

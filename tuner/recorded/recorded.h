@@ -22,7 +22,7 @@
 //   "trials": [[64, ..., "ok", 0.00123, ...], ...]
 //                 one array a configuration, cells in the order of the columns, null where empty
 //   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
-//                                             * one entry per problem
+//                                             * one entry per problem, as a GPU worker answers it
 //   "finals": [...]                           * documents of finals, newest first, unchanged
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that

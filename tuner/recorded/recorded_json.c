@@ -45,8 +45,8 @@ static const struct record_field fields[] = {
     {"problems", RECORD_RECORDS(struct recorded, problems, problem_count, problem_record)},
     {"constraints", RECORD_MEMBER(struct recorded, constraints)},
     {"metrics", RECORD_RECORDS(struct recorded, metrics, metric_count, metric_record)},
-    {"finals", RECORD_MEMBER(struct recorded, finals)},
     {"baselines", RECORD_RECORDS(struct recorded, baselines, baseline_count, baseline_record)},
+    {"finals", RECORD_MEMBER(struct recorded, finals)},
     {0}};
 
 // Reading ------------------------------------------------------------------------------------------
@@ -326,23 +326,20 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     struct text o = {0};
     size_t count;
     const char *name;
-    json_t *member, *baselines;
+    json_t *member;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&count);
     const struct trial_field **chosen = memory_new(count, sizeof *chosen);
     count = choose_columns(r, chosen);
     json_t *head = json_pack("{s:s, s:i}", "format", "sweetspot-space", "version", FORMAT_VERSION);
     record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
-    baselines = json_incref(json_object_get(head, "baselines"));
-    json_object_del(head, "baselines");
     json_object_set_new(head, "parameters", parameters_json(r));
     json_object_set_new(head, "columns", columns_json(r, chosen, count));
     json_object_foreach(head, name, member)
     {
         text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
-        put(&o, "", json_incref(member), 0);
+        put(&o, "", json_incref(member), strcmp(name, "baselines") ? 0 : measured);
     }
-    if (baselines) put(&o, ",\n\"baselines\":", baselines, measured);
     text_add(&o, ",\n\"trials\":[");
     for (size_t i = 0; i < r->trial_count; i++) put(&o, i ? ",\n" : "\n", trial_row(r, i, chosen, count), measured);
     text_add(&o, "]}\n");

@@ -16,7 +16,7 @@
 #include "tuner/store/store_internal.h"
 
 // A file: URI for a store that cannot be written. If it also has no log, it cannot change (immutable),
-// and SQLite needs no shared-memory file beside it. NULL when the store can be written.
+// and SQLite needs no shared-memory file. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
     char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;

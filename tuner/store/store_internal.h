@@ -87,7 +87,7 @@ void store_end_reading(struct store *);
 
 // Whether what was just committed is in the file that has the store's name (store_presence.c); the store's `committed`.
 // -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a
-// new file beside it.
+// new file next to it.
 int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again where it was removed; -1 where another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
