@@ -377,7 +377,7 @@ const char *expr_operator_sign(enum expr_op op)
     return o->sign;
 }
 
-static int compare_ints(const void *a, const void *b)
+int expr_compare_ints(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
@@ -389,7 +389,7 @@ static void collect_slots(struct expr *e)
     size_t n = 0;
     for (int i = 0; i < e->count; i++)
         if (e->nodes[i].op == OP_NAME) e->slots[n++] = e->nodes[i].slot;
-    qsort(e->slots, n, sizeof *e->slots, compare_ints);
+    qsort(e->slots, n, sizeof *e->slots, expr_compare_ints);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || e->slots[i] != e->slots[i - 1]) e->slots[e->slot_count++] = e->slots[i];
 }

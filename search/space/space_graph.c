@@ -265,12 +265,6 @@ static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
     return a == b ? a : plain_operation(g, op, (const int[]){a, b}, 2);
 }
 
-static int compare_ints(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 // A sum or product with the operands of operands that are sums or products themselves; constants folded into one.
 static int flat_operation(struct graph *g, enum expr_op op, const int *operands, int count)
 {
@@ -299,7 +293,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
     if (used == 0 || (op == OP_MULTIPLY && constant == 0 && sure)) return graph_constant(g, constant);
     if (constant != neutral) list[used++] = graph_constant(g, constant);
     if (used == 1) return list[0];
-    qsort(list, (size_t)used, sizeof *list, compare_ints);
+    qsort(list, (size_t)used, sizeof *list, expr_compare_ints);
     return plain_operation(g, op, list, used);
 }
 

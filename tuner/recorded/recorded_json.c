@@ -224,8 +224,7 @@ static const size_t measured = JSON_REAL_PRECISION(7);
 static void put(struct text *o, const char *before, json_t *value, size_t precision)
 {
     char *text = json_dumps(value, JSON_COMPACT | precision);
-    text_add(o, "%s", before);
-    text_add(o, "%s", text);
+    text_add(o, "%s%s", before, text);
     free(text);
     json_decref(value);
 }
