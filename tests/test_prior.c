@@ -3,7 +3,7 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#include "search/model/prior_weight.h"
+#include "search/model/prior.h"
 #include "search/space/random.h"
 #include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"

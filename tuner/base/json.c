@@ -41,11 +41,6 @@ bool json_array_has(const json_t *array, const char *text)
     return false;
 }
 
-json_t *json_real_or_null(double value)
-{
-    return json_real(value);
-}
-
 json_t *json_brief_or_null(double value)
 {
     char text[32];
@@ -57,7 +52,7 @@ json_t *json_brief_or_null(double value)
 
 json_t *json_interval(const struct interval *i)
 {
-    return json_pack("[o, o, o]", json_real_or_null(i->value), json_real_or_null(i->low), json_real_or_null(i->high));
+    return json_pack("[o, o, o]", json_real(i->value), json_real(i->low), json_real(i->high));
 }
 
 struct interval json_get_interval(const json_t *object, const char *key)

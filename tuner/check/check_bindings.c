@@ -1,6 +1,6 @@
 // Constants that the source does not have, or not as the job says, and images that no device takes. See check.h.
 #include "tuner/base/base.h"
-#include "tuner/base/symbol_name.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 
 enum { CONSTANT_MEMORY = 64 << 10 };

@@ -4,7 +4,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/shared_library.h"
 #include "tuner/check/check.h"
 
 // Values of a buffer from a file, for every problem.

@@ -2,8 +2,8 @@
 // stage that it leaves out, and of the reference. Has it build libraries that the job gives by their sources. See
 // check.h.
 #include "tuner/base/base.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/units.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/job_setup.h"
 

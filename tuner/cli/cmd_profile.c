@@ -54,7 +54,7 @@ static int make_profile(struct profiling *p, const struct candidate_spec *s, jso
     size_t problem = (size_t)p->o.problem - 1;
     if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return session_complain(EXIT_USAGE, &err);
     *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err)
-                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
+                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, 0, 0, &err);
     if (!*out) return session_complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
@@ -216,7 +216,7 @@ static int measure_variants(struct candidate_source *source, const struct candid
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
         const char *name = v ? names[v] : spec->name;
-        json_t *p = profiles[v] = explain_variant(single, job, config, problem, name, v, blocks, &err);
+        json_t *p = profiles[v] = explain_candidate(single, job, config, problem, name, v, blocks, &err);
         if (!p) {
             status = session_complain(EXIT_NOTHING, &err);
         } else if (!explain_worked(p)) {

@@ -6,7 +6,7 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/session.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"
@@ -147,8 +147,8 @@ static json_t *summary_json(const struct suite *s)
         double best = o->best > 0 ? o->best : NAN;
         json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", s->jobs[i].name,
                                               "evaluations", (json_int_t)o->evaluations, "seconds", s->jobs[i].spent,
-                                              "best", json_real_or_null(best), "baseline", o->baseline_name, "ratio",
-                                              json_real_or_null(o->baseline / best), "exit_status", s->jobs[i].status));
+                                              "best", json_real(best), "baseline", o->baseline_name, "ratio",
+                                              json_real(o->baseline / best), "exit_status", s->jobs[i].status));
     }
     return list;
 }

@@ -6,7 +6,7 @@
 #ifndef SWEETSPOT_LIST_H
 #define SWEETSPOT_LIST_H
 
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 
 int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);

@@ -1,5 +1,5 @@
-// See judge.h.
-#include "tuner/explain/judge.h"
+// See judgement.h.
+#include "tuner/explain/judgement.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
@@ -119,7 +119,7 @@ static int count(struct judging *g, const uint16_t *config, size_t problem, stru
     struct error why = {""};
     if (!g->single->counts) return 0;
     single_run_say(g->single, "counting");
-    j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", &why);
+    j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", 0, 0, &why);
     if (!j->profile) {
         j->not_counted = why;
         return 0;

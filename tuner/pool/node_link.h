@@ -4,7 +4,6 @@
 #ifndef SWEETSPOT_NODE_LINK_H
 #define SWEETSPOT_NODE_LINK_H
 
-#include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
 

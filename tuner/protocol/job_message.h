@@ -13,7 +13,7 @@
 #ifndef SWEETSPOT_JOB_MESSAGE_H
 #define SWEETSPOT_JOB_MESSAGE_H
 
-#include "tuner/base/implementation_kind.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/trial_message.h"
 

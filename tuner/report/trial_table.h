@@ -7,7 +7,7 @@
 #ifndef SWEETSPOT_TRIAL_TABLE_H
 #define SWEETSPOT_TRIAL_TABLE_H
 
-#include "tuner/base/string_pool.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/job/job.h"
 #include "tuner/store/store.h"
 

@@ -2,7 +2,7 @@
 #include "tuner/run/search.h"
 
 #include "tuner/base/base.h"
-#include "tuner/recorded/observation.h"
+#include "tuner/recorded/recorded.h"
 #include "tuner/setup/task.h"
 
 // The best ------------------------------------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/program_path.h"
-#include "tuner/base/work_folder.h"
+#include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/sanitizer_log.h"
 

@@ -1,0 +1,106 @@
+// sweetspot space: how big is the search space, and what do the constraints remove?
+
+#include "tuner/base/base.h"
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
+
+static struct {
+    const char *path;
+    int format;
+} given;
+
+static const struct option_spec specs[] = {
+    OPTION_JOB(&given.path),
+    OPTION_DOCUMENT_FORMAT(&given.format),
+    OPTION_END,
+};
+
+static void print_value(const struct job *job, const struct parameter *p, size_t i)
+{
+    if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
+        printf("%s", symbols_text(job->symbols, p->values[i]));
+    else
+        printf("%" PRId64, p->values[i]);
+}
+
+static void print_table(const struct job *job)
+{
+    const struct space *s = job->space;
+    static const char *const kinds[] = {"", "  (no order)", "  (unroll: 0 no pragma, 1 full, n)", "  (real)"};
+    printf("parameters\n");
+    for (size_t i = 0; i < space_parameter_count(s); i++) {
+        const struct parameter *p = space_parameter(s, i);
+        printf("  %-18s %3zu  ", p->name, p->count);
+        for (size_t k = 0; k < p->count; k++) {
+            if (k) putchar(' ');
+            print_value(job, p, k);
+        }
+        printf("%s\n", kinds[p->kind]);
+    }
+    double raw = space_raw_size(s);
+    uint64_t valid = space_size(s);
+    printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
+    if (space_constraint_count(s)) printf("constraints, and how much of the raw size each one removes by itself\n");
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        double removed = space_removed_by(s, i);
+        struct location at = job_location(job, "constraints[%zu]", i);
+        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
+               at.file ? ", " : "", at.line, space_constraint_text(s, i));
+    }
+}
+
+static void print_json(const struct job *job)
+{
+    const struct space *s = job->space;
+    json_t *parameters = json_array(), *constraints = json_array();
+    for (size_t i = 0; i < space_parameter_count(s); i++) {
+        const struct parameter *p = space_parameter(s, i);
+        json_t *values = json_array();
+        for (size_t k = 0; k < p->count; k++)
+            json_array_append_new(values, p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL
+                                              ? json_string(symbols_text(job->symbols, p->values[k]))
+                                              : json_integer(p->values[k]));
+        json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", p->name, "values", values));
+    }
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        struct location at = job_location(job, "constraints[%zu]", i);
+        json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:o}", "text", space_constraint_text(s, i),
+                                                     "file", at.file ? at.file : job->path, "line", at.line, "removes",
+                                                     json_real(space_removed_by(s, i))));
+    }
+    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
+                            space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
+    json_print_document("sweetspot-job-space", 1, all, stdout);
+    json_decref(all);
+}
+
+static int run(void)
+{
+    struct job *job;
+    struct error err;
+    int status = session_load_job(given.path, &job);
+    if (status) return status;
+    if (job_build_space(job, &device_limits_h200, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        status = EXIT_USAGE;
+    } else if (given.format == FORMAT_TABLE) {
+        print_table(job);
+    } else {
+        print_json(job);
+    }
+    job_free(job);
+    return status;
+}
+
+const struct command cmd_space = {
+    .name = "space",
+    .summary = "size of the search space, and what each constraint removes",
+    .description = "Prints a job's search space: parameters, raw and valid size, and how many configurations each "
+                   "constraint removes.",
+    .options = specs,
+    .run = run,
+    .see = "check tune",
+};
