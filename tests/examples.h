@@ -18,7 +18,6 @@
 static inline void example_done(struct outcome_of_command *r)
 {
     if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
-    e2e_done(r);
 }
 
 static inline bool example_have(const char *program)
@@ -36,7 +35,6 @@ static inline char *examples_folder(const char *name)
     struct outcome_of_command r =
         e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder);
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
     return folder;
 }
 
@@ -81,7 +79,6 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot-compile <request", folder);
     json_t *answer = json_parse(r.out, &err);
     if (!answer || strcmp(json_get_string(answer, "status", ""), "ok") != 0) fail_msg("%s%s", r.out, r.err);
-    e2e_done(&r);
     size_t size;
     char *cubin = text_format("%s/%s", folder, json_get_string(answer, "cubin", "")),
          *bytes = text_read_file(cubin, &size), hash[HASH_TEXT_SIZE];

@@ -21,7 +21,6 @@ static inline bool have_gpu(void)
 
 #define NEEDS_GPU()              \
     do {                         \
-        (void)state;             \
         if (!have_gpu()) skip(); \
     } while (0)
 

@@ -137,25 +137,19 @@ TEST(every_experiment_is_listed_and_names_machine_and_command)
 
 static char *folder;
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    (void)state;
     folder = e2e_folder("benchmarks");
-    return 0;
 }
 
-static int remove_folder(void **state)
+static void remove_folder(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 static void skip_without_jq(void)
 {
     struct outcome_of_command r = e2e_run(folder, "command -v jq");
     int missing = r.status;
-    e2e_done(&r);
     if (missing) skip();
 }
 
@@ -164,7 +158,6 @@ TEST(the_tables_are_what_the_files_say)
     skip_without_jq();
     struct outcome_of_command r = e2e_run(folder, "bash tests/measure/tables.sh check");
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
-    e2e_done(&r);
 }
 
 // A copy of the documents in which one figure differs: of a file, then of both tables that have it.
@@ -184,7 +177,6 @@ TEST(a_changed_figure_is_noticed)
         if (!r.status) fail_msg("not noticed: %s", changes[i]);
         e2e_expect(r.out, "\n-| gemv | ");
         e2e_expect(r.out, "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
-        e2e_done(&r);
     }
 }
 

@@ -8,14 +8,13 @@
 
 static char *cubin;
 
-static int compile(void **state)
+static void compile(void)
 {
     static const char source[] =
         "__constant__ float coef[4];\n__device__ int total;\n__device__ int secret;\n"
         "namespace ns { __device__ float scale[2]; }\n"
         "extern \"C\" __global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, int *p)\n{\n"
         "    surf2Dwrite(tex2D<float>(t, 0, 0) * coef[0] * ns::scale[1], s, 0, 0);\n    total = secret++;\n}\n";
-    (void)state;
     char *folder = e2e_folder("places");
     e2e_write(folder, "k.cu", source);
     struct outcome_of_command r =
@@ -27,21 +26,8 @@ static int compile(void **state)
     json_t *answer = json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL);
     const char *path = json_get_string(answer, "cubin", NULL);
     if (!path) fail_msg("no cubin: %s%s", r.out, r.err);
-    cubin = text_copy(path);
+    cubin = test_text("%s", path);
     json_decref(answer);
-    e2e_done(&r);
-    free(folder); // removed below, with the cubin
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    char *end = strstr(cubin, "/cache/");
-    assert_non_null(end);
-    *end = 0;
-    e2e_remove(cubin);
-    return 0;
 }
 
 // A workload of one problem, and a candidate of one launch, from JSON with ' for ".
@@ -401,4 +387,4 @@ TEST(symbols_have_the_names_of_their_variables)
     assert_false(symbol_is("_ZN2ns4coefE", "coef"));
 }
 
-TEST_MAIN(compile, clean)
+TEST_MAIN(compile, NULL)

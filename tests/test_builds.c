@@ -82,13 +82,11 @@ TEST(the_race_of_builds_is_reported_everywhere)
         struct outcome_of_command r = tune(folder, variables, "2>&1");
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, cases[i].tune);
-        e2e_done(&r);
         json_t *document = builds_document(folder);
         assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
         json_decref(document);
         r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
         e2e_expect(r.out, cases[i].compare);
-        e2e_done(&r);
         r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o -", folder);
         assert_int_equal(r.status, 0);
         char *body = strstr(r.out, "#ifndef SWEETSPOT_BUILT_BEST_H");
@@ -99,10 +97,8 @@ TEST(the_race_of_builds_is_reported_everywhere)
             e2e_expect(r.out, cases[i].top);
         else if (strstr(r.out, " makes a "))
             fail_msg("%s: %s", cases[i].verdict, r.out);
-        e2e_done(&r);
         free(variables);
         free(mode);
-        e2e_remove(folder);
     }
 }
 
@@ -112,7 +108,6 @@ TEST(the_race_goes_by_the_finals_protocol)
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = text_format("%s/log", folder);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     char *log = text_read_file(path, NULL), *line = log;
     static const char *const expected[] = {"final 0: 7 rounds, 2 ", "final 1: 7 rounds, 2 ", "final 2: 6 rounds, 2 ",
                                            "race 0: 7 rounds, 2 ",  "race 1: 7 rounds, 2 ",  "race 2: 6 rounds, 2 "};
@@ -134,10 +129,8 @@ TEST(the_race_goes_by_the_finals_protocol)
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
     e2e_expect(r.out, "\"verdict\": \"same\"");
     e2e_expect(r.out, "\"compiler\": \"nvcc 13.1.2\"");
-    e2e_done(&r);
     free(log);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(it_can_be_switched_off)
@@ -152,8 +145,6 @@ TEST(it_can_be_switched_off)
         assert_null(strstr(r.out, "nvcc"));
         assert_null(strstr(r.err, "nvcc"));
         assert_null(builds_document(folder));
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -162,18 +153,14 @@ TEST(an_older_race_is_not_shown)
 {
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "");
-    e2e_done(&r);
     sleep(1); // finals have the second
     r = tune(folder, "FAKE_NVCC=1", "--no-nvcc");
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "
                 "--store job.db -o - | grep -v OPTIONS_NVCC",
                 folder);
     assert_null(strstr(r.out, "nvcc 13"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
@@ -186,12 +173,9 @@ TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7,MODE=race_wrong");
     e2e_expect(r.out, "is out of the final: wrong: scripted");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
     e2e_expect(r.out, "X=1,MODE=good");
     e2e_expect(r.out, "the same within 1%");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Two kernels, one for each problem: both are built, and each problem has its own kernel's times.
@@ -206,7 +190,6 @@ TEST(every_kernel_of_a_set_is_raced)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "2 kernels for 2 problems");
     e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
-    e2e_done(&r);
     char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL);
     e2e_expect(log, "race 0: 7 rounds, 4 candidates");
     json_t *document = builds_document(folder);
@@ -217,14 +200,11 @@ TEST(every_kernel_of_a_set_is_raced)
                 folder);
     e2e_expect(r.out, "0.00102");
     e2e_expect(r.out, "0.00081");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o - | grep -c 'a SLOWER kernel'",
                 folder);
     assert_string_equal(r.out, "2\n");
-    e2e_done(&r);
     free(log);
     free(path);
-    e2e_remove(folder);
 }
 
 // With the real compilers ---------------------------------------------------------------------------------------------
@@ -284,7 +264,6 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
                     "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q 2>&1",
                     folder);
         if (r.status || !strstr(r.out, "built by nvcc ")) fail_msg("%s: %s", forms[i].what, r.out);
-        e2e_done(&r);
         json_t *document = builds_document(folder);
         const json_t *entry =
             json_array_get(json_object_get(json_array_get(json_object_get(document, "builds"), 0), "nvcc"), 0);
@@ -294,20 +273,17 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
         if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
         e2e_expect(r.out, registers);
         e2e_expect(r.out, code);
-        e2e_done(&r);
         // And the bytes of the kernel are the same.
         r = e2e_run(folder,
                     "cd %s && for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do "
                     "readelf -x '.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
                     folder, forms[i].symbol);
         assert_string_equal(r.out, "1\n");
-        e2e_done(&r);
         json_decref(document);
         free(registers);
         free(code);
         free(job);
         free(more);
-        e2e_remove(folder);
     }
 }
 
@@ -338,7 +314,6 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
         char *script = text_format("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
         struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
-        e2e_done(&r);
         e2e_write(folder, "bin/nvcc", script);
         r = e2e_run(
             folder,
@@ -352,9 +327,7 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
         e2e_expect(r.out, "status 0\ntmp\n"); // nothing is left there
         if (!strstr(r.out, "tmp\n") || strcmp(strstr(r.out, "status 0\ntmp\n"), "status 0\ntmp\n") != 0)
             fail_msg("left behind: %s", r.out);
-        e2e_done(&r);
         free(script);
-        e2e_remove(folder);
     }
 }
 

@@ -91,7 +91,6 @@ static void run(const struct wrong *cases, size_t count)
     e2e_write(folder, "broken.c", "int f(void) { return nothing; }\n");
     struct outcome_of_command copied = e2e_run(folder, "cp $BIN/reference_library.so '%s/library.so'", folder);
     assert_int_equal(copied.status, 0);
-    e2e_done(&copied);
     for (size_t i = 0; i < count; i++) {
         const struct wrong *w = &cases[i];
         e2e_write(folder, "sound.cfg", job);
@@ -106,9 +105,7 @@ static void run(const struct wrong *cases, size_t count)
             if (!strstr(all, w->said[k])) fail_msg("%s: expected '%s' in:\n%s", w->what, w->said[k], all);
         if (!w->said[0] && *r.err) fail_msg("%s: %s", w->what, r.err);
         free(all);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 #define RUN(cases) run(cases, sizeof cases / sizeof *cases)
 
@@ -361,8 +358,6 @@ TEST(samples_are_different_configurations)
     struct outcome_of_command r = e2e_run(
         folder, "cd '%s' && $BIN/sweetspot check job.cfg --compile 4 | grep '^ok.*BLOCK=' | sort -u | wc -l", folder);
     assert_string_equal(r.out, "4\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(without_a_compiler_the_rest_is_checked)
@@ -375,16 +370,12 @@ TEST(without_a_compiler_the_rest_is_checked)
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "sweetspot check: nothing was compiled: ");
     e2e_expect(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",
                 folder);
     assert_int_equal(r.status, 3);
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot check job.cfg && ls", folder);
     e2e_expect(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
                       "job.cfg\nk.cu\nstderr\nstdout\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Line 18 of the job, and the kernels' last parameter.

@@ -25,7 +25,6 @@ static json_t *ask(const char *folder, const char *request, double *seconds)
     if (seconds) *seconds = (double)(to.tv_sec - from.tv_sec) + 1e-6 * (double)(to.tv_usec - from.tv_usec);
     json_t *answer = json_parse(r.out, &err);
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
-    e2e_done(&r);
     return answer;
 }
 
@@ -69,7 +68,6 @@ TEST(entries_have_symbols_and_what_ptxas_says)
     assert_true(json_get_integer(scale, "code_bytes", -1) > 0);
     assert_int_equal(json_get_integer(scale, "spill_loads", -1), 0);
     json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(what_ptxas_refuses_without_a_word_has_a_reason)
@@ -83,7 +81,6 @@ TEST(what_ptxas_refuses_without_a_word_has_a_reason)
     const char *reason = json_get_string(answer, "reason", "");
     if (strncmp(reason, "error: ptxas refuses the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
     json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(unroll_pragmas_reach_the_compiler)
@@ -101,7 +98,6 @@ TEST(unroll_pragmas_reach_the_compiler)
         free(rest);
     }
     assert_true(bytes[0] > 0 && bytes[1] > 4 * bytes[0]);
-    e2e_remove(folder);
 }
 
 TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
@@ -118,7 +114,6 @@ TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
         assert_int_equal(access(json_get_string(answer, "cubin", ""), R_OK), 0);
         json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_cubin_that_is_gone_is_compiled_again)
@@ -134,7 +129,6 @@ TEST(a_cubin_that_is_gone_is_compiled_again)
         if (i == 0) assert_int_equal(unlink(cubin), 0); // as when a full cache is cleared by hand
         json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 TEST(errors_name_the_line_and_a_missing_kernel_is_one)
@@ -154,7 +148,6 @@ TEST(errors_name_the_line_and_a_missing_kernel_is_one)
         "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
     expect_status(answer, "source_changed");
     json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(a_compile_is_cancelled_at_its_deadline)
@@ -176,7 +169,6 @@ TEST(a_compile_is_cancelled_at_its_deadline)
     json_decref(answer);
     free(request);
     free(text);
-    e2e_remove(folder);
 }
 
 TEST(nonsense_is_answered)
@@ -190,7 +182,6 @@ TEST(nonsense_is_answered)
         expect_status(answer, "error");
         json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 // A request whose lists are long, by format: `count` numbered elements.
@@ -232,7 +223,6 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
     free(defines);
     free(entries);
     free(folders);
-    e2e_remove(folder);
 }
 
 TEST(what_is_not_a_string_is_refused_by_name)
@@ -255,7 +245,6 @@ TEST(what_is_not_a_string_is_refused_by_name)
         json_decref(answer);
         free(request);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
@@ -275,7 +264,6 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
     e2e_expect(json_get_string(answer, "reason", ""), " bytes more)");
     json_decref(answer);
     free(lines);
-    e2e_remove(folder);
 }
 
 // wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.
@@ -286,8 +274,6 @@ TEST(a_template_for_hopper_alone_says_so)
         e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "gemm_wgmma.cu needs sm_90a");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Three configurations of the first job of every template, one of its other jobs and for Ampere.
@@ -309,8 +295,6 @@ TEST(the_shipped_templates_compile_for_hopper_and_ampere)
     int compiled = 0;
     while ((seen = strstr(seen, " code bytes"))) compiled++, seen++;
     assert_true(compiled > 100);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -79,8 +79,6 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].current, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -101,7 +99,6 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 20 rounds)\n");
     e2e_expect(r.out, "\nX=2,MODE=good\n"); // the log's first trial
-    e2e_done(&r);
     r = e2e_run(
         folder,
         "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg --store job.db "
@@ -117,8 +114,6 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
     e2e_expect(r.out, "against current");
     e2e_expect(r.out, "times the speed of current");
     e2e_expect(r.out, "SOME_RATIO_CURRENT 1.25");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
@@ -127,7 +122,6 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
     struct outcome_of_command r = tune(folder);
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 20 rounds)\n");
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
                 "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
@@ -136,8 +130,6 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.out, "candidate 1 True 0.001001\n"); // the winner, measured first
     e2e_expect(r.out, "current None False 0.001001\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(another_kernel_is_compiled_from_its_own_file)
@@ -152,8 +144,6 @@ TEST(another_kernel_is_compiled_from_its_own_file)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "helper reference {}\n");
     e2e_expect(r.out, "  1.490x as fast as current (95% interval 1.490 to 1.490, 20 rounds)\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Both are measured without a compiler: the log names their files.
@@ -173,8 +163,6 @@ TEST(a_binary_is_sent_as_it_is)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "x as fast as current (95% interval ");
     e2e_expect(r.out, "x as fast as program (95% interval ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_wrong_is_named_and_left_out)
@@ -184,8 +172,6 @@ TEST(one_that_is_wrong_is_named_and_left_out)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "baseline current: not available: wrong: scripted\n");
     assert_null(strstr(r.out, "x as fast as current"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_does_not_compile_ends_the_run_with_its_name)
@@ -196,8 +182,6 @@ TEST(one_that_does_not_compile_ends_the_run_with_its_name)
         folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "current kernel 'k_old': scripted");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 #define PROGRAM(name, function) "{ name = \"" name "\"; library = \"old.cu\"; function = \"" function "\"; }"
@@ -240,8 +224,6 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].baselines, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
         free(baselines);
     }
 }
@@ -261,11 +243,8 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
                "baseline late_crash: it crashes in the final, which continues without it: it crashed: scripted\n");
     e2e_expect(r.out, "x as fast as program (95% interval ");
     assert_null(strstr(r.out, "times late_crash"));
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db", folder);
     e2e_expect(r.out, "ratio to program");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

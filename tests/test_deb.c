@@ -4,29 +4,22 @@
 
 static char folder[] = "/tmp/sweetspot-deb-XXXXXX", *project;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    struct outcome_of_command r = e2e_run("/tmp", "rm -rf %s", folder);
-    e2e_done(&r);
+    e2e_run("/tmp", "rm -rf %s", folder);
     free(project);
-    return 0;
 }
 
 static void skip_without_dpkg(void)
 {
     struct outcome_of_command r = e2e_run(folder, "command -v dpkg-deb && command -v dpkg-shlibdeps");
-    int missing = r.status;
-    e2e_done(&r);
-    if (missing) skip();
+    if (r.status) skip();
 }
 
 // The programs are built already; make's own settings are of no concern here.
@@ -39,7 +32,6 @@ TEST(the_package_is_built_with_what_it_needs)
                 "%s/deb/*.deb %s/sweetspot.deb",
                 folder, folder, folder);
     if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
     r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
     e2e_expect(r.out, "Package: sweetspot\n");
     e2e_expect(r.out, "libsqlite3-0");
@@ -51,7 +43,6 @@ TEST(the_package_is_built_with_what_it_needs)
     line = text_format("Version: %s\n", version);
     e2e_expect(r.out, line);
     free(line);
-    e2e_done(&r);
 }
 
 TEST(it_has_the_files_of_make_install)
@@ -68,10 +59,8 @@ TEST(it_has_the_files_of_make_install)
     assert_string_equal(r.err, "");
     e2e_expect(r.out, "> usr/share/doc/sweetspot/copyright");
     e2e_expect(r.out, "> usr/share/doc/sweetspot/changelog.gz");
-    e2e_done(&r);
     r = e2e_run(folder, "dpkg-deb --fsys-tarfile %s/sweetspot.deb | tar tv | grep -v ' root/root '", folder);
     assert_string_equal(r.out, ""); // all root's
-    e2e_done(&r);
 }
 
 TEST(unpacked_anywhere_it_works)
@@ -92,7 +81,6 @@ TEST(unpacked_anywhere_it_works)
     e2e_expect(r.out, "no mistakes found");
     e2e_expect(r.err, "10 new trials");
     e2e_expect(r.out, "manual page");
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

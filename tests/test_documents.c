@@ -349,9 +349,8 @@ static void find_queries(void *user, enum kind kind, const char *language, const
 
 static char *folder, *store_path;
 
-static int make_store(void **state)
+static void make_store(void)
 {
-    (void)state;
     folder = e2e_folder("documents");
     store_path = text_format("%s/store.db", folder);
     struct outcome_of_command r =
@@ -360,16 +359,11 @@ static int make_store(void **state)
                 "--evaluations 60 -q --store %s --cache %s/cache",
                 store_path, folder);
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
-    return 0;
 }
 
-static int remove_store(void **state)
+static void remove_store(void)
 {
-    (void)state;
     free(store_path);
-    e2e_remove(folder);
-    return 0;
 }
 
 static sqlite3 *open_store(int flags)
@@ -502,13 +496,11 @@ static void run_python(const char *heading, const char *needed)
     char *text = text_read_file("docs/store.md", NULL), *code = python_below(text, heading);
     struct outcome_of_command r = e2e_run(folder, "python3 -c '%s'", needed);
     bool have = !r.status;
-    e2e_done(&r);
     if (have) {
         e2e_write(folder, "block.py", code);
         r = e2e_run(folder, "python3 %s/block.py", folder);
         if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
         assert_true(strlen(r.out) > 200);
-        e2e_done(&r);
     }
     free(code);
     free(text);

@@ -228,8 +228,6 @@ TEST(the_kernels_of_a_final_are_an_event)
     }
     assert_true(used[0] && used[1] && held_back);
     json_decref(event);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
@@ -245,7 +243,6 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     e2e_expect(r.out, "2 kernels for 6 problems");
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f "
                 "json >/dev/null && grep 'at_once = 4224;' e.h | wc -l",
@@ -254,7 +251,6 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     e2e_expect(r.out, "with the fastest kernel of each problem");
     e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
     e2e_expect(r.out, "ratio 1.");
-    e2e_done(&r);
     // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"
@@ -272,19 +268,15 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
         if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
         e2e_expect(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
         assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
-        e2e_done(&r);
     }
     r = e2e_run(folder, "cd %s && gcc -DE_KERNEL=2 main.c", folder);
     assert_true(r.status != 0);
     e2e_expect(r.err, "E_KERNEL must be from 0");
-    e2e_done(&r);
     // Written again, the header keeps its two sections.
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h",
                 folder);
     e2e_expect(r.out, "\n2\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 static int keep_binary(void *user, const struct trial *trial)
@@ -336,7 +328,6 @@ TEST(embedded_kernels_are_launched_by_size)
     struct outcome_of_command r =
         e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
     keep_binaries(folder);
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
@@ -347,13 +338,10 @@ TEST(embedded_kernels_are_launched_by_size)
             "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
             folder, any ? "-DE_ALLOW_UNVERIFIED" : "");
         if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-        e2e_done(&r);
     }
     r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "the final chose 2 kernels");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A configuration without a stage for a problem cannot do it, and the selector knows.
@@ -367,7 +355,6 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
                                           "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
                                           folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
     e2e_write(folder, "main.c",
               "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
               "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
@@ -376,15 +363,12 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
                 folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && "
                 "$BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                 "$BIN/sweetspot status job.cfg --store f.db",
                 folder);
     e2e_expect(r.out, "pruned");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // One kernel is within the regret everywhere and each other one is the fastest of one problem: all are in the final.
@@ -429,8 +413,6 @@ TEST(every_finalist_takes_part_however_many_there_are)
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "1 kernel for 60 problems");
     e2e_expect(r.out, "final: 61 candidates");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(relative_time_is_the_work_of_a_block_times_the_waves)
@@ -473,7 +455,6 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
     job_free(job);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_problem_is_held_back_only_with_each)
@@ -484,8 +465,6 @@ TEST(a_problem_is_held_back_only_with_each)
         folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg --compile 0", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "job.cfg:2: 'holdout' needs objective = \"each\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)

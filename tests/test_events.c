@@ -83,8 +83,6 @@ TEST(every_member_is_documented)
     free(version);
     release(&events);
     free(document);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(the_winner_of_the_events_is_that_of_the_store)
@@ -106,8 +104,6 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     for (size_t n = 0; find(&events, "best", n); n++) least = json_get_number(find(&events, "best", n), "time", 0);
     assert_true(best > 0 && (best == least || best == json_get_number(find(&events, "first", 0), "time", 0)));
     release(&events);
-    e2e_done(&compare);
-    e2e_done(&r);
     // Stored results are told again as such.
     r = tune(folder, "-q --no-final");
     events = read_events(r.out);
@@ -115,8 +111,6 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     assert_int_equal(json_get_integer(find(&events, "searched", 0), "new_trials", -1), 0);
     assert_null(find(&events, "final", 0));
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(an_interrupted_run_ends_with_its_exit_status)
@@ -137,8 +131,6 @@ TEST(an_interrupted_run_ends_with_its_exit_status)
     assert_null(find(&events, "winner", 0));
     e2e_expect(r.err, "To resume: sweetspot tune job.cfg --device replay:space.json --store job.db --format json -q\n");
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_run_that_fails_says_why)
@@ -151,18 +143,14 @@ TEST(a_run_that_fails_says_why)
     assert_int_equal(json_get_integer(find(&events, "end", 0), "exit_status", -1), 2);
     e2e_expect(json_get_string(find(&events, "end", 0), "reason", ""), "none.json");
     release(&events);
-    e2e_done(&r);
     // What cannot even begin prints none.
     r = tune(folder, "--strategy rendom");
     assert_int_equal(r.status, 2);
     assert_string_equal(r.out, "");
-    e2e_done(&r);
     r = tune(folder, "--format csv");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(closing_the_pipe_does_not_end_the_run)
@@ -181,8 +169,6 @@ TEST(closing_the_pipe_does_not_end_the_run)
     const char *said = strstr(r.err, "cannot write events");
     assert_non_null(said);
     assert_null(strstr(said + 1, "cannot write events"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(several_jobs_end_with_one_event_for_all)
@@ -207,8 +193,6 @@ TEST(several_jobs_end_with_one_event_for_all)
         second |= !strcmp(json_get_string(find(&events, "winner", n), "job", ""), "second");
     assert_true(second);
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -54,9 +54,8 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
     free(cut);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     folder = examples_folder("examples");
     example_replay(folder, "out/one.db", "NVIDIA A100", "sm_80");
     example_replay(folder, "out/two.db", "NVIDIA H200", "sm_90a");
@@ -66,14 +65,10 @@ static int setup(void **state)
         {"BLOCK_SIZE", "[256]"}, {"VECTOR", "[4]"}, {"UNROLL", "[0]"}, {"GRID", "[\"once\"]"}, {0}};
     tune_part("example", parts, "[{\"name\":\"N=16777216\",\"sizes\":{\"N\":16777216}}]",
               "[[256,4,0,\"once\",\"ok\",4.6e-5,[4.6e-5,4.6e-5,4.6e-5]]]");
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 // gcc is what a comment says.
@@ -115,12 +110,10 @@ TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
         struct outcome_of_command r = example_build(folder, programs[i].file, programs[i].prelude);
         if (r.status || strstr(r.err, "warning"))
             fail_msg("%s by %s: status %d: %s%s", programs[i].file, programs[i].compiler, r.status, r.out, r.err);
-        e2e_done(&r);
         r = example_run(folder, programs[i].file, no_gpu);
         if (r.status != 1) fail_msg("%s: status %d: %s%s", programs[i].file, r.status, r.out, r.err);
         e2e_expect(r.err, programs[i].file);
         e2e_expect(r.err, programs[i].says);
-        e2e_done(&r);
         built++;
     }
     assert_true(built > 3);
@@ -142,7 +135,6 @@ TEST(two_devices_take_their_own_binaries)
     r = example_run(folder, "two_devices.c", "WRONG=1");
     e2e_expect(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
     assert_int_equal(r.status, 1);
-    e2e_done(&r);
     free(prelude);
     free(project);
 }
@@ -157,14 +149,11 @@ TEST(the_script_says_what_it_lacks)
     if (!strstr(r.err, "embedded_cubin.py: PyTorch is not installed: ") &&
         !strstr(r.err, "embedded_cubin.py: PyTorch finds no CUDA device"))
         fail_msg("%s", r.err);
-    e2e_done(&r);
     r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
     assert_int_equal(r.status, 77);
     e2e_expect(r.err, "embedded_cubin.py: no C compiler: ");
-    e2e_done(&r);
     r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
     assert_true(r.status != 0 && r.status != 77);
-    e2e_done(&r);
 }
 
 // The job of examples/Makefile: one kernel for rows that are aligned and one for those that are not.
@@ -216,7 +205,6 @@ TEST(the_program_with_several_kernels_is_made)
     r = e2e_run(folder, "cd %s && CUDA_VISIBLE_DEVICES= out/examples/sgemm", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.err, "cublasCreate(&blas): status ");
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

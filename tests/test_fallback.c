@@ -49,8 +49,6 @@ TEST(a_mistaken_fallback_is_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].fallback, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -70,8 +68,6 @@ TEST(it_is_proposed_first_whatever_the_strategy)
         if (r.status) fail_msg("%s", r.out);
         e2e_expect(r.out, "\nX=1,MODE=good,U=4,R=15\n");
         if (strcmp(r.out + strlen(r.out) - 3, "\n1\n") != 0) fail_msg("measured more than once: %s", r.out);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -94,8 +90,6 @@ TEST(it_is_measured_in_full_however_slow)
     const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
     if (own) e2e_expect(own, "R=15\n[null,null]\n");
     assert_non_null(own);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 static const char program[] =
@@ -127,7 +121,6 @@ TEST(unknown_devices_get_it_from_the_header)
                 folder);
     if (r.status) fail_msg("%s", r.err);
     assert_null(strstr(r.err, "devices")); // the fallback is none
-    e2e_done(&r);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int cpp = 0; cpp < 2; cpp++) {
             r = e2e_run(folder,
@@ -135,7 +128,6 @@ TEST(unknown_devices_get_it_from_the_header)
                         "program && { ./program; echo status $?; }",
                         folder, cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
             if (strcmp(r.out, cases[i].status)) fail_msg("%s: %s%s", cases[i].device, r.out, r.err);
-            e2e_done(&r);
         }
     char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
     e2e_expect(text,
@@ -150,7 +142,6 @@ TEST(unknown_devices_get_it_from_the_header)
                 "cmp before some_best.h",
                 folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     // When the job does not name one, an unknown device is an error.
     r = e2e_run(folder,
                 "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
@@ -158,9 +149,7 @@ TEST(unknown_devices_get_it_from_the_header)
                 folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "SOME_DEVICE must be one of: FAKE_GPU");
-    e2e_done(&r);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_not_right_is_left_out_and_that_is_said)
@@ -187,7 +176,6 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
         if (r.status) fail_msg("%s: %s", cases[i].reason, r.err);
         e2e_expect(r.err, "sweetspot: the header has no fallback for other devices: X=");
         e2e_expect(r.err, cases[i].reason);
-        e2e_done(&r);
         char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
         e2e_expect(text, " * any other device: NONE, the job's fallback is left out: X=");
         e2e_expect(text, cases[i].reason);
@@ -195,7 +183,6 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
         assert_null(strstr(text, "DEVICE_FALLBACK"));
         free(text);
         free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -219,8 +206,6 @@ TEST(a_header_of_several_kernels_has_it_too)
     e2e_expect(r.out, "NVIDIA_T4 11\n");
     e2e_expect(r.out, "FAKE_GPU ");
     assert_null(strstr(r.out, "FAKE_GPU 99"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -208,8 +208,6 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
         e2e_expect(r.out, ", tied with trial ");
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -233,8 +231,6 @@ TEST(the_longest_of_several_stages_decides)
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
     e2e_expect(line, "X=6");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
@@ -255,7 +251,6 @@ TEST(three_processes_share_the_rounds)
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, ", 20 rounds)");
-    e2e_done(&r);
     char *log = text_read_file(path, NULL), *line = log;
     static const size_t rounds[] = {7, 7, 6};
     int pids[3];
@@ -274,10 +269,8 @@ TEST(three_processes_share_the_rounds)
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
     e2e_expect(r.out, "\"rounds\": 20");
     e2e_expect(r.out, "\"by_process\": []");
-    e2e_done(&r);
     free(log);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
@@ -287,8 +280,6 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "is out of the final: wrong: scripted");
     e2e_expect(r.out, "X=7,MODE=good");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(who_is_answered_without_times_cannot_win)
@@ -297,8 +288,6 @@ TEST(who_is_answered_without_times_cannot_win)
     struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "X=7,MODE=good");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
@@ -307,17 +296,12 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     char *folder = e2e_folder("two_times");
     struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
     assert_int_equal(r.status, 0); // steady: as a matter of course
-    e2e_done(&r);
-    e2e_remove(folder);
     folder = e2e_folder("two_times");
     r = tune_modes(folder, "7", "\"final_two_times\"");
     assert_int_equal(r.status, 0); // there is no other
     e2e_expect(r.out, "takes one of two times, depending on the process that runs it");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     e2e_expect(r.out, "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
-    e2e_done(&r);
-    e2e_remove(folder);
     folder = e2e_folder("two_times");
     // The steady one has X=8, 1% slower: it may be faster by 9%.
     SCRIPTED_JOB(folder,
@@ -330,7 +314,6 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "more rounds are needed: one of the fastest may be slower than another by up to ");
     e2e_expect(r.out, "% of the fastest, undecided (trial ");
-    e2e_done(&r);
     char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL); // tried again, with more rounds
     e2e_expect(log, "final 2: 6 rounds");
     e2e_expect(log, "final 2: 26 rounds");
@@ -341,8 +324,6 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "undecided: another candidate may be faster by up to ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
@@ -369,11 +350,9 @@ TEST(what_no_final_can_find_is_refused)
         char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
         e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
         e2e_expect(log ? log : r.out, invalid[i].reason);
-        e2e_done(&r);
         free(log);
         free(path);
         free(mode);
-        e2e_remove(folder);
     }
 }
 
@@ -389,8 +368,6 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "winner: trial ");
     e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

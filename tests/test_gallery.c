@@ -87,25 +87,22 @@ static bool names(const char *span, const char *path)
 
 static struct spans gallery, jobs;
 
-static int read_all(void **state)
+static void read_all(void)
 {
-    (void)state;
     char *one = text_read_file(GALLERY, NULL), *two = text_read_file(JOBS, NULL);
-    if (!one || !two) return -1;
+    assert_true(one && two);
     spans_read(&gallery, one);
     spans_read(&jobs, two);
     free(one);
     free(two);
-    return ftw("templates", add_path, 8) || ftw("configs", add_path, 8);
+    assert_false(ftw("templates", add_path, 8) || ftw("configs", add_path, 8));
 }
 
-static int release_all(void **state)
+static void release_all(void)
 {
-    (void)state;
     spans_release(&gallery);
     spans_release(&jobs);
     for (size_t i = 0; i < path_count; i++) free(paths[i]);
-    return 0;
 }
 
 static bool named(const struct spans *s, const char *path)
@@ -147,7 +144,6 @@ TEST(every_file_that_is_named_exists)
 TEST(every_parameter_of_a_job_is_described)
 {
     static const char begin[] = "name = \"";
-    (void)state;
     size_t seen = 0;
     for (size_t i = 0; i < path_count; i++) {
         char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);

@@ -42,7 +42,6 @@ TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "MODE=CORRECT");
-    e2e_done(&r);
     struct store *store = opened_store(path);
     struct error err;
     int bad = 0;
@@ -58,7 +57,6 @@ TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
     assert_int_equal(bad, 0);
     store_close(store);
     free(path);
-    e2e_remove(folder);
 }
 
 // Writes y = a*x + y's expected values and its inputs as .npy files.
@@ -111,7 +109,6 @@ static void run_reference(const char *name, const char *reference, int expected_
         e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) e2e_expect(r.err, "wrong 3");
-    e2e_done(&r);
     free(how);
     free(job);
     free(x);
@@ -119,7 +116,6 @@ static void run_reference(const char *name, const char *reference, int expected_
     free(z);
     free(root);
     free(bin);
-    e2e_remove(folder);
 }
 
 TEST(a_function_in_a_shared_library_is_a_reference)
@@ -203,10 +199,8 @@ TEST(a_kernel_may_take_a_tensor_map)
             e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
         if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
         e2e_expect(r.err, cases[i].expected);
-        e2e_done(&r);
         free(job);
     }
-    e2e_remove(folder);
 }
 
 TEST(the_cpu_and_cublas_agree_on_what_is_right)
@@ -220,8 +214,6 @@ TEST(the_cpu_and_cublas_agree_on_what_is_right)
         "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
         folder, folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The worker driven by hand, with kernels for f32 alone.
@@ -257,10 +249,8 @@ TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
             folder, folder);
         e2e_expect(r.out, "\"error\"");
         e2e_expect(r.out, cases[i].expected);
-        e2e_done(&r);
         free(job);
     }
-    e2e_remove(folder);
 }
 
 TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
@@ -292,8 +282,6 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     free(text);
     free(before);
     free(path);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
@@ -398,8 +386,6 @@ static int compare_gemm(int tile_col, int block_k)
                ? !(conflicts > 3e7)
                : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
-    e2e_done(&r);
-    e2e_remove(folder);
     return bad;
 }
 
@@ -432,8 +418,6 @@ static int compare_sum(void)
     print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours,
                   theirs, 100 * relative);
     store_close(store);
-    e2e_done(&r);
-    e2e_remove(folder);
     return !(relative <= 0.05);
 }
 

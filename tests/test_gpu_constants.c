@@ -37,7 +37,6 @@ static struct outcome_of_command tune(const char *job, const char *source, const
                                           "$BIN/sweetspot export job.cfg --store job.db -o -",
                                           folder, options);
     free(text);
-    e2e_remove(folder);
     return r;
 }
 
@@ -59,7 +58,6 @@ static void run_cases(const struct placed *cases, size_t count)
         struct outcome_of_command r = tune(cases[i].job, cases[i].source, QUICK);
         if (cases[i].said ? !strstr(r.out, cases[i].said) : !both_right(r.out))
             fail_msg("%s: expected %s in:\n%s%s", cases[i].what, cases[i].said ? cases[i].said : "2 ok", r.out, r.err);
-        e2e_done(&r);
     }
 }
 #define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
@@ -248,9 +246,7 @@ TEST(surfaces_are_judged_by_what_is_in_them)
                                           " 2>&1; $BIN/sweetspot status job.cfg --store job.db",
                                           folder);
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
-    e2e_done(&r);
     free(job);
-    e2e_remove(folder);
 }
 
 // The whole way: counters, the final with nvcc's build where there is one, the sanitizers.
@@ -271,7 +267,6 @@ TEST(a_job_with_all_of_them_passes_counters_and_the_final)
         "; cat *.log");
     if (!both_right(r.out)) fail_msg("%s%s", r.out, r.err);
     assert_non_null(strstr(r.out, "s is in an array, which has no guards"));
-    e2e_done(&r);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -44,8 +44,6 @@ TEST(a_configuration_that_wins_is_in_the_final_as_both)
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.out, "x as fast as current (95% interval ");
     e2e_expect(r.out, "ratio to current");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 #define OLD                                                                  \
@@ -63,8 +61,6 @@ TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
     if (!at) fail_msg("%s", r.out);
     while (at > r.out && at[-1] != ' ') at--;
     if (!(atof(at) > 5)) fail_msg("only %s", at);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
@@ -81,8 +77,6 @@ TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
         e2e_expect(r.out, message);
         assert_null(strstr(r.out, "x as fast as current"));
         free(message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -124,8 +118,6 @@ TEST(binaries_and_other_kernels_are_verified_and_timed)
                                            "x as fast as source (95% interval ",
                                            "baseline damaged: not available: cannot compile the PTX"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) e2e_expect(r.out, expected[i]);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Half the registers: the same results, and another kernel, whose registers are in the store.
@@ -144,8 +136,6 @@ TEST(an_option_is_tuned_like_any_parameter)
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.out, "12 in all");
     e2e_expect(r.out, "TWICE_OPTIONS_NVRTC");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

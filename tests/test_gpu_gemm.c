@@ -23,8 +23,6 @@ static void all_right_of(const char *job, const char *script, const char *option
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
     e2e_expect(r.out, " ok");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The same of jobs whose strategy is exhaustive.
@@ -78,10 +76,8 @@ TEST(candidates_of_the_suite_are_right)
                     "s/\"!ALIGNED || /\"ALIGNED\", &/' >%s/flat.cfg",
                     folder);
         assert_int_equal(r.status, 0);
-        e2e_done(&r);
         all_right_of(path, scripts[i], "--strategy random -n 40 --time 15s");
         free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -176,8 +172,6 @@ TEST(buffers_that_do_not_fit_are_refused_with_their_size)
         folder, folder, folder);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "take 4096.0 GiB; the device has");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(matrix_times_vector_is_right_at_all_shapes)
@@ -200,9 +194,7 @@ TEST(matrix_times_vector_is_right_at_all_shapes)
         if (strstr(r.out, " wrong") || strstr(r.out, " out_of_bounds") || strstr(r.out, " crashed") ||
             strstr(r.out, " pruned"))
             fail_msg("%.3000s", r.out);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 // sed scripts for tests/jobs/wgmma_cases.cfg and wgmma_two_pass.cfg.
@@ -256,8 +248,6 @@ TEST(products_in_tf32_are_right_and_are_not_fp32)
                                           "-n 8; $BIN/sweetspot status %s/job.cfg --store %s/g.db",
                                           folder, folder, folder, folder, folder);
     if (!strstr(r.out, " wrong") || strstr(r.out, " ok ")) fail_msg("%.3000s\n%.3000s", r.out, r.err);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(fp32_by_three_products_of_tf32_is_right)
@@ -286,8 +276,4 @@ TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
               "direction = \"inout\"; },/}");
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

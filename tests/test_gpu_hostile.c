@@ -265,7 +265,6 @@ static struct store *tune_cases(const char *folder, size_t family, size_t way, c
                 cache ? cache : kept, final ? "" : "--no-final");
     *bad = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
     if (*bad) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
-    e2e_done(&r);
     struct store *store = opened_store(path);
     free(text);
     free(kept);
@@ -446,7 +445,6 @@ TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
     if (!ran) fail_msg("no such case: %s", chosen);
     bad += summary();
     assert_int_equal(bad, 0);
-    e2e_remove(folder);
 }
 
 // Needs no GPU.
@@ -469,7 +467,6 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
             free(text);
             struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
             if (r.status) fail_msg("%s (%s): %s%s", name, ways[way].name, r.out, r.err);
-            e2e_done(&r);
         }
         for (int k = 0; k < count; k++) {
             plain = plain || (!strcmp(cases[k].name, "plain") && cases[k].verdict == VERDICT_OK);
@@ -481,11 +478,6 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
     print_message("%d wrong kernels, %d right ones\n", wrong, right);
     assert_true(wrong >= 400);
     assert_true(right >= 200);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*verdict*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

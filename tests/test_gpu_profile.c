@@ -84,7 +84,6 @@ static json_t *run_profile(const char *folder, const char *command, const char *
     if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s", err.message);
-    e2e_done(&r);
     return document;
 }
 
@@ -123,7 +122,6 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
                       100 * relative, good ? "" : "  BAD");
         bad += !good;
     }
-    e2e_done(&r);
     json_decref(document);
     return bad;
 }
@@ -138,7 +136,6 @@ TEST(counters_agree_with_ncu_on_nine_kernels)
         print_message("-- %s %s\n", kernels[i].job, kernels[i].config);
         bad += compare_with_ncu(folder, kernels[i].job, kernels[i].kernel, kernels[i].config);
     }
-    e2e_remove(folder);
     assert_int_equal(bad, 0);
 }
 
@@ -188,7 +185,6 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
         json_decref(document);
         free(config);
     }
-    e2e_remove(folder);
 }
 
 static const struct {
@@ -237,7 +233,6 @@ TEST(limiters_are_what_everyone_knows)
         check_traffic(document);
         json_decref(document);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
@@ -270,12 +265,6 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
                          profile_number(stage, "executed") -
                      1) < 0.01);
     json_decref(document);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -98,13 +98,10 @@ TEST(a_python_script_is_a_reference_and_runs_once)
     for (int i = 0; i < 2; i++) {
         struct outcome_of_command r = tune(folder);
         if (r.status) fail_msg("%s%s", r.out, r.err);
-        e2e_done(&r);
     }
     struct outcome_of_command r = e2e_run(folder, "wc -c <%s/runs", folder);
     // Two problems and sets of data, and other data in the final; the second run adds nothing.
     if (atoi(r.out) > 8) fail_msg("%s runs", r.out);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
@@ -116,8 +113,6 @@ TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
     struct outcome_of_command r = tune(folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "wrong 3");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
@@ -137,8 +132,6 @@ TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
         struct outcome_of_command r = tune(folder);
         if (r.status != cases[i].status) fail_msg("%s: %s%s", cases[i].reference, r.out, r.err);
         e2e_expect(r.out, cases[i].said);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -154,8 +147,6 @@ TEST(cub_is_verified_timed_and_compared_with_the_winner)
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.out, "x as fast as by_cub (95% interval ");
     e2e_expect(r.out, "ratio to by_cub");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
@@ -178,12 +169,11 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
     e2e_expect(r.out, "baseline hang: not available: it did not end within its time");
     e2e_expect(r.out, "baseline refuse: not available: launch_error: the function 'refuse' returns 7");
     e2e_expect(r.out, "x as fast as by_cub (95% interval ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-int main(void)
+static void use_nvcc(void)
 {
     unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    return testing_run(NULL, NULL);
 }
+
+TEST_MAIN(use_nvcc, NULL)

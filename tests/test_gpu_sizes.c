@@ -61,9 +61,7 @@ TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
         print_message("case %zu: %s\n", i, r.out);
         for (int k = 0; k < 2; k++)
             if (cases[i].said[k]) e2e_expect(r.out, cases[i].said[k]);
-        e2e_done(&r);
         free(text);
-        e2e_remove(folder);
     }
 }
 
@@ -80,8 +78,6 @@ TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
     print_message("%s\n", r.out);
     assert_null(strstr(r.out, "sizes and values"));
     e2e_expect(r.out, " ok");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

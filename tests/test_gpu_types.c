@@ -36,7 +36,6 @@ static struct outcome_of_command tune(const char *type, const char *c, const cha
                 folder);
     free(job);
     free(source);
-    e2e_remove(folder);
     return r;
 }
 
@@ -52,10 +51,8 @@ TEST(every_integer_type_is_right_and_one_element_off_by_one_is_wrong)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct outcome_of_command r = tune(types[i].type, types[i].c, types[i].offset, "");
         if (strstr(r.out, "wrong") || !both_right(r.out)) fail_msg("%s: %s", types[i].type, r.out);
-        e2e_done(&r);
         r = tune(types[i].type, types[i].c, types[i].offset, " + (i == 70001)");
         if (!strstr(r.out, "2 wrong")) fail_msg("%s: %s", types[i].type, r.out);
-        e2e_done(&r);
     }
 }
 

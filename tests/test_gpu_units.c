@@ -33,8 +33,6 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
     *is_h200 = strstr(device, "H200");
     if (pipe) assert_string_equal(json_get_string(profile, "pipe", ""), pipe);
     json_decref(document);
-    e2e_done(&r);
-    e2e_remove(folder);
     free(job);
     free(own);
     return ceilings;
@@ -137,8 +135,6 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
         print_message("  %-12s cublas %.3f of %s\n", jobs[i].job, share, p->name);
         bad += !(share >= jobs[i].low && share <= jobs[i].high);
         json_decref(document);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
     assert_int_equal(bad, 0);
 }
@@ -178,7 +174,6 @@ TEST(trials_have_the_power_that_the_board_took)
         folder, "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24",
         path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_each(store, false, 0, look, &p, &err), 0);
@@ -187,7 +182,6 @@ TEST(trials_have_the_power_that_the_board_took)
                   p.highest, p.energies);
     assert_true(2 * p.known > p.trials && p.lowest > 30 && p.highest < 1200);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

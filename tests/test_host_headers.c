@@ -100,7 +100,6 @@ TEST(kernels_with_headers_of_the_host_compile)
         free(text);
         requests = more;
     }
-    e2e_done(&r);
     e2e_write(folder, "requests", requests);
     r = e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
     char *rest, *line = strtok_r(r.out, "\n", &rest);
@@ -110,9 +109,7 @@ TEST(kernels_with_headers_of_the_host_compile)
              as_wanted = cases[i].refused ? strstr(line, cases[i].refused) != NULL : good;
         if (!as_wanted) fail_msg("%s%s\n%s", cases[i].before, cases[i].body, line);
     }
-    e2e_done(&r);
     free(requests);
-    e2e_remove(folder);
 }
 
 static void hash_of(const char *path, bool offered, char hash[HASH_TEXT_SIZE])
@@ -140,7 +137,6 @@ TEST(stand_ins_count_in_the_hash_where_they_are_used)
         if (!strcmp(with, without) == sources[i].used) fail_msg("%s", sources[i].text);
     }
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(words_lead_to_stand_ins_that_have_them)

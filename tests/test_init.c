@@ -113,7 +113,6 @@ TEST(jobs_say_what_their_sources_say_and_compile)
                                               name, folder, folder, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         e2e_expect(r.err, "sweetspot check ");
-        e2e_done(&r);
         char *path = text_format("%s/%s.cfg", folder, name), *text = text_read_file(path, NULL);
         assert_non_null(text);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) e2e_expect(text, cases[i].words[w]);
@@ -127,7 +126,6 @@ TEST(jobs_say_what_their_sources_say_and_compile)
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
                 fail_msg("check %s: %s", path, line);
-        e2e_done(&r);
         if (cases[i].fill) {
             char *script = text_format("%s/fill.sed", folder), *fill = text_format("%s%s\n", FILL, cases[i].fill);
             e2e_write(folder, "fill.sed", fill);
@@ -135,13 +133,11 @@ TEST(jobs_say_what_their_sources_say_and_compile)
                         path, folder);
             if (r.status) fail_msg("check %s: status %d\n%s%s", path, r.status, r.out, r.err);
             e2e_expect(r.out, "no mistakes found");
-            e2e_done(&r);
             free(script);
             free(fill);
         }
         free(path);
     }
-    e2e_remove(folder);
 }
 
 TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
@@ -164,13 +160,10 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         assert_int_equal(r.status, 2);
         assert_string_equal(r.out, "");
         e2e_expect(r.err, refused[i].message);
-        e2e_done(&r);
     }
     struct outcome_of_command r = e2e_run(folder, "cat %s/there.cfg && ls %s", folder, folder);
     e2e_expect(r.out, "precious\n");
     assert_null(strstr(r.out, "none.cfg"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_job_elsewhere_finds_its_source)
@@ -191,8 +184,6 @@ TEST(a_job_elsewhere_finds_its_source)
     e2e_expect(r.out, "template = \"src/a.b.cu\"");
     e2e_expect(r.out, "name = \"my-add\"");
     e2e_expect(r.out, "name = \"a_b\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // What a tokenizer is easily wrong about.
@@ -235,8 +226,6 @@ TEST(without_a_compiler_there_are_more_blanks)
     e2e_expect(r.out, "{ buffer = \"counts\"; type = \"u32\"; shape = ");
     e2e_expect(r.out, "{ buffer = \"data\"; type = \"? a type, for the source's byte\"; shape = ");
     e2e_expect(r.out, "{ scalar = \"n\"; type = \"i64\"; }");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A source is cut off anywhere: init answers, and does not crash.
@@ -250,17 +239,14 @@ TEST(broken_sources_are_read_to_their_end)
         struct outcome_of_command r =
             e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init %s/cut.cu -o -", folder);
         if (r.status != 0 && r.status != 2) fail_msg("%zu bytes: status %d\n%s", length, r.status, r.err);
-        e2e_done(&r);
     }
     free(text);
-    e2e_remove(folder);
 }
 
 // The runner of tests says that there is no nvcc.
-static int use_nvcc(void **state)
+static void use_nvcc(void)
 {
-    (void)state;
-    return unsetenv("SWEETSPOT_NVCC");
+    unsetenv("SWEETSPOT_NVCC");
 }
 
 TEST_MAIN(use_nvcc, NULL)

@@ -138,7 +138,6 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
         e2e_write(folder, "job.cfg", text);
         struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         if (r.status || !strstr(r.out, cases[i].memory)) fail_msg("%s: %s%s", cases[i].shape, r.out, r.err);
-        e2e_done(&r);
         free(text);
     }
 }
@@ -166,12 +165,10 @@ TEST(check_holds_the_limits_of_the_architecture)
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, cases[i].said);
         assert_string_equal(r.err, "");
-        e2e_done(&r);
     }
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch sm_77", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "the limits of 'sm_77' are unknown");
-    e2e_done(&r);
 }
 
 // A tensor map's numbers in CUDA's order, or what TMA does not allow of them; "@" stands for the argument's members.
@@ -244,7 +241,6 @@ TEST(the_shipped_jobs_are_sound)
                 "n=$((n+1)); done; echo jobs $n; test $n -ge 40",
                 SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // made of the same pieces
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
 }
 
 TEST(the_objective_weighs_the_problems_that_are_tuned)

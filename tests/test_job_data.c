@@ -9,19 +9,14 @@
 
 static char *folder;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     folder = e2e_folder("job_data");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x() {}\n");
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 // A job with these arguments beside an output y. NULL with the first mistake, or what building its space says.
@@ -70,9 +65,8 @@ static json_t *problem_of(const struct job *job, struct error *err)
     return problem;
 }
 
-static void fills_and_parts_are_asked_for_in_numbers(void **state)
+TEST(fills_and_parts_are_asked_for_in_numbers)
 {
-    (void)state;
     static const struct {
         const char *argument, *buffer; // of the request, without its name
     } cases[] = {
@@ -116,9 +110,8 @@ static void fills_and_parts_are_asked_for_in_numbers(void **state)
     }
 }
 
-static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
+TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
 {
-    (void)state;
     static const struct {
         const char *arguments, *said;
     } cases[] = {
@@ -156,9 +149,8 @@ static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
     }
 }
 
-static void mistakes_that_involve_two_buffers_have_their_line(void **state)
+TEST(mistakes_that_involve_two_buffers_have_their_line)
 {
-    (void)state;
     static const struct {
         const char *arguments, *said;
     } cases[] = {
@@ -189,9 +181,8 @@ struct params {
     uint8_t fp8;
 };
 
-static void structs_are_laid_out_as_in_c(void **state)
+TEST(structs_are_laid_out_as_in_c)
 {
-    (void)state;
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { "
                                 "name = \"width\"; type = \"i32\"; value "
                                 "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, "
@@ -258,9 +249,8 @@ static void structs_are_laid_out_as_in_c(void **state)
     job_free(job);
 }
 
-static void members_that_cannot_be_are_refused_by_name(void **state)
+TEST(members_that_cannot_be_are_refused_by_name)
 {
-    (void)state;
     static const struct {
         const char *members, *said;
     } cases[] = {
@@ -310,9 +300,8 @@ static char *hash_of_reference(const struct job *job)
     return hash;
 }
 
-static void a_reference_library_counts_by_what_it_holds(void **state)
+TEST(a_reference_library_counts_by_what_it_holds)
 {
-    (void)state;
     char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
     char *copy = text_format("%s/lib.so", folder), *command = text_format("cp %s/reference_library.so %s", bin, copy),
@@ -337,15 +326,4 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     job_free(job);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_and_parts_are_asked_for_in_numbers),
-        cmocka_unit_test(what_does_not_fit_a_problem_is_refused_before_it_runs),
-        cmocka_unit_test(mistakes_that_involve_two_buffers_have_their_line),
-        cmocka_unit_test(structs_are_laid_out_as_in_c),
-        cmocka_unit_test(members_that_cannot_be_are_refused_by_name),
-        cmocka_unit_test(a_reference_library_counts_by_what_it_holds),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -322,7 +322,6 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
         struct outcome_of_command r = e2e_run(folder, "FOLDER='%s'; %s", folder, commands[i][0]);
         if (r.status != 2) fail_msg("%s: status %d", commands[i][0], r.status);
         e2e_expect(r.err, commands[i][1]);
-        e2e_done(&r);
     }
 }
 
@@ -402,7 +401,6 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
         at = strstr(at, expected[i]);
         if (!at) fail_msg("'%s' is missing or out of order in:\n%s", expected[i], r.err);
     }
-    e2e_done(&r);
 }
 
 // For a matrix product: what is not a matrix, or fits no memory, is refused before anything is launched.

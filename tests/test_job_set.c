@@ -37,7 +37,6 @@ static char *make_night(void)
 {
     char *folder = e2e_folder("several");
     struct outcome_of_command r = e2e_run(folder, "mkdir '%s/night'", folder);
-    e2e_done(&r);
     e2e_write(folder, "night/x.cu", "\n");
     static const struct {
         const char *name;
@@ -49,7 +48,6 @@ static char *make_night(void)
         write_space(folder, space, 3 + i, jobs[i].library);
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space);
         if (r.status) fail_msg("%s", r.err);
-        e2e_done(&r);
         free(file);
         free(space);
     }
@@ -80,19 +78,15 @@ TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
     e2e_expect(r.out, "\nslow ");
     e2e_expect(r.err, "later has no results yet");
     e2e_expect(r.err, "night/4.cfg:5: ");
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
     e2e_expect(r.out, "2.000 [2.000, 2.000]");
     e2e_expect(r.out, "0.500 [0.500, 0.500]");
-    e2e_done(&r);
     // A job that was not begun is not an error.
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(programs_get_one_document)
@@ -115,7 +109,6 @@ TEST(programs_get_one_document)
         assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
         assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
         json_decref(all);
-        e2e_done(&r);
         // One job: its members are at the top.
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night/1.cfg -f json", folder, command);
         assert_int_equal(r.status, 0);
@@ -124,10 +117,8 @@ TEST(programs_get_one_document)
         assert_string_equal(json_get_string(all, "job", ""), "same");
         assert_null(json_object_get(all, "jobs"));
         json_decref(all);
-        e2e_done(&r);
         free(format);
     }
-    e2e_remove(folder);
 }
 
 TEST(headers_and_exports_of_several_go_into_a_folder)
@@ -147,7 +138,6 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
     assert_int_equal(lines_with(r.out, "slow.json.gz"), 1);
     assert_int_equal(lines_with(r.out, "same 0x"), 1);
     e2e_expect(r.out, "1.000 [1.000, 1.000]");
-    e2e_done(&r);
     static const struct {
         const char *command, *message;
     } refused[] = {
@@ -163,19 +153,15 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         assert_int_equal(r.status, EXIT_USAGE);
         assert_string_equal(r.out, "");
         e2e_expect(r.err, refused[i].message);
-        e2e_done(&r);
     }
     r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
     assert_int_equal(r.status, 1);
-    e2e_done(&r);
     // Nothing would distinguish two jobs of one name.
     write_job(folder, "night/5.cfg", "same", "");
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "night/5.cfg: the job has the same name as night/1.cfg, 'same'");
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
@@ -197,9 +183,7 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
         json_t *all = json_parse(r.out, NULL);
         assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
         json_decref(all);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)

@@ -242,9 +242,8 @@ static void complete_page(void)
     }
 }
 
-static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void **state)
+TEST(every_setting_has_a_section_with_its_facts_in_the_tables_order)
 {
-    (void)state;
     size_t count, sections = 0;
     const struct job_setting *settings = job_settings(&count);
     const char *before = page;
@@ -267,9 +266,8 @@ static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void 
     assert_int_equal(sections, count);
 }
 
-static void the_index_has_a_line_for_each_setting(void **state)
+TEST(the_index_has_a_line_for_each_setting)
 {
-    (void)state;
     size_t count, lines = 0;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -282,9 +280,8 @@ static void the_index_has_a_line_for_each_setting(void **state)
     assert_int_equal(lines, count);
 }
 
-static void every_example_loads_and_names_its_setting(void **state)
+TEST(every_example_loads_and_names_its_setting)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -299,9 +296,8 @@ static void every_example_loads_and_names_its_setting(void **state)
 }
 
 // "- `PIECE` fails with `MESSAGE`.", wherever it stands.
-static void every_mistake_is_refused_in_the_words_of_the_page(void **state)
+TEST(every_mistake_is_refused_in_the_words_of_the_page)
 {
-    (void)state;
     size_t tried = 0;
     for (const char *at = page; (at = strstr(at, "\n- `")); at++) {
         char *list = paragraph(at + 1), *item = strtok(list, "\n"), *middle = strstr(item, "` fails with `");
@@ -332,9 +328,8 @@ static char *with_value(const struct job_setting *s, const char *value)
     return text;
 }
 
-static void no_setting_takes_a_value_of_another_type(void **state)
+TEST(no_setting_takes_a_value_of_another_type)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -363,9 +358,8 @@ static bool refused_by_range(const struct job_setting *s, double value)
     return refused;
 }
 
-static void numbers_are_taken_up_to_their_bounds_and_no_further(void **state)
+TEST(numbers_are_taken_up_to_their_bounds_and_no_further)
 {
-    (void)state;
     size_t count, tried = 0;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -379,9 +373,8 @@ static void numbers_are_taken_up_to_their_bounds_and_no_further(void **state)
     assert_true(tried > 15);
 }
 
-static void defaults_are_values_that_the_setting_takes(void **state)
+TEST(defaults_are_values_that_the_setting_takes)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -396,9 +389,8 @@ static void defaults_are_values_that_the_setting_takes(void **state)
     }
 }
 
-static void expressions_are_described_with_every_function_operator_and_name(void **state)
+TEST(expressions_are_described_with_every_function_operator_and_name)
 {
-    (void)state;
     size_t rows = 0;
     for (const struct expr_function *f = expr_functions; f->name; f++, rows++) {
         char *row = text_format("\n| `%s` | %s |\n", f->shown, f->meaning);
@@ -422,36 +414,19 @@ static void expressions_are_described_with_every_function_operator_and_name(void
     free(operators);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     static const char *const files[] = {"axpy.cu", "axpy.cubin", "simple.cu", "expected.npy", "libmine.so"};
     folder = e2e_folder("settings");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "\n");
     page = text_read_file(PAGE, NULL);
-    if (page && golden_writing()) complete_page();
-    return page ? 0 : -1;
+    assert_non_null(page);
+    if (golden_writing()) complete_page();
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     free(page);
-    e2e_remove(folder);
-    return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_setting_has_a_section_with_its_facts_in_the_tables_order),
-        cmocka_unit_test(the_index_has_a_line_for_each_setting),
-        cmocka_unit_test(every_example_loads_and_names_its_setting),
-        cmocka_unit_test(every_mistake_is_refused_in_the_words_of_the_page),
-        cmocka_unit_test(no_setting_takes_a_value_of_another_type),
-        cmocka_unit_test(numbers_are_taken_up_to_their_bounds_and_no_further),
-        cmocka_unit_test(defaults_are_values_that_the_setting_takes),
-        cmocka_unit_test(expressions_are_described_with_every_function_operator_and_name),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

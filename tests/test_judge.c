@@ -108,12 +108,10 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         e2e_expect(r.out, cases[i].out);
         e2e_expect(r.err, cases[i].err);
-        e2e_done(&r);
     }
     char *path = text_format("%s/out", folder);
     assert_int_not_equal(access(path, F_OK), 0); // no store
     free(path);
-    e2e_remove(folder);
 }
 
 static json_t *judge(const char *folder, const char *options, int status)
@@ -125,7 +123,6 @@ static json_t *judge(const char *folder, const char *options, int status)
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s: %s\n%s", options, err.message, r.out);
     free(all);
-    e2e_done(&r);
     return document;
 }
 
@@ -163,7 +160,6 @@ TEST(the_document_has_what_its_description_says)
     }
     free(description);
     json_decref(document);
-    e2e_remove(folder);
 }
 
 static const json_t *problem_of(const json_t *document, size_t p)
@@ -196,7 +192,6 @@ TEST(the_document_of_a_right_kernel_has_times_and_ratios)
     assert_int_equal(json_array_size(json_object_get(document, "sanitizers")), 4);
     assert_true(json_array_size(json_object_get(document, "findings")) > 0);
     json_decref(document);
-    e2e_remove(folder);
 }
 
 TEST(the_document_of_a_wrong_kernel_has_no_times)
@@ -215,7 +210,6 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
         json_decref(document);
         free(options);
     }
-    e2e_remove(folder);
 }
 
 // The other commands take such a job as well.
@@ -236,9 +230,7 @@ TEST(a_job_without_parameters_is_one_configuration)
         struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
         if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
         e2e_expect(r.out, commands[i].out);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 // The seed of the final's data is drawn, not that of the job.
@@ -250,7 +242,6 @@ TEST(no_two_judgements_use_the_same_data)
     assert_true(json_get_integer(one, "seed", -1) != json_get_integer(other, "seed", -1));
     json_decref(one);
     json_decref(other);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -42,7 +42,6 @@ static void run_kept(const char *folder, const char *command, const char *said)
     const char *first = strstr(r.err, "are not stored");
     assert_true(!first == !strstr(said, "are not stored"));
     if (first) assert_null(strstr(first + 1, "are not stored")); // said once
-    e2e_done(&r);
 }
 
 TEST(what_was_found_is_kept_with_the_trial)
@@ -98,7 +97,6 @@ TEST(what_was_found_is_kept_with_the_trial)
     snprintf(command, sizeof command, "profile %s/job.cfg -t X=7,MODE=good -a X=2,MODE=good", folder);
     run_kept(folder, command, "the findings are not stored: the source has changed");
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
-    e2e_remove(folder);
 }
 
 TEST(a_store_that_cannot_be_written_is_said_once)
@@ -118,8 +116,6 @@ TEST(a_store_that_cannot_be_written_is_said_once)
     e2e_expect(r.out, "Findings");
     e2e_expect(r.err, "the findings are not stored: ");
     assert_null(strstr(strstr(r.err, "the findings are not stored") + 1, "what was found are not stored"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -243,9 +243,7 @@ TEST(every_variable_that_the_program_reads_is_named)
     for (char *name = strtok(r.out, "\n"); name; name = strtok(NULL, "\n"), seen++)
         expect_words(page, name, "sweetspot");
     assert_true(seen > 5);
-    e2e_done(&r);
     free(page);
-    e2e_remove(folder);
 }
 
 static char *folder_of_pages(void)
@@ -253,7 +251,6 @@ static char *folder_of_pages(void)
     char *folder = e2e_folder("pages");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     return folder;
 }
 
@@ -268,8 +265,6 @@ TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
     size_t files = 0;
     for (const char *c = r.out; (c = strchr(c, '\n')); c++) files++;
     assert_int_equal(files, command_count + 1);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(readers_of_manual_pages_have_nothing_to_complain_about)
@@ -284,8 +279,6 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
     bool absent = r.status == 77;
     assert_string_equal(r.err, "");
     if (!absent) e2e_expect(r.out, "SEE ALSO");
-    e2e_done(&r);
-    e2e_remove(folder);
     if (absent) skip();
 }
 
@@ -295,23 +288,17 @@ TEST(mistakes_are_told)
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "unknown command 'tun'; did you mean 'tune'?");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot man tune --output %s", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--output writes all pages");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
     assert_int_equal(r.status, 3);
     e2e_expect(r.err, "sweetspot man: ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static int hand_over(void **state)
+static void hand_over(void)
 {
-    (void)state;
     commands_hand_over(commands);
-    return 0;
 }
 
 TEST_MAIN(hand_over, NULL)

@@ -63,11 +63,9 @@ TEST(names_that_the_header_cannot_have_are_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("case %zu: status %d: %s", i, r.status, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
         free(second);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 // "GOLDEN_X" at `at`: without GOLDEN_, in `macro`; false where the line defines something else.

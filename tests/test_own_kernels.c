@@ -45,10 +45,8 @@ TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alon
     e2e_expect(log, "helper ceilings {}\n");
     e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
     assert_null(strstr(log, "alone"));
-    e2e_done(&r);
     free(log);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(fewer_compilers_than_own_kernels_do_one_after_another)
@@ -61,10 +59,8 @@ TEST(fewer_compilers_than_own_kernels_do_one_after_another)
         assert_non_null(log);
         e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
         e2e_expect(log, "X=1"); // measured
-        e2e_done(&r);
         free(log);
         free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -88,8 +84,6 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
                 fail_msg("%s: status %d, not %d: %s", cases[i].before, r.status, cases[i].status, r.err);
             e2e_expect(r.err, cases[i].said);
             e2e_expect(r.err, cases[i].why);
-            e2e_done(&r);
-            e2e_remove(folder);
         }
 }
 
@@ -111,8 +105,6 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     json_decref(answer);
     json_decref(request);
     free(line);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(every_element_type_has_its_kernels_under_its_macro)

@@ -46,7 +46,6 @@ static char *compile_inlined(char *folder, size_t *size)
     char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
     if (!cubin) fail_msg("no cubin: %s%s", r.out, r.err);
     json_decref(answer);
-    e2e_done(&r);
     return cubin;
 }
 
@@ -76,7 +75,6 @@ TEST(a_line_table_follows_inlined_calls_outwards)
     if (!linetable_read(&table, cubin, size, "nobody", &err)) fail_msg("a kernel that is not there was found");
     e2e_expect(err.message, "no kernel 'nobody'");
     free(cubin);
-    e2e_remove(folder);
 }
 
 TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
@@ -109,7 +107,6 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
     assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);
     free(copy);
     free(cubin);
-    e2e_remove(folder);
 }
 
 static json_t *recorded(int tile_col)
@@ -328,9 +325,7 @@ TEST(the_commands_say_what_is_wrong)
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         e2e_expect(r.out, cases[i].out);
         e2e_expect(r.err, cases[i].err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(the_best_and_the_runner_up_come_from_the_store)
@@ -340,22 +335,17 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
     struct outcome_of_command r =
         e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder,
                 folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "X=7,MODE=good"); // the fake's fastest
     e2e_expect(r.out, "against trial ");
     e2e_expect(r.out, "X=2,MODE=");
-    e2e_done(&r);
     r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t X=1", folder, folder, folder);
     e2e_expect(r.out, "X=1,MODE=good"); // the rest as in the best
-    e2e_done(&r);
     r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t 999", folder, folder, folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "no trial 999");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_reproducible_long_kernel_has_no_such_notes)
@@ -368,8 +358,6 @@ TEST(a_reproducible_long_kernel_has_no_such_notes)
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
     assert_null(strstr(r.err, "counting a kernel"));
-    e2e_done(&r);
-    e2e_remove(folder);
     assert_true(explain_timeout(20) > 20 * 2 * 100);
     assert_true(explain_timeout(NAN) == explain_timeout(0) && explain_timeout(0) >= 60);
 }
@@ -388,8 +376,6 @@ TEST(the_device_rests_unless_the_job_says_otherwise)
                     "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good >%s/profile; grep rest %s/log",
                     rests[i].setting, folder, folder, folder, folder, folder, folder);
         assert_string_equal(r.out, rests[i].expected);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -401,23 +387,19 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
     struct outcome_of_command r =
         e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     for (int trial = 1; trial < 20 && !seen; trial++) {
         r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder,
                     trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
-        e2e_done(&r);
     }
     assert_true(seen);
-    e2e_remove(folder);
 }
 
 static int log_lines(const char *folder, const char *word)
 {
     struct outcome_of_command r = e2e_run(folder, "grep -c %s %s/log", word, folder);
     int count = atoi(r.out);
-    e2e_done(&r);
     return count;
 }
 
@@ -428,7 +410,6 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     struct outcome_of_command r =
         e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     for (int round = 0; round < 2; round++) { // tune kept them
         r = e2e_run(folder,
                     "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
@@ -436,7 +417,6 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
                     folder, folder, folder, folder);
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
-        e2e_done(&r);
     }
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
@@ -455,10 +435,8 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
                     folder, folder, folder, folder);
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
-        e2e_done(&r);
         assert_int_equal(log_lines(folder, "ceilings"), 1); // measured by the first, kept for the second
     }
-    e2e_remove(folder);
 }
 
 TEST(missing_counters_are_reported_with_how_to_fix_it)
@@ -492,25 +470,18 @@ TEST(metrics_are_listed_without_a_gpu)
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
     if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
-        e2e_done(&r);
-        e2e_remove(folder);
         skip();
     }
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "sm__icc_requests_lookup_miss");
     e2e_expect(r.out, "icache_misses (.sum)");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 'dram__bytes*' -f csv");
     e2e_expect(r.out, "dram__bytes_read,counter,");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 nothing_like_it");
     assert_int_equal(r.status, EXIT_NOTHING);
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot list counters --chip XX999");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "install a newer CUPTI");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // NVRTC names the folder that it stood in before the path of what a template includes.

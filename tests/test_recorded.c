@@ -77,7 +77,6 @@ TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
     assert_true(fabs(timed->compile_seconds - 0.3) < 1e-12 && fabs(timed->gpu_seconds - 0.025) < 1e-12);
     assert_true(isnan(r->trials[r->best].gpu_seconds));
     recorded_free(r);
-    e2e_remove(folder);
 }
 
 TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
@@ -93,7 +92,6 @@ TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
     assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // of the runs
     assert_true(isnan(r->trials[1 - r->best].gpu_seconds));
     recorded_free(r);
-    e2e_remove(folder);
 }
 
 TEST(what_went_wrong_elsewhere_has_our_name_for_it)
@@ -120,7 +118,6 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
         recorded_free(r);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
@@ -154,7 +151,6 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
         free(path);
     }
     recorded_free(first);
-    e2e_remove(folder);
 }
 
 static const struct {
@@ -196,8 +192,6 @@ TEST(trials_with_impossible_times_count_as_failed_and_are_counted)
     e2e_expect(r.err, "space.json: 4 configurations count as failed, because their times are impossible");
     e2e_expect(r.err, "cache.json: 1 configurations count as failed, because their times are impossible");
     e2e_expect(r.out, "6: 1 ok, 4 launch_error, 1 wrong");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
@@ -218,21 +212,18 @@ TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
             fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_packed_file_that_is_cut_off_is_an_error)
 {
     char *folder = e2e_folder("cut"), *path = text_format("%s/cut.json.gz", folder);
-    struct outcome_of_command r = e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
+    e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
     struct error err = {""};
     assert_null(recorded_read(path, &err));
     assert_non_null(strstr(err.message, "cut.json.gz"));
     assert_null(recorded_read("/nosuch/file", &err));
     assert_non_null(strstr(err.message, "/nosuch/file"));
-    e2e_done(&r);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(the_shipped_space_is_whole)
@@ -293,11 +284,9 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
         }
         if (counted < ran) fail_msg("%s: %zu of %zu trials have counters", files.gl_pathv[f], counted, ran);
         free(size);
-        e2e_done(&c);
         recorded_free(r);
     }
     globfree(&files);
-    e2e_remove(folder);
 }
 
 // A value for every recorded field, another one for every trial and problem.
@@ -362,7 +351,6 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
                                           "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
                                           space, folder, folder, again);
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
     struct recorded *to = recorded_read(again, &err);
     if (!to) fail_msg("%s", err.message);
     assert_int_equal(to->trial_count, from->trial_count);
@@ -384,7 +372,6 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
     recorded_free(to);
     free(space);
     free(again);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

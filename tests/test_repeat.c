@@ -32,18 +32,14 @@ static const char stages_text[] =
 
 static struct finished job;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     finished_make(&job);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     finished_remove(&job);
-    return 0;
 }
 
 // The job with these stages in the place of its one launch. malloc'ed.

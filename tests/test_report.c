@@ -15,26 +15,22 @@ static char path[64];
 static struct store *store;
 static struct error err;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
     char *command = text_format("mkdir -p out/test && rm -f %s*", path);
     assert_int_equal(system(command), 0);
     free(command);
     assert_int_equal(store_open(&store, path, true, &err), 0);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     store_close(store);
     store = NULL;
     char *command = text_format("rm -f %s*", path);
     assert_int_equal(system(command), 0);
     free(command);
-    return 0;
 }
 
 static void use(const char *device)

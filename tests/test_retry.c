@@ -69,12 +69,9 @@ TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
     assert_int_equal(c.crashed, 0);
     e2e_expect(r.out, "tries: 4\nsaid: 2\n");
     e2e_expect(r.err, "32 new trials");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot status '%s/job.cfg' --store '%s/job.db' --format json", folder, folder);
     e2e_expect(r.out, "\"ok\"");
     assert_null(strstr(r.out, "crashed\": 2"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
@@ -86,11 +83,8 @@ TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
     assert_int_equal(c.ok, 30);
     assert_int_equal(c.crashed, 2);
     e2e_expect(r.out, "tries: 4\nsaid: 2\n");
-    e2e_done(&r);
     r = tune(folder);
     e2e_expect(r.out, "tries: 4\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_candidate_that_would_be_slow_stays_crashed)
@@ -100,8 +94,6 @@ TEST(a_candidate_that_would_be_slow_stays_crashed)
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
     assert_int_equal(counts(folder).crashed, 2);
     e2e_expect(r.out, "tries: 2\nsaid: 0\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -156,7 +156,6 @@ static void expect(const char *folder, const char *before, const char *command, 
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", command, r.status, r.out, r.err);
     e2e_expect(r.out, out);
     e2e_expect(r.err, err);
-    e2e_done(&r);
 }
 
 TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
@@ -176,7 +175,6 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
                " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
     free(header);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(what_is_found_decides)
@@ -201,7 +199,6 @@ TEST(what_is_found_decides)
         write_job(folder, ways[i].mode, ways[i].verification);
         expect(folder, ways[i].before, "tune job.cfg --store job.db -q", 0, ways[i].winner, ways[i].err);
         expect(folder, "", "compare job.cfg --store job.db", 0, ways[i].compared, "");
-        e2e_remove(folder);
     }
 }
 
@@ -224,7 +221,6 @@ TEST(what_is_known_is_not_run_again)
     assert_int_equal(count_lines(folder, "tools"), 4);
     expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=7", "");
     assert_int_equal(count_lines(folder, "tools"), 4);
-    e2e_remove(folder);
 }
 
 TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
@@ -244,7 +240,6 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
     free(proc);
     free(text);
     free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_large_problem_is_not_tried)
@@ -258,10 +253,8 @@ TEST(a_large_problem_is_not_tried)
                 folder, folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7");
-    e2e_done(&r);
     expect(folder, "", "compare job.cfg --store job.db", 0, "none of the job's problems is small enough", "");
     assert_int_equal(count_lines(folder, "tools"), 0);
-    e2e_remove(folder);
 }
 
 TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
@@ -273,12 +266,10 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
                                                "$BIN/sweetspot tune job.cfg --store job.db -q",
                                           folder, folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     expect(folder, "", "compare job.cfg --store job.db", 0, "memcheck, initcheck, synccheck clean; racecheck: skipped",
            "");
     expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");
     assert_int_equal(count_lines(folder, "tools"), 3);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -31,7 +31,6 @@ static struct job *job_with_problems(const char *folder, char *problems)
                 "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
                 folder, folder, folder, folder, problems, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     free(problems);
     char *path = text_format("%s/configs/job.cfg", folder);
     struct job *job = loaded_job(path);
@@ -121,7 +120,6 @@ TEST(the_wave_model_makes_a_better_selector)
     free(relative_times);
     job_free(job);
     recorded_free(recorded);
-    e2e_remove(folder);
 }
 
 enum { SIZES_A_JOB = 50, JOBS = 12 };
@@ -234,7 +232,6 @@ TEST(the_header_selects_what_the_driver_expects)
         free(calls);
         expected = longer, calls = more;
     }
-    e2e_done(&r);
     char *path = text_format("%s/s.h", folder);
     json_t *sections = header_read(path, &err);
     assert_true(json_array_size(sections) > 1);
@@ -281,14 +278,12 @@ TEST(the_header_selects_what_the_driver_expects)
                 "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
                 folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
     free(program);
     free(expected);
     free(calls);
     free(path);
     json_decref(sections);
     recorded_free(recorded);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

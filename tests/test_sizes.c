@@ -37,7 +37,6 @@ static struct job *job_with(const char *problems, const char *verification, char
     mistakes_release(&mistakes);
     free(text);
     free(path);
-    e2e_remove(folder);
     return job;
 }
 

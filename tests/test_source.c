@@ -100,7 +100,6 @@ TEST(every_way_to_include_a_file_makes_it_part_of_the_hash)
         }
         if (!strcmp(hash[0], hash[1]) || strcmp(hash[0], hash[2]) != 0)
             fail_msg("form %zu: %s, %s, %s", i, hash[0], hash[1], hash[2]);
-        e2e_remove(folder);
     }
 }
 
@@ -125,7 +124,6 @@ TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
     if (source_hash(&(struct source_request){.path = path}, hash, &err)) fail_msg("%s", err.message);
     assert_string_equal(hash, expected);
     free(path);
-    e2e_remove(folder);
 }
 
 // The driver's hash covers what any configuration may include.
@@ -146,12 +144,10 @@ TEST(a_header_that_a_parameter_names_is_part_of_the_jobs_hash)
                     folder, folder, folder, folder, folder);
         if (r.status) fail_msg("%s%s", r.out, r.err);
         hash[i] = text_copy(r.out);
-        e2e_done(&r);
     }
     assert_string_not_equal(hash[0], hash[1]);
     assert_string_equal(hash[0], hash[2]);
     for (int i = 0; i < 3; i++) free(hash[i]);
-    e2e_remove(folder);
 }
 
 static json_t *compile_request(const char *folder, char *const *option, const char *macro)
@@ -197,7 +193,6 @@ static json_t *answers(const char *folder)
         if (!answer) fail_msg("%s", err.message);
         json_array_append_new(list, answer);
     }
-    e2e_done(&r);
     return list;
 }
 
@@ -232,7 +227,6 @@ TEST(every_way_to_include_a_file_compiles)
     assert_int_equal(json_array_size(list), FORMS);
     for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
     json_decref(list);
-    e2e_remove(folder);
 }
 
 TEST(the_same_name_means_what_lies_beside_the_including_file)
@@ -253,7 +247,6 @@ TEST(the_same_name_means_what_lies_beside_the_including_file)
     expect_answer(answer, "ok", "", "");
     json_decref(answer);
     free(command);
-    e2e_remove(folder);
 }
 
 TEST(what_was_not_hashed_is_not_compiled)
@@ -286,7 +279,6 @@ TEST(what_was_not_hashed_is_not_compiled)
     free(taken);
     free(skipped);
     free(root);
-    e2e_remove(folder);
 }
 
 TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
@@ -306,10 +298,8 @@ TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
         if (r.status < 1 || r.status > 3) fail_msg("%s: status %d\n%s%s", lines[i], r.status, r.out, r.err);
         if (!strstr(r.err, "not a regular file") && !strstr(r.out, "not a regular file"))
             fail_msg("%s:\n%s%s", lines[i], r.out, r.err);
-        e2e_done(&r);
         free(script);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
@@ -331,7 +321,6 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
     expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
     expect_answer(json_array_get(list, 1), "ok", "", "");
     json_decref(list);
-    e2e_remove(folder);
 }
 
 TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
@@ -349,8 +338,6 @@ TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
     while ((at = strstr(at, "compile_error"))) failed++, at++;
     assert_int_equal(failed, 3);
     e2e_expect(r.out, "the compiler failed");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(figures_are_the_cubins_whatever_a_program_prints)
@@ -383,7 +370,6 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     assert_int_equal(json_get_integer(own, "shared", -1), 256);
     assert_int_equal(json_array_size(json_object_get(answer[1], "warnings")), 0);
     for (int i = 0; i < 2; i++) json_decref(answer[i]);
-    e2e_remove(folder);
 }
 
 TEST(a_damaged_cache_is_compiled_anew)
@@ -421,7 +407,6 @@ TEST(a_damaged_cache_is_compiled_anew)
         }
         json_decref(list);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -29,18 +29,14 @@ static const char source_text[] =
 
 static struct finished job;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     finished_make(&job);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     finished_remove(&job);
-    return 0;
 }
 
 static void write_job(const char *stages)
@@ -73,7 +69,6 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     json_t *answer = json_parse(r.out, &err);
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
-    e2e_done(&r);
     free(line);
     json_decref(request);
     free(path);
@@ -195,7 +190,6 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
         "gcc -std=c99 " STRICT "-I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
         job.folder, main_c, job.folder, job.folder, job.folder);
     if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
                            "#include \"include/mini_best.h\"\n#if PHASE != 2 || BLOCK_M != 64\n#error wrong\n#endif\n"
                            "double w = WEIGHT;\n"
@@ -203,7 +197,6 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
     r = e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     char *alone = text_format("%s/winner.cubin", job.folder);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
@@ -245,7 +238,6 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
                 "-I%s %s -o %s/program && %s/program || exit 1; done",
                 job.folder, main_c, job.folder, job.folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     free(main_c);
     free(stages);
 }

@@ -68,7 +68,7 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
         assert_null(seen);
         store_close(store);
         free(change);
-        remove_all();
+        remove_folder();
         mkdir(folder, 0777);
     }
     struct store *store = open_store(); // the last number is taken by a trial that is gone

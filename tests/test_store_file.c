@@ -86,7 +86,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         assert_in_range(count, committed, committed + 1); // at most the one whose report was cut off
         store_close(store);
     }
-    assert_true(committed > 60);
+    assert_true(committed >= 50); // each of the last 50 rounds added one
     char *command = text_format("ls %s/out | grep -v new- | sort | tr '\\n' ' '", folder), names[128] = "";
     FILE *list = popen(command, "r");
     assert_non_null(fgets(names, sizeof names, list));
@@ -236,7 +236,7 @@ STORE_TEST(a_damaged_or_foreign_store_is_refused_and_untouched)
         if (before) assert_memory_equal(before, after, size_before);
         free(before);
         free(after);
-        remove_all();
+        remove_folder();
         mkdir(folder, 0777);
     }
 }

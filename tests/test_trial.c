@@ -137,8 +137,6 @@ TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
     assert_true(status && status < compare);
     assert_true(value && value < export);
     e2e_expect(export, "\"energy\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 
 #include "tests/tuned_job.h"
 
-#include <time.h>
-
 static const struct {
     const char *mode;
     enum trial_status status;
@@ -52,32 +50,28 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
         sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
     // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
     char *folder = job_folder("modes", "7", list);
+    set_timeout(folder, "2s");
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, "MODE=good");
-    e2e_done(&r);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         char *config = text_format("X=7,MODE=%s", modes[i].mode);
         expect_stored(folder, config, modes[i].status, modes[i].reason);
         free(config);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_hanging_compiler_is_killed_and_replaced)
 {
     char *folder = job_folder("compile_hang", "1, 2", "\"compile_hang\", \"good\"");
-    time_t start = time(NULL);
     tune(folder, "", "");
-    assert_true(time(NULL) - start < 40);
     expect_stored(folder, "X=1,MODE=compile_hang", STATUS_COMPILE_TIMEOUT, "");
     expect_stored(folder, "X=2,MODE=good", STATUS_OK, "");
-    e2e_remove(folder);
 }
 
 TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
 {
     char *folder = job_folder("counts", "1, 2, 3", "\"good\", \"count_crash\"");
-    struct outcome_of_command r = tune_to(0, folder, "", "--no-final");
+    tune_to(0, folder, "", "--no-final");
     struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     for (int x = 1; x <= 3; x++) {
@@ -95,8 +89,6 @@ TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
         free(config);
     }
     store_close(store);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
@@ -105,8 +97,6 @@ TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, "X=7,MODE=good");
     e2e_expect(r.out, "x as fast as cublas");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
@@ -115,9 +105,7 @@ TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, "X=7,MODE=good");
     e2e_expect(r.err, "is out of the final: implausible: scripted");
-    e2e_done(&r);
     expect_stored(folder, "X=7,MODE=final_implausible", STATUS_IMPLAUSIBLE, ""); // a verdict, over its ok
-    e2e_remove(folder);
 }
 
 // The scripted device does 6e13 operations a second, and every trial takes about a millisecond.
@@ -139,22 +127,20 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
         const char *warning = strstr(r.err, "'work' says");
         if (cases[i].part) e2e_expect(r.err, cases[i].part);
         if (warning && (!cases[i].part || strstr(warning + 1, "'work' says"))) fail_msg("case %zu: %s", i, r.err);
-        e2e_done(&r);
         free(job);
         free(text);
-        e2e_remove(folder);
     }
 }
 
-// Trials of 1.2 s each, two at the worker while it is not known that they are slow: together they take longer than the
-// two seconds that one may take.
+// Trials of 2 s each, two at the worker while it is not known that they are slow: together they take longer than the
+// three seconds that one may take.
 TEST(a_deadline_runs_from_when_the_request_is_at_the_head)
 {
     char *folder = job_folder("head", "1, 2, 3", "\"good\"");
-    tune(folder, "export FAKE_DELAY=1200000;", "--no-final");
+    set_timeout(folder, "3s");
+    tune(folder, "export FAKE_DELAY=2000000;", "--no-final");
     assert_int_equal(stored_count(folder, STATUS_OK), 3);
     assert_int_equal(stored_count(folder, STATUS_TIMEOUT), 0);
-    e2e_remove(folder);
 }
 
 TEST(the_final_is_on_other_data_than_the_search)
@@ -167,7 +153,6 @@ TEST(the_final_is_on_other_data_than_the_search)
     assert_int_not_equal(strtoll(job + strlen("job seed "), NULL, 10),
                          strtoll(final + strlen("final seed "), NULL, 10));
     free(text);
-    e2e_remove(folder);
 }
 
 TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
@@ -175,8 +160,6 @@ TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
     char *folder = job_folder("final_crash", "6, 7", "\"final_crash\", \"good\"");
     struct outcome_of_command r = tune_to(EXIT_NOTHING, folder, "", "");
     e2e_expect(r.err, "no winner is decided");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The worker says whose turn it is: who takes it down is out, and another final decides between the others.
@@ -189,11 +172,8 @@ TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_ag
     e2e_expect(r.out, "is out of the final: crashed");
     e2e_expect(r.out, "winner: trial");
     e2e_expect(r.out, ",MODE=good");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
     e2e_expect(r.out, "2 crashed"); // both have their verdict, which replaces ok
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(nothing_valid_is_exit_status_1)
@@ -201,8 +181,6 @@ TEST(nothing_valid_is_exit_status_1)
     char *folder = job_folder("nothing", "1, 2, 3", "\"wrong\", \"compile_error\"");
     struct outcome_of_command r = tune_to(EXIT_NOTHING, folder, "", "");
     e2e_expect(r.err, "no valid result: compile_error 3  wrong 3");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_reference_that_takes_long_shows_how_far_it_is)
@@ -214,8 +192,6 @@ TEST(a_reference_that_takes_long_shows_how_far_it_is)
     e2e_expect(r.err, "the reference on the CPU, 25%");
     e2e_expect(r.err, "the reference on the CPU, 75%");
     e2e_expect(r.out, "X=3,MODE=good");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_machine_that_cannot_is_exit_status_3_with_the_reason)
@@ -224,8 +200,6 @@ TEST(a_machine_that_cannot_is_exit_status_3_with_the_reason)
     struct outcome_of_command r =
         tune_to(EXIT_ENVIRONMENT, folder, "FAKE_ENVIRONMENT='no CUDA driver: install it'", "");
     e2e_expect(r.err, "no CUDA driver: install it");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(without_counters_tuning_goes_on_with_one_warning)
@@ -235,8 +209,6 @@ TEST(without_counters_tuning_goes_on_with_one_warning)
     const char *first = strstr(r.err, "warning: no hardware counters: ERR_NVGPUCTRPERM");
     assert_non_null(first);
     assert_null(strstr(first + strlen("warning: no hardware counters"), "no hardware counters"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_full_disk_or_an_unwritable_folder_is_a_clear_error)
@@ -247,11 +219,8 @@ TEST(a_full_disk_or_an_unwritable_folder_is_a_clear_error)
         e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/file/job.db -q", folder, folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "cannot");
-    e2e_done(&r);
     r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store /proc/nothing/job.db -q", folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed)
@@ -259,14 +228,11 @@ TEST(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed)
     char *folder = job_folder("changes", "1, 2", "\"source_changed\"");
     struct outcome_of_command r = tune_to(EXIT_USAGE, folder, "", "");
     e2e_expect(r.err, "x.cu' has changed meanwhile");
-    e2e_done(&r);
     for (int status = 0; status < STATUS_COUNT; status++)
         assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
     r = e2e_run(folder, SWEETSPOT "profile %s/job.cfg --cache %s/cache -t X=1,MODE=source_changed", folder, folder);
     assert_int_equal(r.status, EXIT_NOTHING);
     e2e_expect(r.err, "x.cu' has changed meanwhile");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(every_gpu_of_a_long_list_gets_its_worker)
@@ -293,9 +259,7 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
                                               folder, folder, mistakes[i]);
         assert_int_equal(r.status, EXIT_USAGE);
         e2e_expect(r.err, "must be a number, a list such as 0,1");
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(any_number_of_metrics_is_kept)
@@ -313,7 +277,6 @@ TEST(any_number_of_metrics_is_kept)
         found += !strcmp(t.counters[i].key, "metric_499") && t.counters[i].value == 499;
     assert_int_equal(found, 1);
     store_close(store);
-    e2e_remove(folder);
 }
 
 // Thirty parameters with names of 120 characters before X: what is cut at the end would be X and MODE.
@@ -333,7 +296,6 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     e2e_write(folder, "job.cfg", text);
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, ",X=7,MODE=good\n");
-    e2e_done(&r);
     assert_int_equal(stored_count(folder, STATUS_OK), 5);
     assert_int_equal(stored_count(folder, STATUS_WRONG), 5);
     free(newly_measured(folder));
@@ -347,7 +309,6 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     free(text);
     free(job);
     free(more);
-    e2e_remove(folder);
 }
 
 // Of requests that are no trials: the worker is killed, and what it said counts for nothing.
@@ -380,12 +341,10 @@ TEST(impossible_answers_to_other_requests_end_the_worker)
         struct outcome_of_command r = tune_to(cases[i].status, folder, before, "");
         char *log = text_read_file(path, NULL), *all = text_format("%s%s", r.err, log ? log : "");
         e2e_expect(all, cases[i].says);
-        e2e_done(&r);
         free(before);
         free(path);
         free(log);
         free(all);
-        e2e_remove(folder);
     }
 }
 

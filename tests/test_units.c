@@ -148,7 +148,6 @@ TEST(the_floor_is_unknown_rather_than_wrong)
     assert_string_equal(words, "");
     free(words);
     json_decref(ceilings);
-    e2e_remove(folder);
 }
 
 TEST(work_is_doubted_by_the_pipe_that_it_names)
@@ -175,7 +174,6 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         job_free(job);
     }
     json_decref(ceilings);
-    e2e_remove(folder);
 }
 
 static bool asks(const json_t *request, const char *name)
@@ -227,7 +225,6 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     assert_false(json_get_bool(request, "lasting", true));
     json_decref(request);
     job_free(job);
-    e2e_remove(folder);
 }
 
 TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
@@ -251,7 +248,6 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
         job_free(job);
         free(work);
     }
-    e2e_remove(folder);
 }
 
 // A recording has ceilings; so has what is exported of a run that replayed it.
@@ -265,7 +261,6 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         "$BIN/sweetspot export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db",
         folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
     for (const char *name = "ab"; *name; name++) {
         struct store *store;
         struct environment environment;
@@ -284,7 +279,6 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         store_close(store);
         free(path);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -65,25 +65,19 @@ static void open_by_tune(const char *file)
     store_close(store);
 }
 
-static int make_store(void **state)
+static void make_store(void)
 {
-    (void)state;
     folder = e2e_folder("views");
     path = text_format("%s/job.db", folder);
     struct outcome_of_command r = e2e_run(folder, TUNE, "operation", "operation", path);
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
     db = open_raw(path, SQLITE_OPEN_READONLY);
-    return 0;
 }
 
-static int remove_store(void **state)
+static void remove_store(void)
 {
-    (void)state;
     sqlite3_close(db);
     free(path);
-    e2e_remove(folder);
-    return 0;
 }
 
 // A copy of the replayed store, malloc'ed name.
@@ -339,7 +333,6 @@ TEST(every_figure_is_the_one_that_is_exported)
     }
     assert_true(t >= 18 && cells > 300);
     json_decref(space);
-    e2e_done(&r);
 }
 
 TEST(a_later_verdict_counts)
@@ -459,7 +452,6 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
     expect(copy, "SELECT count(*) - count(power) > 0 FROM v1_problems", "1");
     struct outcome_of_command r = e2e_run(folder, TUNE "--no-final", "operation", "operation", copy);
     if (r.status) fail_msg("%s", r.err); // it measures the trial again, which adds the column
-    e2e_done(&r);
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
     free(copy);
@@ -515,7 +507,6 @@ TEST(python_reads_them_all)
                 path);
     if (r.status) fail_msg("%s", r.err);
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
-    e2e_done(&r);
 }
 
 TEST_MAIN(make_store, remove_store)

@@ -144,8 +144,6 @@ TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
     assert_int_equal(seen.count, 600);
     assert_true(seen.faults < 20);
     free(path);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)
