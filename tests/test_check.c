@@ -202,9 +202,9 @@ TEST(constants_and_textures_are_compared_with_the_source)
 TEST(compile_errors_are_whole_and_explained)
 {
     static const struct wrong cases[] = {
-        CASE("a host header", NULL, "1i #include <iostream>", "", 1, "compile_error  BLOCK=32,UNROLL=1",
+        CASE("a host header", NULL, "1i #include <iostream>", "", 1, "compile_error  the reference",
              "k.cu:1: catastrophic error: cannot open source file \"iostream\"",
-             "hint: NVRTC has no headers of the host's compiler"),
+             "hint: NVRTC has no headers of the host's compiler", "more failed in the same way"),
         CASE("host code", NULL, "$a int main() { float *p; cudaMalloc(\\&p, 4); return 0; }", "", 1,
              "k.cu:18: error: A function without execution space annotations",
              "hint: NVRTC compiles device code alone"),

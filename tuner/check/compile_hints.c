@@ -50,6 +50,12 @@ static const struct {
      "the constants of a source end at 64 KiB: make large tables __device__ variables, or buffers"},
     {{"has already been defined", NULL},
      "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
+    {{"No such file or directory", NULL}, "name the folder of the header in kernel.include"},
+    {{"expected a \";\"", NULL},
+     "if a tuning parameter takes a pragma's place here, it needs unroll = [...] instead of values = [...]"},
+    {{"identifier \"", "is undefined"},
+     "the source does not declare this name: it may be a macro that 'parameters' or kernel.defines should define, or "
+     "a header may be missing"},
     {{"expected an identifier", NULL},
      "a macro of the job (a parameter, or one of kernel.defines) may have the name of something that the source "
      "declares"},

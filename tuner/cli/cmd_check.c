@@ -13,6 +13,7 @@
 #include "tuner/check/compile_hints.h"
 #include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
@@ -21,12 +22,13 @@
 #include "tuner/setup/request.h"
 
 static struct {
-    const char *path, *arch, *cache;
+    struct job_set jobs;
+    const char *arch, *cache;
     int64_t compile;
 } given = {.arch = "sm_90a", .compile = -1};
 
 static const struct option_spec specs[] = {
-    OPTION_JOB(&given.path),
+    OPTION_JOBS(&given.jobs.named),
     OPTION(integer, &given.compile, "compile", 'c', "N",
            "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
            "(the reference and the first)"),
@@ -44,8 +46,22 @@ struct sample {
     json_t *answer; // that waits to be printed
 };
 
-// Whether it failed. `brief`: says nothing of what compiles.
-static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
+// What has been printed about samples.
+struct printed {
+    uint64_t count; // of the samples
+    bool brief;     // only failures
+    char *error;    // the newest one; NULL: none
+    int64_t same;   // samples that failed in the same way and were not printed
+};
+
+static void print_same(struct printed *p)
+{
+    if (p->same) printf("    %" PRId64 " more failed in the same way\n", p->same);
+    p->same = 0;
+}
+
+// Whether it failed.
+static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, struct printed *p)
 {
     char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
@@ -54,13 +70,19 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     if (strcmp(status, "ok")) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
         char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
-        printf("%s  %s\n%s", status, text, first);
-        if (hint) printf("    hint: %s\n", hint);
-        free(first);
+        bool same = p->error && !strcmp(p->error, first);
+        p->same += same;
+        if (!same) {
+            print_same(p);
+            printf("%s  %s\n%s", status, text, first);
+            if (hint) printf("    hint: %s\n", hint);
+        }
+        free(p->error);
+        p->error = first;
         free(text);
         return true;
     }
-    if (brief) {
+    if (p->brief) {
         free(text);
         return false;
     }
@@ -91,12 +113,12 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
 
 // Prints the answers that are there, in the order of the requests. Returns how many failed.
 static int64_t print_ready(const struct job *job, struct check_samples *chosen, struct sample *all, uint64_t count,
-                           uint64_t *printed, bool brief)
+                           struct printed *p)
 {
     int64_t failed = 0;
-    for (; *printed < count && all[*printed].answer; ++*printed) {
-        struct sample *s = &all[*printed];
-        failed += print_compiled(job, s, s->answer, brief);
+    for (; p->count < count && all[p->count].answer; p->count++) {
+        struct sample *s = &all[p->count];
+        failed += print_compiled(job, s, s->answer, p);
         if (!s->own) check_samples_compiled(chosen, s->number, json_get_string(s->answer, "cubin", NULL));
         json_decref(s->answer);
         s->answer = NULL;
@@ -112,7 +134,8 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
     const struct implementation *kernels[2 + JOB_MAX_BASELINES], *m;
-    uint64_t own = 0, sent = 0, done = 0, printed = 0;
+    uint64_t own = 0, sent = 0, done = 0;
+    struct printed printed = {.brief = brief};
     for (size_t i = 0; (m = job_implementation(job, i)); i++)
         if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) kernels[own++] = m;
     uint64_t samples = own + chosen->count;
@@ -163,7 +186,7 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
             }
             if (got > 0) {
                 current[i]->answer = answer;
-                failed += print_ready(job, chosen, all, sent, &printed, brief);
+                failed += print_ready(job, chosen, all, sent, &printed);
                 busy[i] = false;
                 done++;
             } else if (got < 0 || (dead && busy[i])) {
@@ -177,8 +200,10 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
         }
     }
 out:
+    print_same(&printed);
+    free(printed.error);
     for (size_t i = 0; i < workers; i++) worker_release(&pool[i]);
-    for (; printed < sent; printed++) json_decref(all[printed].answer);
+    for (uint64_t i = printed.count; i < sent; i++) json_decref(all[i].answer);
     free(all);
     free(program);
     return failed;
@@ -189,8 +214,12 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     for (size_t p = 0; p < job->problem_count; p++) {
         int64_t bytes = job_problem_bytes(job, p, err);
         if (bytes < 0) return error_prefix(err, "%s:%d", job->path, job->problems[p].line);
-        printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name,
-               p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
+        static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+        double shown = (double)bytes;
+        size_t unit = 0;
+        for (; shown >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++) shown /= 1024;
+        printf("problem %-32s %s, %.4g %s of buffers\n", job->problems[p].name,
+               p < job->tuned_count ? "tuned" : "verified", shown, units[unit]);
     }
     json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
     if (!request) return -1;
@@ -249,25 +278,26 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     return status;
 }
 
-static int run(void)
-{
-    struct job *job;
-    struct error err;
+// The device that jobs are checked for.
+struct checked_device {
     struct device_limits limits;
+    const char *name;
+};
+
+static int check_job(void *user, const char *path, struct job *job)
+{
+    const struct checked_device *device = user;
+    struct error err;
     struct check check;
-    const char *device;
-    if (device_limits_of(given.arch, &limits, &device))
-        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch, device);
-    int status = session_load_job(given.path, &job);
-    if (status) return status;
-    if (job_build_space(job, &limits, &err)) {
+    int status = 0;
+    if (job_build_space(job, &device->limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", given.path, job->name,
-           space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device);
-    if (check_problems(job, &limits, &err)) {
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
+           space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device->name);
+    if (check_problems(job, &device->limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
     }
@@ -278,7 +308,7 @@ static int run(void)
         printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     fflush(stdout);
-    check_open(&check, job, &limits, given.arch);
+    check_open(&check, job, &device->limits, given.arch);
     if (!status) {
         check_macros(&check);
         check_files(&check);
@@ -291,6 +321,18 @@ static int run(void)
     check_release(&check);
     if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
+    return status;
+}
+
+static int run(void)
+{
+    struct checked_device device;
+    if (device_limits_of(given.arch, &device.limits, &device.name))
+        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch,
+                device.name);
+    int status = job_set_open(&given.jobs);
+    if (!status) status = job_set_each_job(&given.jobs, check_job, &device);
+    job_set_close(&given.jobs);
     return status;
 }
 

@@ -31,7 +31,7 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
            "stop after N configurations, including earlier runs (the job's budget)"),
     OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",
-           "stop when a candidate is as fast as this: 330us (never)"),
+           "stop when a candidate is as fast as this: 330us (never)", .unit = true),
     OPTION(share, &given.request.options.stop.until, "until", 0, "SHARE",
            "stop when doubling the evaluations is expected to gain less than this: 1% (the job's, or never)"),
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",

@@ -50,7 +50,8 @@ static bool set_number(const struct option_spec *spec, const char *text)
 {
     char *end;
     bool any = !spec->low && !spec->high;
-    if (spec->seconds) return !text_duration(text, spec->seconds);
+    if (spec->seconds)
+        return !(spec->unit && !text[strspn(text, "0123456789.eE+-")]) && !text_duration(text, spec->seconds);
     if (spec->integer) {
         errno = 0;
         long long value = strtoll(text, &end, 10);
@@ -98,6 +99,7 @@ static bool set_value(const struct option_spec *spec, const char *command, const
             spec->integer ? "a whole number"
             : spec->real  ? "a number"
             : spec->share ? "a share such as 0.01 or 1%"
+            : spec->unit  ? "a time with its unit, such as 186us"
                           : "a duration such as 90s, 8h or 1h30m",
             range, text);
     return false;
@@ -124,9 +126,23 @@ static const struct {
     {"status", "every", "run `watch sweetspot status JOB`"},
 };
 
+// Options that other programs have. The hint is given where the command has the option of ours.
+static const struct {
+    const char *theirs, *ours, *hint;
+} foreign[] = {
+    {"json", "format", "--format json"},
+    {"csv", "format", "--format csv"},
+    {"gpu", "device", "--device"},
+    {"jobs", "workers", "--workers"},
+    {"threads", "workers", "--workers"},
+    {"timeout", "time", "--time"},
+    {"max-evals", "evaluations", "--evaluations"},
+};
+
 static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)
 {
     const char *names[OPTIONS_MAX + 1] = {"help"};
+    const struct option_spec *all = specs;
     char name[64];
     for (size_t count = 1; specs->name && count < OPTIONS_MAX; specs++)
         if (!specs->positional) names[count++] = specs->name;
@@ -136,9 +152,15 @@ static int unknown_option(const struct option_spec *specs, const char *command, 
         fprintf(stderr, "sweetspot %s: the option '--%s' was removed: %s\n", command, name, removed[i].hint);
         return EXIT_USAGE;
     }
-    const char *nearest = text_nearest(name, names);
+    const char *nearest = text_nearest(name, names), *hint = NULL;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcmp(foreign[i].theirs, name) && find_option(all, foreign[i].ours, strlen(foreign[i].ours)))
+            hint = foreign[i].hint;
     fprintf(stderr, "sweetspot %s: unknown option '--%s'", command, name);
-    if (nearest) fprintf(stderr, "; did you mean '--%s'?", nearest);
+    if (hint)
+        fprintf(stderr, "; use %s", hint);
+    else if (nearest)
+        fprintf(stderr, "; did you mean '--%s'?", nearest);
     fputc('\n', stderr);
     return usage_error(command);
 }

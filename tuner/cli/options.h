@@ -42,6 +42,7 @@ struct option_spec {
     double *real;               // finite; within [low, high] unless both are 0
     double *share;              // from 0 to 1: 0.01 or 1%
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
+    bool unit;                  // a duration needs one: a plain number is not taken for seconds
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string
     const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers

@@ -17,6 +17,7 @@
 #include "tuner/base/settings.h"
 #include "tuner/job/implementation.h"
 #include "tuner/trial/objective.h"
+#include "tuner/trial/trial.h"
 
 enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 enum { JOB_SEED = 1 };       // of search and data, where the command line has none
@@ -74,7 +75,12 @@ struct job {
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     enum job_compiler compiler;
     struct symbols *symbols;
-    struct space *space;  // parameters, derived names, constraints; built by job_build_space
+    struct space *space;   // parameters, derived names, constraints; built by job_build_space
+    size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in the order of the file
+    struct compiled_constraint {
+        struct expr *holds;
+        size_t number; // in the job file's list of all constraints, from 0
+    } * compiled;
     size_t derived_count; // derived names, in order; the expressions are evaluated again for every problem
     struct {
         int slot;
@@ -204,6 +210,10 @@ int job_image_resolve(const struct buffer *, const int64_t *values, struct image
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
+
+// Checks the constraints on the compiler's result. -1 with the one that does not hold. A figure that the compiler did
+// not report counts as -1. (job_compiled.c)
+int job_check_compiled(const struct job *, const uint16_t *config, const struct static_facts *, struct error *reason);
 
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);

@@ -98,6 +98,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             load_parameter(r, job, n, name);
         else if (!node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
+        if (!name || symbols_find(job->symbols, name) < 0) reader_undefined(r, name);
     }
     const struct node *derived = reader_group(r, root, "derived");
     for (size_t i = 0; derived && i < node_count(derived); i++) {
@@ -110,6 +111,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
         else if (job_add_derived(job, node_name(n), text, &err))
             reader_mistake(r, n, "%s", err.message);
+        if (symbols_find(job->symbols, node_name(n)) < 0) reader_undefined(r, node_name(n));
         free(text);
     }
 }
@@ -124,6 +126,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
             reader_mistake(r, n, "a constraint must be a string");
             continue;
         }
+        if (load_compiled_constraint(r, job, n, i)) continue;
         if (space_add_constraint(job->space, node_string(n), &err) < 0) reader_mistake(r, n, "%s", err.message);
     }
 }
@@ -154,16 +157,15 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         const struct node *size = node_at(n, i);
         const char *name = node_name(size);
         if (is_setting(name)) continue;
-        if (!node_is_integer(size)) {
-            const char *removed = setting_removed("problems[]", name);
-            reader_mistake(r, size,
-                           removed ? "setting '%s' in a problem was removed: %s" : "size '%s' must be an integer", name,
-                           removed);
+        const char *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
+        if (removed) {
+            reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
             continue;
         }
+        if (!node_is_integer(size)) reader_mistake(r, size, "size '%s' must be an integer", name);
         if (first) {
             struct error err;
-            if (space_set_constant(job->space, name, node_integer(size), &err)) {
+            if (space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
                 reader_mistake(r, size, "%s", err.message);
                 continue;
             }
@@ -177,8 +179,8 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         const struct node *size = node_member(n, job->size_names[i]);
         if (!size) {
             reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
-        } else if (node_is_integer(size)) {
-            p.sizes[i] = node_integer(size);
+        } else {
+            p.sizes[i] = node_is_integer(size) ? node_integer(size) : 1;
         }
     }
     for (size_t i = 0; !first && i < node_count(n); i++) {
@@ -417,7 +419,9 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
     const struct node *root = reader_root(r);
+    size_t before = mistakes->count;
     reader_check_group(r, root, "the job file", "", NULL);
+    if (mistakes->count > before) reader_undefined(r, NULL);
     load_name(r, job, root);
     if (job_set_limits(job, &device_limits_h200, &err)) reader_mistake(r, NULL, "%s", err.message);
     load_kernel(r, job, root);
@@ -432,8 +436,9 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
-    reader_close(r);
     mistakes_sort(mistakes);
+    reader_drop_consequences(r);
+    reader_close(r);
     if (mistakes->count) {
         job_free(job);
         return -1;

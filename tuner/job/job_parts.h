@@ -22,6 +22,8 @@ int job_locate_error(const struct job *, const char *setting, struct error *err)
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
+// Reads a constraint that names compiled.*, the number-th of the list. False where it names none of them.
+bool load_compiled_constraint(struct reader *, struct job *, const struct node *, size_t number);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.

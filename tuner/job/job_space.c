@@ -9,6 +9,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
         if (bad < 0) return error_prefix(err, "%s", job->path);
+        for (size_t i = 0; i < job->compiled_count; i++) bad += (int)job->compiled[i].number <= bad;
         char setting[32];
         snprintf(setting, sizeof setting, "constraints[%d]", bad);
         return job_locate_error(job, setting, err);

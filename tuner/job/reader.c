@@ -9,6 +9,7 @@
 
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
+#include "tuner/job/syntax_hint.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
@@ -20,6 +21,9 @@ struct reader {
     size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
     size_t depth;
     size_t blanks;
+    bool any_undefined;
+    size_t undefined_count;
+    char **undefined;
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -67,6 +71,44 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
     va_start(args, format);
     add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
+}
+
+void reader_undefined(struct reader *r, const char *name)
+{
+    if (name)
+        memory_add(r->undefined, r->undefined_count) = text_copy(name);
+    else
+        r->any_undefined = true;
+}
+
+static bool is_consequence(const struct reader *r, const struct mistake *m)
+{
+    static const char begin[] = "unknown name '";
+    const char *found = strstr(m->text, begin), *name = found ? found + strlen(begin) : NULL;
+    bool follows = name && r->any_undefined;
+    for (size_t i = 0; name && i < r->undefined_count; i++) {
+        size_t length = strlen(r->undefined[i]);
+        follows |= !strncmp(name, r->undefined[i], length) && name[length] == '\'';
+    }
+    return follows;
+}
+
+void reader_drop_consequences(struct reader *r)
+{
+    struct mistakes *m = r->mistakes;
+    size_t kept = 0, all = m->count;
+    for (size_t i = 0; i < all; i++) {
+        if (is_consequence(r, &m->list[i])) {
+            free(m->list[i].file);
+            free(m->list[i].text);
+        } else {
+            m->list[kept++] = m->list[i];
+        }
+    }
+    m->count = kept;
+    if (kept < all)
+        mistakes_add_in(m, NULL, 0, "%zu more mistake%s follow%s from these", all - kept, all - kept == 1 ? "" : "s",
+                        all - kept == 1 ? "s" : "");
 }
 
 static bool comes_after(const struct mistakes *m, size_t a, size_t b)
@@ -274,15 +316,19 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
     struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
     scan(&s, text, 0);
     if (strlen(text) != size) mistakes_add_in(mistakes, NULL, s.line, "the file has a NUL byte");
-    free(text);
     bool sound = mistakes->count == before;
     int ok = sound && config_read_string(&r->config, longer);
     free(longer);
     if (sound && !ok) {
         char *file = path_of(r, config_error_file(&r->config));
-        mistakes_add_in(mistakes, file, config_error_line(&r->config), "%s", config_error_text(&r->config));
+        int line = config_error_line(&r->config);
+        char *hint = file ? NULL : syntax_hint(path, text, line);
+        mistakes_add_in(mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
+                        hint ? hint : "");
+        free(hint);
         free(file);
     }
+    free(text);
     if (!ok) goto fail;
     look_through(r, config_root_setting(&r->config), "");
     if (!r->blanks) return r; // with blanks, all else would be said of what is not there
@@ -295,6 +341,8 @@ void reader_close(struct reader *r)
 {
     if (!r) return;
     config_destroy(&r->config);
+    for (size_t i = 0; i < r->undefined_count; i++) free(r->undefined[i]);
+    free(r->undefined);
     free(r->folder);
     free(r);
 }

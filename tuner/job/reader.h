@@ -23,6 +23,11 @@ void reader_places(const struct reader *, struct job *);
 void reader_mistake(struct reader *, const struct node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Notes that a mistake leaves a name undefined (NULL: any name, because a whole group is misspelt). Its later uses are
+// mistakes that only follow from the first one: reader_drop_consequences replaces them by their number.
+void reader_undefined(struct reader *, const char *name);
+void reader_drop_consequences(struct reader *);
+
 int node_line(const struct node *);
 const char *node_name(const struct node *); // of a member of a group; NULL in lists
 bool node_is_group(const struct node *);

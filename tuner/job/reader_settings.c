@@ -141,7 +141,10 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     for (int i = 0; s->words[i]; i++)
         if (node_is_string(n) && !strcmp(node_string(n), s->words[i])) return i;
     char *list = text_join(s->words, "\", \"");
-    const char *nearest = node_is_string(n) ? text_nearest(node_string(n), s->words) : NULL;
+    const char *nearest = node_is_string(n) ? setting_foreign_word(node_string(n)) : NULL;
+    bool known = false;
+    for (int i = 0; nearest && s->words[i]; i++) known |= !strcmp(nearest, s->words[i]);
+    if (node_is_string(n) && !known) nearest = text_nearest(node_string(n), s->words);
     reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
                    nearest ? nearest : "", nearest ? "\"?" : "");
     free(list);

@@ -139,3 +139,25 @@ const char *setting_foreign(const char *name)
         if (!strcasecmp(foreign[i].theirs, name)) return foreign[i].ours;
     return NULL;
 }
+
+const char *setting_foreign_word(const char *value)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } words[] = {
+        {"float", "f32"},          {"float32", "f32"},      {"double", "f64"},   {"float64", "f64"},
+        {"half", "f16"},           {"__half", "f16"},       {"float16", "f16"},  {"bfloat16", "bf16"},
+        {"__nv_bfloat16", "bf16"}, {"char", "i8"},          {"int8_t", "i8"},    {"unsigned char", "u8"},
+        {"uint8_t", "u8"},         {"short", "i16"},        {"int16_t", "i16"},  {"unsigned short", "u16"},
+        {"uint16_t", "u16"},       {"int", "i32"},          {"int32", "i32"},    {"int32_t", "i32"},
+        {"unsigned", "u32"},       {"unsigned int", "u32"}, {"uint32_t", "u32"}, {"long long", "i64"},
+        {"int64", "i64"},          {"int64_t", "i64"},      {"size_t", "u64"},   {"unsigned long long", "u64"},
+        {"uint64_t", "u64"},
+    };
+    if (!strncmp(value, "const ", 6)) value += 6;
+    size_t length = strcspn(value, "*&");
+    while (length && value[length - 1] == ' ') length--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].theirs) == length && !strncmp(words[i].theirs, value, length)) return words[i].ours;
+    return NULL;
+}

@@ -9,4 +9,7 @@ const char *setting_removed(const char *group, const char *name);
 // How to say here what a setting of this name says in another tuner: "it is 'constraints' here". Static text, or NULL.
 const char *setting_foreign(const char *name);
 
+// The word here for a value that others write: "f32" for "float" and "const float *". Static text, or NULL.
+const char *setting_foreign_word(const char *value);
+
 #endif

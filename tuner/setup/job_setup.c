@@ -261,6 +261,16 @@ static int check_launches(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
+static int check_compiled(const struct job *job, const uint16_t *config, const struct compiled *compiled,
+                          struct error *reason)
+{
+    struct trial_stage *stages = memory_new(compiled->entry_count + 1, sizeof *stages);
+    for (size_t i = 0; i < compiled->entry_count; i++) stages[i] = compiled->entries[i].figures;
+    struct static_facts facts = static_facts_of(stages, compiled->entry_count);
+    free(stages);
+    return job_check_compiled(job, config, &facts, reason);
+}
+
 // Appends the launches on those drawn sizes that the candidate can be launched on. The header's expressions are the
 // same, so that it refuses the others.
 static void add_drawn(const struct job *drawn, const struct device_limits *limits, const uint16_t *config,
@@ -285,6 +295,7 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     *problems = request_problems(job, config, compiled, false, launches, count, reason);
     if (!*problems || does_too_little(job, *launches, *count, reason)) return -1;
     if (check_launches(job, limits, compiled, *launches, *count, reason)) return -1;
+    if (check_compiled(job, config, compiled, reason)) return -1;
     if (job->drawn) add_drawn(job->drawn, limits, config, compiled, *problems);
     return 0;
 }

@@ -53,6 +53,11 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                               known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
                               defines, "parameters", parameters, "replayed", (int)replayed);
     if (!facts) return NULL;
+    json_t *compiled = json_array();
+    for (size_t i = 0; i < job->compiled_count; i++)
+        json_array_append_new(compiled, json_string(expr_text(job->compiled[i].holds)));
+    if (job->compiled_count) json_object_set(facts, "compiled", compiled);
+    json_decref(compiled);
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     static const char *const same[] = {"problems", "reference", "verify"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)

@@ -18,6 +18,7 @@ const struct environment_setting environment_settings[] = {
     {"options.#", true, "an option for the compiler, or the content of a file that one names"},
     {"defines.#", true, "a macro that all configurations share: NAME=VALUE"},
     {"parameters.#", true, "a tuning parameter's name; its value is part of the configuration"},
+    {"compiled.#", true, "a constraint on the compiler's result, which rejects candidates before they are measured"},
     {"compiler", true, "the compiler and its version"},
     {"device", true, "the device's name"},
     {"arch", true, "the architecture that is compiled for"},
