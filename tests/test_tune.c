@@ -63,23 +63,19 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
 TEST(constraints_on_the_compilers_result_are_checked_before_the_gpu_gets_a_candidate)
 {
     char *folder = job_folder("compiled", "5, 6, 7", "\"good\"");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "echo 'constraints = ( \"X > 4\", \"compiled.registers == 32\", \"compiled.code < 1007 || X == 9\" "
-                ");' >>%s/job.cfg",
-                folder);
-    e2e_done(&r);
+    e2e_run(folder,
+            "echo 'constraints = ( \"X > 4\", \"compiled.registers == 32\", \"compiled.code < 1007 || X == 9\" );' "
+            ">>%s/job.cfg",
+            folder);
     tune(folder, "", "");
     expect_stored(folder, "X=6,MODE=good", STATUS_OK, "");
     expect_stored(folder, "X=7,MODE=good", STATUS_PRUNED,
                   "violates the constraint \"compiled.code < 1007 || X == 9\": compiled.code = 1007");
     assert_int_equal(lines_measured(folder), 2);
     // What was pruned by another constraint says nothing about the job without it.
-    r = e2e_run(folder, "sed -i '/^constraints/d' %s/job.cfg", folder);
-    e2e_done(&r);
+    e2e_run(folder, "sed -i '/^constraints/d' %s/job.cfg", folder);
     tune(folder, "", "");
     expect_stored(folder, "X=7,MODE=good", STATUS_OK, "");
-    e2e_remove(folder);
 }
 
 TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compilers_result)
@@ -90,19 +86,14 @@ TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compi
         "printf 'constraints = (\n\"compiled.spills == 0\",\n\"4 / X > 1\" );\n' >>%s/job.cfg; wc -l <%s/job.cfg",
         folder, folder);
     int line = atoi(r.out);
-    e2e_done(&r);
     r = tune_to(2, folder, "", "");
     char *place = text_format("job.cfg:%d: ", line);
     e2e_expect(r.err, place);
     e2e_expect(r.err, "division by zero");
     free(place);
-    e2e_done(&r);
-    r = e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' %s/job.cfg", folder);
-    e2e_done(&r);
+    e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' %s/job.cfg", folder);
     r = tune_to(2, folder, "", "");
     e2e_expect(r.err, "unknown name 'compiled.spills'");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_hanging_compiler_is_killed_and_replaced)
