@@ -120,24 +120,22 @@ static inline const char *golden_last_line(const char *from, const char *start)
 // Compares the text with tests/golden/<name>.txt after blotting, or writes that file.
 static inline void golden_hold(const char *folder, const char *name, const char *printed_text, const struct blot *blots)
 {
-    char *path = text_format("tests/golden/%s.txt", name), *text = text_copy(printed_text);
+    char *path = test_text("tests/golden/%s.txt", name), *text = text_copy(printed_text);
     for (const struct blot *b = golden_everywhere; b->pattern; b++) text = golden_blot(text, b);
     for (const struct blot *b = blots; b && b->pattern; b++) text = golden_blot(text, b);
     text = golden_round(text);
     if (golden_writing()) {
         golden_write(path, text);
     } else {
-        char *printed = text_format("%s/printed", folder);
+        char *printed = test_text("%s/printed", folder);
         golden_write(printed, text);
         struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
         if (difference.status) {
             print_message("%s%s", difference.out, difference.err);
             fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
         }
-        free(printed);
     }
     free(text);
-    free(path);
 }
 
 #endif

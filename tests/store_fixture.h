@@ -32,9 +32,8 @@ static inline void make_folder(void)
 
 static inline void remove_folder(void)
 {
-    char *command = text_format("rm -rf '%s'", folder);
+    char *command = test_text("rm -rf '%s'", folder);
     assert_int_equal(system(command), 0);
-    free(command);
 }
 
 // A fresh folder and store path for every test.

@@ -9,9 +9,8 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
     char *folder = e2e_folder("quoting"), *line = text_command(words);
     assert_int_equal(strncmp(line, "plain configs/a-b_c.cfg 'two words' '' ", 39), 0);
     struct outcome_of_command r = e2e_run(folder, "printf '%%s|' %s", line);
-    char *expected = text_join(words, "|"), *all = text_format("%s|", expected);
+    char *expected = text_join(words, "|"), *all = test_text("%s|", expected);
     assert_string_equal(r.out, all);
-    free(all);
     free(expected);
     free(line);
 }
@@ -35,12 +34,11 @@ static void follow(const char *folder, const char *text, const char *label, cons
 {
     const char *at = strstr(text, label);
     if (!at) fail_msg("no '%s' in: %s", label, text);
-    char *line = text_format("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
+    char *line = test_text("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
     assert_non_null(strstr(line, expected));
     struct outcome_of_command r =
         e2e_run(folder, "cd '%s/a b'; sweetspot() { \"$BIN/sweetspot\" \"$@\"; }\n%s", folder, line);
     if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
-    free(line);
 }
 
 TEST(every_hint_repeats_the_options_in_use)

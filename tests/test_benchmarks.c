@@ -39,21 +39,19 @@ static bool read_row(char *line, char *fields[FIELDS])
 
 TEST(every_row_is_a_job_and_README_shows_ten_at_most)
 {
-    char *text = text_read_file("tests/measure/benchmarks.tsv", NULL), *fields[FIELDS], *rest;
+    char *text = test_owned(text_read_file("tests/measure/benchmarks.tsv", NULL)), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
     assert_non_null(text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!read_row(line, fields)) continue;
-        char *path = text_format("configs/%s.cfg", fields[1]);
+        char *path = test_text("configs/%s.cfg", fields[1]);
         if (access(path, F_OK)) fail_msg("benchmarks.tsv: there is no %s", path);
-        free(path);
         assert_true(atoi(fields[2]) > 0 && atoi(fields[3]) > 0);
         readme += !strcmp(fields[4], "yes");
         rows++;
     }
     assert_true(rows > 20);
     assert_true(readme > 0 && readme <= 10);
-    free(text);
 }
 
 static void expect_text(const char *path, const json_t *object, const char *key)
@@ -75,7 +73,7 @@ static void check_file(const char *path)
     if (!json_is_false(json_object_get(compare, "replayed"))) fail_msg("%s is not a measurement", path);
     if (!(json_number_value(json_object_get(root, "candidates")) > 0)) fail_msg("%s has no candidates", path);
     const char *job = json_string_value(json_object_get(root, "job"));
-    char *begin = text_format(
+    char *begin = test_text(
         "sweetspot tune configs/%s.cfg --time %" JSON_INTEGER_FORMAT "s --seed %" JSON_INTEGER_FORMAT " ", job,
         json_integer_value(json_object_get(root, "seconds")), json_integer_value(json_object_get(root, "seed")));
     const char *command = json_string_value(json_object_get(root, "command"));
@@ -97,7 +95,6 @@ static void check_file(const char *path)
         if (spread != 1) fail_msg("%s: problem %zu has no winner's time with an interval", path, p);
     }
     assert_true(p > 0);
-    free(begin);
     json_decref(root);
 }
 
@@ -114,7 +111,7 @@ TEST(every_figure_names_machine_commit_and_command)
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
-    char *list = text_read_file("docs/experiments/README.md", NULL);
+    char *list = test_owned(text_read_file("docs/experiments/README.md", NULL));
     assert_non_null(list);
     e2e_expect(list, "NVIDIA H200");
     assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
@@ -122,17 +119,14 @@ TEST(every_experiment_is_listed_and_names_machine_and_command)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *name = strrchr(found.gl_pathv[i], '/') + 1;
         if (!strcmp(name, "README.md")) continue;
-        char *text = text_read_file(found.gl_pathv[i], NULL), *link = text_format("](%s)", name);
+        char *text = test_owned(text_read_file(found.gl_pathv[i], NULL)), *link = test_text("](%s)", name);
         e2e_expect(list, link);
         e2e_expect(text, "](README.md)");
         if (!strstr(text, "sweetspot ") && !strstr(text, "tests/measure/") && !strstr(text, "out/bin/") &&
             !strstr(text, ".cfg"))
             fail_msg("%s names no command", found.gl_pathv[i]);
-        free(text);
-        free(link);
     }
     globfree(&found);
-    free(list);
 }
 
 static char *folder;

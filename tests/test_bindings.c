@@ -81,7 +81,7 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
 {
     struct error err;
     size_t size, bytes;
-    char *one = text_read_file(cubin, &size), *path = text_format("%s.units", cubin);
+    char *one = text_read_file(cubin, &size), *path = test_text("%s.units", cubin);
     void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -94,7 +94,6 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
                                 path, arguments, arguments));
     free(both);
     free(one);
-    free(path);
     return failed;
 }
 
@@ -283,12 +282,11 @@ TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = text_format("[%s]", cases[i].buffer);
+        char *buffers = test_text("[%s]", cases[i].buffer);
         int failed = bench_open(&b, buffers, cases[i].arguments);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);
-        free(buffers);
     }
 }
 
@@ -328,12 +326,11 @@ TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = text_format("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
+        char *buffers = test_text("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
         int failed = bench_open_units(&b, buffers, ARGUMENTS);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);
-        free(buffers);
     }
 }
 
@@ -347,7 +344,7 @@ TEST(an_input_that_is_restored_is_put_back_into_its_variable)
 {
     static const char scale[] = "{'name':'ns::scale','type':'f32','cols':2,'symbol':'required','restore':true}";
     struct bench b;
-    char *buffers = text_format("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
+    char *buffers = test_text("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
     if (bench_open(&b, buffers, ARGUMENTS)) fail_msg("%s", b.err.message);
     float *at = buffer(&b, "ns::scale", 0);
     at[0] = at[1] = 3;
@@ -359,7 +356,6 @@ TEST(an_input_that_is_restored_is_put_back_into_its_variable)
     launch(&b, 0);
     assert_true(((float *)fake_variable("_ZN2ns5scaleE"))[0] == 3 && at[0] == 3);
     bench_close(&b);
-    free(buffers);
 }
 
 TEST(symbols_have_the_names_of_their_variables)

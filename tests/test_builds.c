@@ -11,11 +11,10 @@
 // A job of X by MODE; NULL: one problem.
 static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
-    char *folder = e2e_folder(name), *settings = text_format("search = { strategy = \"exhaustive\"; };\n%s", more);
+    char *folder = e2e_folder(name), *settings = test_text("search = { strategy = \"exhaustive\"; };\n%s", more);
     char *parameters = text_format("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
     SCRIPTED_JOB(folder, .name = "built", .parameters = parameters, .problems = problems, .more = settings);
     free(parameters);
-    free(settings);
     return folder;
 }
 
@@ -77,7 +76,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
          "built by nvcc with BUILT_OPTIONS_NVCC: not timed: there is no nvcc\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *mode = text_format("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
+        char *mode = test_text("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
         char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
         struct outcome_of_command r = tune(folder, variables, "2>&1");
         assert_int_equal(r.status, 0);
@@ -98,14 +97,13 @@ TEST(the_race_of_builds_is_reported_everywhere)
         else if (strstr(r.out, " makes a "))
             fail_msg("%s: %s", cases[i].verdict, r.out);
         free(variables);
-        free(mode);
     }
 }
 
 // Each as long as the final, in the same number of processes.
 TEST(the_race_goes_by_the_finals_protocol)
 {
-    char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = text_format("%s/log", folder);
+    char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
     assert_int_equal(r.status, 0);
     char *log = text_read_file(path, NULL), *line = log;
@@ -130,7 +128,6 @@ TEST(the_race_goes_by_the_finals_protocol)
     e2e_expect(r.out, "\"verdict\": \"same\"");
     e2e_expect(r.out, "\"compiler\": \"nvcc 13.1.2\"");
     free(log);
-    free(path);
 }
 
 TEST(it_can_be_switched_off)
@@ -190,7 +187,7 @@ TEST(every_kernel_of_a_set_is_raced)
     if (r.status) fail_msg("%s", r.out);
     e2e_expect(r.out, "2 kernels for 2 problems");
     e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
-    char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL);
+    char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     e2e_expect(log, "race 0: 7 rounds, 4 candidates");
     json_t *document = builds_document(folder);
     assert_int_equal(json_array_size(json_object_get(document, "builds")), 2);
@@ -203,8 +200,6 @@ TEST(every_kernel_of_a_set_is_raced)
     r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o - | grep -c 'a SLOWER kernel'",
                 folder);
     assert_string_equal(r.out, "2\n");
-    free(log);
-    free(path);
 }
 
 // With the real compilers ---------------------------------------------------------------------------------------------
@@ -246,7 +241,7 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
 {
     if (no_nvcc() || system("command -v readelf >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        char *folder = e2e_folder("exact"), *more = text_format("%s/more", folder);
+        char *folder = e2e_folder("exact"), *more = test_text("%s/more", folder);
         assert_int_equal(mkdir(more, 0777), 0);
         e2e_write(more, "part.h", "#define PART 5\n");
         char *job =
@@ -267,8 +262,8 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
         json_t *document = builds_document(folder);
         const json_t *entry =
             json_array_get(json_object_get(json_array_get(json_object_get(document, "builds"), 0), "nvcc"), 0);
-        char *registers = text_format("Used %lld registers", (long long)json_get_integer(entry, "registers", -1));
-        char *code = text_format("code %06llx\n", (unsigned long long)json_get_integer(entry, "code_bytes", -1));
+        char *registers = test_text("Used %lld registers", (long long)json_get_integer(entry, "registers", -1));
+        char *code = test_text("code %06llx\n", (unsigned long long)json_get_integer(entry, "code_bytes", -1));
         r = e2e_run(folder, by_hand, folder, forms[i].symbol);
         if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
         e2e_expect(r.out, registers);
@@ -280,10 +275,7 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
                     folder, forms[i].symbol);
         assert_string_equal(r.out, "1\n");
         json_decref(document);
-        free(registers);
-        free(code);
         free(job);
-        free(more);
     }
 }
 
@@ -312,7 +304,7 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *folder = write_job("bad", "\"good\"", NULL, TWO "compile = { timeout = \"2s\"; };");
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
-        char *script = text_format("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
+        char *script = test_text("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
         struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
         e2e_write(folder, "bin/nvcc", script);
         r = e2e_run(
@@ -327,7 +319,6 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
         e2e_expect(r.out, "status 0\ntmp\n"); // nothing is left there
         if (!strstr(r.out, "tmp\n") || strcmp(strstr(r.out, "status 0\ntmp\n"), "status 0\ntmp\n") != 0)
             fail_msg("left behind: %s", r.out);
-        free(script);
     }
 }
 

@@ -68,7 +68,7 @@ struct wrong {
 
 static void write_npy(const char *folder, const char *name, const char *shape, size_t floats)
 {
-    char *path = text_format("%s/%s", folder, name);
+    char *path = test_text("%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     fputs("\x93NUMPY\x01", file);
@@ -79,7 +79,6 @@ static void write_npy(const char *folder, const char *name, const char *shape, s
     for (int i = 0; i < 7; i++) fputc(i < 6 ? ' ' : '\n', file);
     for (size_t i = 0; i < 4 * floats; i++) fputc(0, file);
     fclose(file);
-    free(path);
 }
 
 static void run(const struct wrong *cases, size_t count)
@@ -100,11 +99,10 @@ static void run(const struct wrong *cases, size_t count)
             "cd '%s' && sed '%s' sound.cfg >job.cfg && sed '%s' sound.cu >k.cu && $BIN/sweetspot check job.cfg %s",
             folder, w->job ? w->job : "", w->kernel ? w->kernel : "", w->arguments);
         if (r.status != w->status) fail_msg("%s: status %d\n%s%s", w->what, r.status, r.out, r.err);
-        char *all = text_format("%s%s", r.out, r.err);
+        char *all = test_text("%s%s", r.out, r.err);
         for (size_t k = 0; k < 4 && w->said[k]; k++)
             if (!strstr(all, w->said[k])) fail_msg("%s: expected '%s' in:\n%s", w->what, w->said[k], all);
         if (!w->said[0] && *r.err) fail_msg("%s: %s", w->what, r.err);
-        free(all);
     }
 }
 #define RUN(cases) run(cases, sizeof cases / sizeof *cases)

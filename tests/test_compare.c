@@ -185,7 +185,7 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *begin = text_copy(finished_job_text), *reference = strstr(begin, "reference ="),
+        char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
              *end = strstr(reference, "work ="), *out;
         *reference = 0;
         char *changed =
@@ -200,18 +200,16 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
         assert_contains(out, cases[i].json);
         free(out);
         free(changed);
-        free(begin);
     }
 }
 
 TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 {
-    char *err, *changed = text_copy(finished_job_text);
+    char *err, *changed = test_owned(text_copy(finished_job_text));
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     memcpy(strstr(changed, "N = 77"), "N = 78", 6);
     finished_write(job.job, changed);
-    free(changed);
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "did not have the problem");
     free(err);
@@ -281,7 +279,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 
 TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
 {
-    char *err, *changed = text_copy(finished_job_text), *other = text_format("%s/other.cfg", job.folder);
+    char *err, *changed = test_owned(text_copy(finished_job_text)), *other = test_text("%s/other.cfg", job.folder);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
     finished_write(other, changed);
@@ -296,8 +294,6 @@ TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
     assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
     assert_contains(err, "mini.cfg:1: ");
     free(err);
-    free(changed);
-    free(other);
 }
 
 TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, setup, teardown)

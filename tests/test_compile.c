@@ -30,11 +30,10 @@ static json_t *ask(const char *folder, const char *request, double *seconds)
 
 static json_t *compile(const char *folder, const char *rest)
 {
-    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                                "x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n",
-                                folder, folder, folder, rest);
+    char *request = test_text("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                              "x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n",
+                              folder, folder, folder, rest);
     json_t *answer = ask(folder, request, NULL);
-    free(request);
     return answer;
 }
 
@@ -90,12 +89,11 @@ TEST(unroll_pragmas_reach_the_compiler)
     static const char *const pragmas[] = {"_Pragma(\\\"unroll 1\\\")", "_Pragma(\\\"unroll\\\")"};
     write_source(folder);
     for (int i = 0; i < 2; i++) {
-        char *rest = text_format("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
+        char *rest = test_text("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
         json_t *answer = compile(folder, rest);
         expect_status(answer, "ok");
         bytes[i] = json_get_integer(json_array_get(json_object_get(answer, "entries"), 0), "code_bytes", -1);
         json_decref(answer);
-        free(rest);
     }
     assert_true(bytes[0] > 0 && bytes[1] > 4 * bytes[0]);
 }
@@ -159,7 +157,7 @@ TEST(a_compile_is_cancelled_at_its_deadline)
         free(text);
         text = longer;
     }
-    char *request = text_format(
+    char *request = test_text(
         "{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n",
         text);
     double seconds;
@@ -167,7 +165,6 @@ TEST(a_compile_is_cancelled_at_its_deadline)
     expect_status(answer, "compile_timeout");
     assert_true(seconds < 10);
     json_decref(answer);
-    free(request);
     free(text);
 }
 
@@ -189,9 +186,8 @@ static char *numbered(const char *format, int count)
 {
     char *list = text_copy("");
     for (int i = 0; i < count; i++) {
-        char *one = text_format(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
+        char *one = test_text(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
         free(list);
-        free(one);
         list = longer;
     }
     return list;
@@ -238,12 +234,11 @@ TEST(what_is_not_a_string_is_refused_by_name)
         {"\"defines\":{\"A\":1}", "'A': 'defines' of the request is not a text"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char *request = text_format("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
+        char *request = test_text("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
         json_t *answer = ask(folder, request, NULL);
         expect_status(answer, "error");
         e2e_expect(json_get_string(answer, "reason", ""), wrong[i].reason);
         json_decref(answer);
-        free(request);
     }
 }
 

@@ -22,7 +22,7 @@ TEST(every_option_of_every_command_is_offered)
         char *out = printed("words", (*command)->name, "-");
         for (const struct option_spec *spec = (*command)->options; spec->name; spec++) {
             if (spec->positional) continue;
-            char *option = text_format("--%s", spec->name), *line = text_format("%s\n", option);
+            char *option = test_text("--%s", spec->name), *line = test_text("%s\n", option);
             assert_contains(out, line);
             options++;
             for (size_t i = 0; spec->choices && spec->choices[i]; i++) {
@@ -30,8 +30,6 @@ TEST(every_option_of_every_command_is_offered)
                 assert_contains(values, spec->choices[i]);
                 free(values);
             }
-            free(option);
-            free(line);
         }
         free(out);
     }

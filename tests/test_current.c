@@ -19,9 +19,8 @@ static char *write_job(const char *current)
     e2e_write(folder, "old.cu", "\n");
     e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
-    char *copy = text_format("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
+    char *copy = test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
     assert_int_equal(system(copy), 0);
-    free(copy);
     free(more);
     return folder;
 }

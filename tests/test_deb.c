@@ -40,9 +40,8 @@ TEST(the_package_is_built_with_what_it_needs)
     assert_null(strstr(r.out, "@VERSION@"));
     char version[32] = "", *line;
     sscanf(strstr(r.out, "\nsweetspot ") ? strstr(r.out, "\nsweetspot ") : "", "\nsweetspot %31s", version);
-    line = text_format("Version: %s\n", version);
+    line = test_text("Version: %s\n", version);
     e2e_expect(r.out, line);
-    free(line);
 }
 
 TEST(it_has_the_files_of_make_install)

@@ -192,14 +192,13 @@ static void write_space(const char *folder, const char *kernel)
         "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
     e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    char *text = text_format(
+    char *text = test_text(
         "name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
         "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = "
         "3072; holdout = true; } );\n"
         "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
         kernel);
     e2e_write(folder, "job.cfg", text);
-    free(text);
 }
 
 TEST(the_kernels_of_a_final_are_an_event)
@@ -283,20 +282,18 @@ static int keep_binary(void *user, const struct trial *trial)
 {
     struct store *store = user;
     struct error err;
-    char hash[HASH_TEXT_SIZE], *bytes = text_format("\177ELF of trial %lld", (long long)trial->id);
+    char hash[HASH_TEXT_SIZE], *bytes = test_text("\177ELF of trial %lld", (long long)trial->id);
     if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
         store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
+    char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
     assert_int_equal(store_put_trial_document(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
-    free(document);
-    free(bytes);
     return 0;
 }
 
 static void keep_binaries(const char *folder)
 {
-    char *path = text_format("%s/e.db", folder);
+    char *path = test_text("%s/e.db", folder);
     struct store *store;
     struct error err;
     struct environment environment;
@@ -304,7 +301,6 @@ static void keep_binaries(const char *folder)
         store_each(store, false, 0, keep_binary, store, &err))
         fail_msg("%s", err.message);
     store_close(store);
-    free(path);
 }
 
 // Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
@@ -401,11 +397,10 @@ TEST(every_finalist_takes_part_however_many_there_are)
                   "name", "X", "values", values, "columns", "X", "status", "time", "samples", "trials", trials);
     e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    char *text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
-                             "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
-                             PROBLEMS, listed, plain);
+    char *text = test_text("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
+                           "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
+                           PROBLEMS, listed, plain);
     e2e_write(folder, "job.cfg", text);
-    free(text);
     struct outcome_of_command r = e2e_run(folder,
                                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
                                           "exhaustive --store e.db --quiet && cat *.log",
@@ -430,7 +425,7 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
     struct error err;
     struct wave_model model;
-    char *path = text_format("%s/job.cfg", folder);
+    char *path = test_text("%s/job.cfg", folder);
     struct job *job = loaded_job(path);
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
@@ -454,7 +449,6 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     trial.config = "X=3";
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
     job_free(job);
-    free(path);
 }
 
 TEST(a_problem_is_held_back_only_with_each)

@@ -112,11 +112,10 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
     };
     char *folder = e2e_folder("parts");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *macros = text_format("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
+        char *macros = test_text("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
         struct outcome_of_command r = emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros);
         if (r.status || strcmp(r.out, "ok\n") != 0)
             fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
-        free(macros);
     }
     // A warp begins one part too early; columns of a four are taken for its neighbour's.
     static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",

@@ -82,11 +82,10 @@ TEST(the_key_follows_what_matters_and_nothing_else)
 // Facts that hold nothing but the value at a path such as "problems.0.name".
 static json_t *facts_with(const char *path, const char *value)
 {
-    char *copy = text_copy(path);
+    char *copy = test_owned(text_copy(path));
     json_t *facts = json_string(value);
     for (char *dot; (dot = strrchr(copy, '.')); *dot = 0) facts = json_pack("{s:o}", dot + 1, facts);
     facts = json_pack("{s:o}", copy, facts);
-    free(copy);
     assert_non_null(facts);
     return facts;
 }

@@ -26,11 +26,10 @@ static struct events read_events(const char *text)
     struct error err;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
         assert_non_null(strchr(line, '\n'));
-        char *one = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        char *one = test_text("%.*s", (int)strcspn(line, "\n"), line);
         assert_true(events.count < EVENTS_MOST);
         events.list[events.count] = json_parse(one, &err);
         if (!events.list[events.count++]) fail_msg("no JSON: %s", one);
-        free(one);
     }
     return events;
 }
@@ -55,7 +54,7 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
 
 TEST(every_member_is_documented)
 {
-    char *folder = e2e_folder("events"), *document = text_read_file("docs/events.md", NULL);
+    char *folder = e2e_folder("events"), *document = test_owned(text_read_file("docs/events.md", NULL));
     assert_non_null(document);
     struct outcome_of_command r = tune(folder, "-q");
     assert_int_equal(r.status, 0);
@@ -66,14 +65,12 @@ TEST(every_member_is_documented)
     for (size_t i = 0; i < events.count; i++) {
         const char *key;
         json_t *value;
-        char *heading = text_format("`%s`", kind_of(&events, i));
+        char *heading = test_text("`%s`", kind_of(&events, i));
         e2e_expect(document, heading);
-        free(heading);
         json_object_foreach(events.list[i], key, value)
         {
-            char *member = text_format("`%s`", key);
+            char *member = test_text("`%s`", key);
             e2e_expect(document, member);
-            free(member);
         }
     }
     char *version =
@@ -82,7 +79,6 @@ TEST(every_member_is_documented)
     e2e_expect(document, version);
     free(version);
     release(&events);
-    free(document);
 }
 
 TEST(the_winner_of_the_events_is_that_of_the_store)
@@ -93,10 +89,9 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     const json_t *winner = find(&events, "winner", 0), *end = find(&events, "end", 0);
     assert_non_null(winner);
     compare = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
-    char *line = text_format("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
-                             json_get_string(winner, "config", "?"));
+    char *line = test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
+                           json_get_string(winner, "config", "?"));
     e2e_expect(compare.out, line);
-    free(line);
     assert_int_equal(json_get_integer(end, "exit_status", -1), 0);
     assert_string_equal(json_get_string(find(&events, "final", 0), "outcome", ""), "decided");
     // The last of the better ones is the best of all.

@@ -36,11 +36,11 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
         free(columns);
         columns = longer;
     }
-    char *recording = text_format("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
-                                  "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
-                                  "\"problems\":%s,\"parameters\":[%s],\"columns\":[%s\"status\",\"time\","
-                                  "\"samples\"],\"trials\":%s}",
-                                  job, problems, parameters, columns, trials);
+    char *recording = test_text("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
+                                "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
+                                "\"problems\":%s,\"parameters\":[%s],\"columns\":[%s\"status\",\"time\","
+                                "\"samples\"],\"trials\":%s}",
+                                job, problems, parameters, columns, trials);
     e2e_write(folder, "cut.sed", cut);
     e2e_write(folder, "part.json", recording);
     struct outcome_of_command r = e2e_run(folder,
@@ -48,7 +48,6 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
                                           "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
                                           folder, job);
     example_done(&r);
-    free(recording);
     free(columns);
     free(parameters);
     free(cut);
@@ -125,7 +124,7 @@ TEST(two_devices_take_their_own_binaries)
     static const char fake[] = "gcc() { command gcc " STRICT
                                " -O3 -march=native -DSGEMM_2048_ALLOW_UNVERIFIED -I'%s'/tests/launch '%s'/tests/launch/"
                                "fake_gpus.c \"${@/-lcudart_static/-lm}\"; }";
-    char *project = getcwd(NULL, 0), *prelude = text_format(fake, project, project);
+    char *project = getcwd(NULL, 0), *prelude = test_text(fake, project, project);
     struct outcome_of_command r = example_build(folder, "two_devices.c", prelude);
     example_done(&r);
     r = example_run(folder, "two_devices.c", "");
@@ -135,7 +134,6 @@ TEST(two_devices_take_their_own_binaries)
     r = example_run(folder, "two_devices.c", "WRONG=1");
     e2e_expect(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
     assert_int_equal(r.status, 1);
-    free(prelude);
     free(project);
 }
 
@@ -168,10 +166,9 @@ static void tune_each(void)
     static const int sizes[] = {256, 512, 1024, 2048, 4096, 511, 1023, 2049, 4095, 384, 1536, 3072, 1535, 3001};
     json_t *problems = json_array(), *trials = json_array();
     for (size_t p = 0; p < sizeof sizes / sizeof *sizes; p++) {
-        char *name = text_format("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
+        char *name = test_text("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
         json_array_append_new(problems, json_pack("{s:s, s:{s:i, s:i, s:i}}", "name", name, "sizes", "M", sizes[p], "N",
                                                   sizes[p], "K", sizes[p]));
-        free(name);
     }
     for (int vector = 1; vector <= 4; vector += 3) {
         json_t *times = json_array(), *samples = json_array();

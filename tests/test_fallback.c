@@ -129,13 +129,12 @@ TEST(unknown_devices_get_it_from_the_header)
                         folder, cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
             if (strcmp(r.out, cases[i].status)) fail_msg("%s: %s%s", cases[i].device, r.out, r.err);
         }
-    char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
     e2e_expect(text,
                " * any other device: X=1,MODE=good,U=4,R=15\n *   the job's fallback, not tuned; verified on Fake "
                "GPU, at most 49152 bytes of shared memory (SOME_DEVICE=FALLBACK)\n");
     e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n");
     e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
-    free(text);
     // Written again it takes its own place.
     r = e2e_run(folder,
                 "cd %s && cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
@@ -149,7 +148,6 @@ TEST(unknown_devices_get_it_from_the_header)
                 folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "SOME_DEVICE must be one of: FAKE_GPU");
-    free(path);
 }
 
 TEST(one_that_is_not_right_is_left_out_and_that_is_said)
@@ -176,13 +174,11 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
         if (r.status) fail_msg("%s: %s", cases[i].reason, r.err);
         e2e_expect(r.err, "sweetspot: the header has no fallback for other devices: X=");
         e2e_expect(r.err, cases[i].reason);
-        char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+        char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
         e2e_expect(text, " * any other device: NONE, the job's fallback is left out: X=");
         e2e_expect(text, cases[i].reason);
         e2e_expect(text, "#error \"SOME_DEVICE must be one of: FAKE_GPU\"");
         assert_null(strstr(text, "DEVICE_FALLBACK"));
-        free(text);
-        free(path);
     }
 }
 

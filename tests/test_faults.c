@@ -58,11 +58,9 @@ TEST(every_fault_from_outside_costs_no_candidate)
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
         e2e_expect(r.out, "winner: trial");
-        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         assert_non_null(log);
         if (cases[i].log) e2e_expect(log, cases[i].log);
-        free(log);
-        free(path);
     }
 }
 
@@ -232,9 +230,8 @@ TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
     e2e_expect(r.out, "locked again");
     int first = 0;
     assert_int_equal(sscanf(strstr(r.out, "first "), "first %d", &first), 1);
-    char *said = text_format("is being tuned by process %d", first);
+    char *said = test_text("is being tuned by process %d", first);
     e2e_expect(r.err, said);
-    free(said);
     struct statuses s = statuses(folder, "job.db");
     if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
 }

@@ -247,7 +247,7 @@ static struct outcome_of_command tune_modes(const char *folder, const char *xs, 
 
 TEST(three_processes_share_the_rounds)
 {
-    char *folder = e2e_folder("processes"), *path = text_format("%s/log", folder);
+    char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, ", 20 rounds)");
@@ -270,7 +270,6 @@ TEST(three_processes_share_the_rounds)
     e2e_expect(r.out, "\"rounds\": 20");
     e2e_expect(r.out, "\"by_process\": []");
     free(log);
-    free(path);
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
@@ -314,13 +313,12 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "more rounds are needed: one of the fastest may be slower than another by up to ");
     e2e_expect(r.out, "% of the fastest, undecided (trial ");
-    char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL); // tried again, with more rounds
+    char *path = test_text("%s/log", folder),
+         *log = test_owned(text_read_file(path, NULL)); // tried again, with more rounds
     e2e_expect(log, "final 2: 6 rounds");
     e2e_expect(log, "final 2: 26 rounds");
     e2e_expect(log, "final 2: 106 rounds");
     assert_null(strstr(log, "final 2: 4"));
-    free(log);
-    free(path);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "undecided: another candidate may be faster by up to ");
@@ -344,15 +342,12 @@ TEST(what_no_final_can_find_is_refused)
         {"final_blames_unknown", "it tells of the trial 4711, which it was not given"},
     };
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
-        char *folder = e2e_folder("impossible"), *mode = text_format("\"%s\"", invalid[i].mode);
+        char *folder = e2e_folder("impossible"), *mode = test_text("\"%s\"", invalid[i].mode);
         struct outcome_of_command r = tune_modes(folder, "7", mode);
         if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
-        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
         e2e_expect(log ? log : r.out, invalid[i].reason);
-        free(log);
-        free(path);
-        free(mode);
     }
 }
 

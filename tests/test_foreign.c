@@ -24,11 +24,11 @@ static char *missing_source(const char *text)
 static void check_project(const char *project)
 {
     glob_t jobs;
-    char *folder = e2e_folder("foreign"), *of = text_format("sources/%s/", project);
+    char *folder = e2e_folder("foreign"), *of = test_text("sources/%s/", project);
     size_t here = 0, all = 0;
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
-        char *text = text_read_file(jobs.gl_pathv[i], NULL);
+        char *text = test_owned(text_read_file(jobs.gl_pathv[i], NULL));
         assert_non_null(text);
         char *missing = missing_source(text);
         bool ours = strstr(text, of);
@@ -40,10 +40,8 @@ static void check_project(const char *project)
             here++;
         }
         free(missing);
-        free(text);
     }
     globfree(&jobs);
-    free(of);
     assert_true(all);
     if (here < all) skip();
 }
@@ -76,23 +74,21 @@ TEST(jobs_for_sgemm_cuda_s_kernels_are_sound)
 TEST(every_job_is_described_and_has_its_author_s_configuration)
 {
     glob_t jobs;
-    char *readme = text_read_file(FOREIGN "/README.md", NULL);
+    char *readme = test_owned(text_read_file(FOREIGN "/README.md", NULL));
     assert_non_null(readme);
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     assert_true(jobs.gl_pathc >= 14);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
         const char *path = jobs.gl_pathv[i], *name = strrchr(path, '/') + 1;
-        char *text = text_read_file(path, NULL), *row = text_format("\n| `%.*s` |", (int)(strlen(name) - 4), name);
+        char *text = test_owned(text_read_file(path, NULL)),
+             *row = test_text("\n| `%.*s` |", (int)(strlen(name) - 4), name);
         assert_non_null(text);
         if (!strstr(readme, row)) fail_msg("README.md has no row '%s'", row + 1);
         if (!strstr(text, "\ncurrent = {")) fail_msg("%s has no 'current'", path);
         if (!strstr(text, "\nreference = {")) fail_msg("%s has no 'reference'", path);
         if (!strstr(text, "\nbudget = {")) fail_msg("%s has no 'budget'", path);
-        free(row);
-        free(text);
     }
     globfree(&jobs);
-    free(readme);
 }
 
 // A repository with two commits; the jobs were tried with the first.
@@ -122,12 +118,11 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
     };
     if (system("command -v git >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = e2e_folder("fetch"), *make = text_format(make_repository, folder);
+        char *folder = e2e_folder("fetch"), *make = test_text(make_repository, folder);
         struct outcome_of_command r = e2e_run(folder, "%s %s", make, cases[i].command);
         if (r.status != cases[i].status) fail_msg("%s: status %d, %s%s", cases[i].command, r.status, r.out, r.err);
         if (cases[i].out) e2e_expect(r.out, cases[i].out);
         if (cases[i].err) e2e_expect(r.err, cases[i].err);
-        free(make);
     }
 }
 

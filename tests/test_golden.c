@@ -184,12 +184,10 @@ TEST(every_help_is_what_its_golden_file_says)
     char *folder = make_folder();
     for (size_t i = 0; i <= command_count; i++) {
         const char *name = i < command_count ? commands[i]->name : "";
-        char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
+        char *command = test_text("%s --help", name), *file = test_text("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
         golden_hold(folder, file, r.out, NULL);
-        free(command);
-        free(file);
     }
 }
 
@@ -205,20 +203,18 @@ TEST(every_format_of_every_command_has_a_golden_file)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = text_format("%s --help", commands[i]->name);
+        char *command = test_text("%s --help", commands[i]->name);
         struct outcome_of_command r = run(folder, command, true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");
             at[strcspn(at, " \n")] = 0;
             for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
-                char *name = text_format("%s_%s", commands[i]->name, format);
+                char *name = test_text("%s_%s", commands[i]->name, format);
                 if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i]->name, format);
-                free(name);
                 found++;
             }
         }
-        free(command);
     }
     assert_true(found > 15);
 }

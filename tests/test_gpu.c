@@ -38,7 +38,7 @@ static const struct {
 TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
 {
     NEEDS_GPU();
-    char *folder = e2e_folder("hostile"), *path = text_format("%s/h.db", folder);
+    char *folder = e2e_folder("hostile"), *path = test_text("%s/h.db", folder);
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "MODE=CORRECT");
@@ -46,23 +46,21 @@ TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
     struct error err;
     int bad = 0;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
-        char *config = text_format("MODE=%s", hostile[i].mode);
+        char *config = test_text("MODE=%s", hostile[i].mode);
         struct trial t;
         if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
         print_message("%-18s %-16s %.120s\n", hostile[i].mode, status_name(t.status), t.reason);
         bad +=
             (t.status != hostile[i].status && t.status != hostile[i].or_else) || !strstr(t.reason, hostile[i].reason);
-        free(config);
     }
     assert_int_equal(bad, 0);
     store_close(store);
-    free(path);
 }
 
 // Writes y = a*x + y's expected values and its inputs as .npy files.
 static void write_npy(const char *folder, const char *name, const float *values, size_t n)
 {
-    char *path = text_format("%s/%s", folder, name), header[128];
+    char *path = test_text("%s/%s", folder, name), header[128];
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     int used = snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu,), }", n);
@@ -72,13 +70,13 @@ static void write_npy(const char *folder, const char *name, const float *values,
     fwrite(header, 1, 118, file);
     fwrite(values, sizeof *values, n, file);
     fclose(file);
-    free(path);
 }
 
 static void run_reference(const char *name, const char *reference, int expected_status)
 {
     enum { N = 100003 };
-    char *folder = e2e_folder(name), *root = text_join_path(".", "."), *bin = text_join_path(".", e2e_bin());
+    char *folder = e2e_folder(name), *root = test_owned(text_join_path(".", ".")),
+         *bin = test_owned(text_join_path(".", e2e_bin()));
     float *x = memory_new(N, sizeof *x), *y = memory_new(N, sizeof *y), *z = memory_new(N, sizeof *z);
     for (int i = 0; i < N; i++) {
         x[i] = (float)sin(i);
@@ -94,7 +92,7 @@ static void run_reference(const char *name, const char *reference, int expected_
         : strcmp(reference, "wrong library") == 0
             ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_wrong_reference\"; }", bin)
             : text_copy(reference);
-    char *job = text_format(
+    char *job = test_text(
         "name = \"r\";\nkernel = { template = \"%s/templates/axpy.cu\"; entry = \"axpy\"; };\n"
         "parameters = ( { name = \"VECTOR\"; values = [1, 2, 4]; } );\nproblems = ( { N = %d; } );\n"
         "launch = { grid = [512]; block = [128]; };\n"
@@ -110,12 +108,9 @@ static void run_reference(const char *name, const char *reference, int expected_
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) e2e_expect(r.err, "wrong 3");
     free(how);
-    free(job);
     free(x);
     free(y);
     free(z);
-    free(root);
-    free(bin);
 }
 
 TEST(a_function_in_a_shared_library_is_a_reference)
@@ -179,27 +174,26 @@ TEST(a_kernel_may_take_a_tensor_map)
     char *folder = e2e_folder("tensor_map");
     e2e_write(folder, "copy.cu", template);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job = text_format("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters "
-                                "= ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
-                                "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", "
-                                "\"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
-                                "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = "
-                                "[\"HEIGHT\", \"32\"]; },\n"
-                                "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
-                                "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = "
-                                "\"i32\"; value = \"C\"; } );\n"
-                                "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
-                                "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
-                                "\"i32\"; value = \"R\"; },\n"
-                                "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
-                                "= \"exhaustive\"; };\n",
-                                i, cases[i].cols);
+        char *job = test_text("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters "
+                              "= ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
+                              "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", "
+                              "\"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
+                              "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = "
+                              "[\"HEIGHT\", \"32\"]; },\n"
+                              "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
+                              "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = "
+                              "\"i32\"; value = \"C\"; } );\n"
+                              "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
+                              "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
+                              "\"i32\"; value = \"R\"; },\n"
+                              "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
+                              "= \"exhaustive\"; };\n",
+                              i, cases[i].cols);
         e2e_write(folder, "job.cfg", job);
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
         if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
         e2e_expect(r.err, cases[i].expected);
-        free(job);
     }
 }
 
@@ -256,7 +250,7 @@ TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
 TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 {
     NEEDS_GPU();
-    char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
+    char *folder = e2e_folder("killed"), *path = test_text("%s/k.db", folder);
     struct outcome_of_command r =
         e2e_run(folder,
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; "
@@ -267,7 +261,7 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
                 path, path, path, folder, path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     struct error err;
-    char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
+    char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));
     json_t *status = json_parse(text, &err);
     if (!status) fail_msg("%s; %s", err.message, r.err);
     struct store *store = opened_store(path);
@@ -279,9 +273,6 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     assert_int_equal(store_uncounted(store, left, 8, &err), 0); // the resumed run counted what the killed one had not
     store_close(store);
     json_decref(status);
-    free(text);
-    free(before);
-    free(path);
 }
 
 // What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
@@ -295,10 +286,10 @@ static double ncu_value(const char *csv, const char *metric)
 {
     double values[64];
     size_t n = 0;
-    char *wanted = text_format("\"%s\"", metric);
+    char *wanted = test_text("\"%s\"", metric);
     for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         size_t length = strcspn(line, "\n");
-        char *text = text_format("%.*s", (int)length, line), *found = strstr(text, wanted), *last = strrchr(text, '"');
+        char *text = test_text("%.*s", (int)length, line), *found = strstr(text, wanted), *last = strrchr(text, '"');
         if (found && last && n < 64) {
             *last = 0;
             char *value = strrchr(text, '"') + 1, digits[64];
@@ -308,9 +299,7 @@ static double ncu_value(const char *csv, const char *metric)
             digits[k] = 0;
             values[n++] = atof(digits);
         }
-        free(text);
     }
-    free(wanted);
     if (!n) return NAN;
     qsort(values, n, sizeof *values, by_value);
     return values[n / 2];

@@ -6,11 +6,11 @@
 static struct outcome_of_command tune(const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder("gpu_constants");
-    char *text = text_format("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
-                             "problems = ( { H = 500; W = 700; } );\n"
-                             "launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n%s\n",
-                             job);
+    char *text = test_text("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
+                           "problems = ( { H = 500; W = 700; } );\n"
+                           "launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n%s\n",
+                           job);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", source);
     e2e_write(
@@ -36,7 +36,6 @@ static struct outcome_of_command tune(const char *job, const char *source, const
                                           "$BIN/sweetspot status job.cfg --store job.db; "
                                           "$BIN/sweetspot export job.cfg --store job.db -o -",
                                           folder, options);
-    free(text);
     return r;
 }
 
@@ -235,10 +234,10 @@ TEST(surfaces_are_judged_by_what_is_in_them)
     // With stages the launch belongs in each.
     const struct placed *last = &cases[sizeof cases / sizeof *cases - 1];
     char *folder = e2e_folder("gpu_stages"),
-         *job = text_format("name = \"t\"; kernel = { template = \"x.cu\"; };\n"
-                            "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
-                            "problems = ( { H = 500; W = 700; } );\n%s",
-                            last->job);
+         *job = test_text("name = \"t\"; kernel = { template = \"x.cu\"; };\n"
+                          "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
+                          "problems = ( { H = 500; W = 700; } );\n%s",
+                          last->job);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", last->source);
     struct outcome_of_command r = e2e_run(folder,
@@ -246,7 +245,6 @@ TEST(surfaces_are_judged_by_what_is_in_them)
                                           " 2>&1; $BIN/sweetspot status job.cfg --store job.db",
                                           folder);
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
-    free(job);
 }
 
 // The whole way: counters, the final with nvcc's build where there is one, the sanitizers.

@@ -5,7 +5,7 @@
 static char *write_job(const char *current, const char *body)
 {
     char *folder = e2e_folder("gpu_current");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"twice\"; kernel = { template = \"x.cu\"; entry = \"twice\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
         "problems = ( { N = 4194304; } );\n"
@@ -15,16 +15,14 @@ static char *write_job(const char *current, const char *body)
         "reference = { kernel = \"twice\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n"
         "verification = { problems = ( { N = 1001; } ); };\n%s\n",
         current);
-    char *old = text_format("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
-                            "threadIdx.x; i < n; i += 1024) { %s }\n}\n",
-                            body);
+    char *old = test_text("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
+                          "threadIdx.x; i < n; i += 1024) { %s }\n}\n",
+                          body);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu",
               "extern \"C\" __global__ void twice(int n, const float *x, float *y)\n{\n"
               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\n");
     e2e_write(folder, "old.cu", old);
-    free(job);
-    free(old);
     return folder;
 }
 
@@ -73,10 +71,9 @@ TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
         char *folder = write_job(OLD, cases[i].body), *message;
         struct outcome_of_command r = tune(folder);
         if (r.status) fail_msg("%s%s", r.out, r.err);
-        message = text_format("baseline current: not available: %s", cases[i].status);
+        message = test_text("baseline current: not available: %s", cases[i].status);
         e2e_expect(r.out, message);
         assert_null(strstr(r.out, "x as fast as current"));
-        free(message);
     }
 }
 

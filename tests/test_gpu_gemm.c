@@ -68,7 +68,7 @@ TEST(candidates_of_the_suite_are_right)
     static const char *const scripts[] = {"", "s/TA = 0/TA = 1/g", "s/TB = 0/TB = 1/g",
                                           "s/TA = 0; TB = 0/TA = 1; TB = 1/g"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        char *folder = e2e_folder("suite-flat"), *path = text_format("%s/flat.cfg", folder);
+        char *folder = e2e_folder("suite-flat"), *path = test_text("%s/flat.cfg", folder);
         struct outcome_of_command r =
             e2e_run(folder,
                     "cat configs/suite/fp32_2047.cfg configs/suite/fp32_gemm.inc | sed '/^@include/d; s/M = 2047; N = "
@@ -77,7 +77,6 @@ TEST(candidates_of_the_suite_are_right)
                     folder);
         assert_int_equal(r.status, 0);
         all_right_of(path, scripts[i], "--strategy random -n 40 --time 15s");
-        free(path);
     }
 }
 
@@ -94,12 +93,10 @@ TEST(offsets_beyond_two_to_the_31_are_right)
     static const char *const few =
         "s/M = 5/M = 3/; s/values = .1, 2, 4./values = [4]/; s/values = .0, 1.; .$/values = [1]; }/; "
         "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/";
-    char *rows_of_a = text_format("%s; s/LDA = 80/LDA = 1073741824/", few),
-         *rows_of_c = text_format("%s; s/LDC = 88/LDC = 1073741824/", few);
+    char *rows_of_a = test_text("%s; s/LDA = 80/LDA = 1073741824/", few),
+         *rows_of_c = test_text("%s; s/LDC = 88/LDC = 1073741824/", few);
     all_right("tests/jobs/gemm_shifted.cfg", rows_of_a);
     all_right("tests/jobs/gemm_shifted.cfg", rows_of_c);
-    free(rows_of_a);
-    free(rows_of_c);
 }
 
 static const char *const as_f32 = "s/bf16/f32/g", *const as_f16 = "s/bf16/f16/g",
@@ -111,9 +108,8 @@ TEST(products_with_few_vectors_are_right)
     NEEDS_GPU();
     all_right("tests/jobs/rows_cases.cfg", "");
     all_right("tests/jobs/rows_cases.cfg", as_f16);
-    char *script = text_format("%s; %s", as_f32, c_not_read);
+    char *script = test_text("%s; %s", as_f32, c_not_read);
     all_right("tests/jobs/rows_cases.cfg", script);
-    free(script);
 }
 
 TEST(products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets)
@@ -148,11 +144,10 @@ TEST(infinities_and_nan_come_out_where_cublas_has_them)
     NEEDS_GPU();
     // The inputs, and nothing else, are dense or have ld and no direction.
     static const char *const inputs = "s/\\(buffer = \"[AB]\".*ld = [^;]*\\); }/\\1; fill = \"nonfinite\"; }/";
-    char *script = text_format("%s; %s", inputs, c_not_read);
+    char *script = test_text("%s; %s", inputs, c_not_read);
     all_right("tests/jobs/gemm_cases.cfg", inputs);
     all_right("tests/jobs/rows_cases.cfg", script);
     all_right("tests/jobs/dmma_cases.cfg", script);
-    free(script);
     // TMA's maps declare the inputs of gemm_wgmma.
     all_right_of("configs/bgemm_1024.cfg",
                  "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
@@ -264,9 +259,8 @@ TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_two_pass.cfg", "");
-    char *script = text_format("%s; %s", IN_TF32, c_not_read);
+    char *script = test_text("%s; %s", IN_TF32, c_not_read);
     all_right("tests/jobs/wgmma_two_pass.cfg", script);
-    free(script);
     all_right("tests/jobs/wgmma_two_pass.cfg", TRANSPOSED);
     // Rows of C that begin in the middle of two elements; no map of C.
     all_right("tests/jobs/wgmma_two_pass.cfg",

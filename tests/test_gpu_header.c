@@ -54,11 +54,10 @@ TEST(an_embedded_binary_is_launched_and_right)
                     folder, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
-            char *build = text_format(builds[k], folder, name); // a constant text with two places
+            char *build = test_text(builds[k], folder, name); // a constant text with two places
             r = e2e_run(folder, "%s && %s/program", build, folder);
             if (r.status || *r.err) fail_msg("%s: status %d: %s\n%.3000s", name, r.status, build, r.err);
             e2e_expect(r.out, "right on ");
-            free(build);
         }
     }
 }

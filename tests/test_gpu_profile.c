@@ -55,9 +55,9 @@ static double ncu_value(const char *csv, const char *metric)
 {
     double values[64];
     size_t n = 0;
-    char *wanted = text_format("\"%s\"", metric);
+    char *wanted = test_text("\"%s\"", metric);
     for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted),
+        char *text = test_text("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted),
              *last = strrchr(text, '"');
         if (found && last && n < 64) {
             *last = 0;
@@ -68,9 +68,7 @@ static double ncu_value(const char *csv, const char *metric)
             digits[k] = 0;
             values[n++] = atof(digits);
         }
-        free(text);
     }
-    free(wanted);
     if (!n) return NAN;
     qsort(values, n, sizeof *values, by_value);
     return values[n / 2];
@@ -151,7 +149,7 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-profile");
     for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
-        char *config = text_format("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
+        char *config = test_text("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
         json_decref(run_profile(folder, "profile", "sgemm_2048", config)); // fills the compile cache
         double begin = seconds_now();
         json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
@@ -183,7 +181,6 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
                              profile_number(stage, "executed") -
                          1) < 0.01);
         json_decref(document);
-        free(config);
     }
 }
 

@@ -59,7 +59,7 @@ static const char functions[] =
 static char *write_job(const char *reference, const char *more)
 {
     char *folder = e2e_folder("gpu_programs");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"sum\"; kernel = { template = \"sum.cu\"; entry = \"sum\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [128, 256, 512]; } );\n"
         "problems = ( { N = 100000; } );\n"
@@ -72,7 +72,6 @@ static char *write_job(const char *reference, const char *more)
     e2e_write(folder, "sum.cu", sum);
     e2e_write(folder, "cub.cu", cub);
     e2e_write(folder, "functions.c", functions);
-    free(job);
     return folder;
 }
 

@@ -11,7 +11,7 @@ static const struct {
 static struct outcome_of_command tune(const char *type, const char *c, const char *offset, const char *wrong)
 {
     char *folder = e2e_folder("gpu_types");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 100003; } );\n"
         "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n"
@@ -20,7 +20,7 @@ static struct outcome_of_command tune(const char *type, const char *c, const cha
         "{ buffer = \"y\"; type = \"%s\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
         "reference = { kernel = \"right\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n",
         type, type, type);
-    char *source = text_format(
+    char *source = test_text(
         "extern \"C\" __global__ void x(int n, %s step, const %s *a, %s *y)\n{\n    int i = blockIdx.x * blockDim.x + "
         "threadIdx.x;\n    if (i < n) y[i] = (%s)(a[i] * step + %s%s);\n}\n"
         "extern \"C\" __global__ void right(int n, %s step, const %s *a, %s *y)\n{\n    int i = blockIdx.x * "
@@ -34,8 +34,6 @@ static struct outcome_of_command tune(const char *type, const char *c, const cha
                 "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
                 "$BIN/sweetspot status job.cfg --store job.db",
                 folder);
-    free(job);
-    free(source);
     return r;
 }
 

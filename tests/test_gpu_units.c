@@ -11,7 +11,7 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
 {
     struct error err;
     char *folder = e2e_folder("gpu_pipes"), *own = pipe ? text_format(" pipe = \"%s\";", pipe) : text_copy("");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
         "[1]; } "
         ");\nproblems = ( { N = 1048576; } );\nlaunch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; };\narguments "
@@ -33,7 +33,6 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
     *is_h200 = strstr(device, "H200");
     if (pipe) assert_string_equal(json_get_string(profile, "pipe", ""), pipe);
     json_decref(document);
-    free(job);
     free(own);
     return ceilings;
 }
@@ -169,7 +168,7 @@ TEST(trials_have_the_power_that_the_board_took)
     struct store *store;
     struct environment environment;
     struct error err;
-    char *folder = e2e_folder("gpu_power"), *path = text_format("%s/job.db", folder);
+    char *folder = e2e_folder("gpu_power"), *path = test_text("%s/job.db", folder);
     struct outcome_of_command r = e2e_run(
         folder, "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24",
         path);
@@ -181,7 +180,6 @@ TEST(trials_have_the_power_that_the_board_took)
     print_message("  %d trials, %d with power (%.0f to %.0f W), %d with energy\n", p.trials, p.known, p.lowest,
                   p.highest, p.energies);
     assert_true(2 * p.known > p.trials && p.lowest > 30 && p.highest < 1200);
-    free(path);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -113,12 +113,10 @@ TEST(jobs_say_what_their_sources_say_and_compile)
                                               name, folder, folder, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         e2e_expect(r.err, "sweetspot check ");
-        char *path = text_format("%s/%s.cfg", folder, name), *text = text_read_file(path, NULL);
+        char *path = test_text("%s/%s.cfg", folder, name), *text = test_owned(text_read_file(path, NULL));
         assert_non_null(text);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) e2e_expect(text, cases[i].words[w]);
-        free(text);
         if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
-            free(path);
             continue;
         }
         r = e2e_run(folder, "$BIN/sweetspot check %s", path);
@@ -127,16 +125,13 @@ TEST(jobs_say_what_their_sources_say_and_compile)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
                 fail_msg("check %s: %s", path, line);
         if (cases[i].fill) {
-            char *script = text_format("%s/fill.sed", folder), *fill = text_format("%s%s\n", FILL, cases[i].fill);
+            char *script = test_text("%s/fill.sed", folder), *fill = test_text("%s%s\n", FILL, cases[i].fill);
             e2e_write(folder, "fill.sed", fill);
             r = e2e_run(folder, "sed -i -f %s %s && $BIN/sweetspot check %s --compile 1 --cache %s/cache", script, path,
                         path, folder);
             if (r.status) fail_msg("check %s: status %d\n%s%s", path, r.status, r.out, r.err);
             e2e_expect(r.out, "no mistakes found");
-            free(script);
-            free(fill);
         }
-        free(path);
     }
 }
 
@@ -168,9 +163,8 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
 
 TEST(a_job_elsewhere_finds_its_source)
 {
-    char *folder = e2e_folder("init_elsewhere"), *fill = text_format("%s%s\n", FILL, cases[0].fill);
+    char *folder = e2e_folder("init_elsewhere"), *fill = test_text("%s%s\n", FILL, cases[0].fill);
     e2e_write(folder, "fill.sed", fill);
-    free(fill);
     struct outcome_of_command r = e2e_run(
         folder,
         "cd %s && mkdir -p src jobs/deep && cp ../../../tests/init/add.cu src/a.b.cu && $BIN/sweetspot init "
@@ -231,7 +225,7 @@ TEST(without_a_compiler_there_are_more_blanks)
 // A source is cut off anywhere: init answers, and does not crash.
 TEST(broken_sources_are_read_to_their_end)
 {
-    char *folder = e2e_folder("init_broken"), *text = text_read_file("tests/init/stencil.cu", NULL);
+    char *folder = e2e_folder("init_broken"), *text = test_owned(text_read_file("tests/init/stencil.cu", NULL));
     assert_non_null(text);
     for (size_t length = strlen(text); length > 20; length -= 19) {
         text[length] = 0;
@@ -240,7 +234,6 @@ TEST(broken_sources_are_read_to_their_end)
             e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init %s/cut.cu -o -", folder);
         if (r.status != 0 && r.status != 2) fail_msg("%zu bytes: status %d\n%s", length, r.status, r.err);
     }
-    free(text);
 }
 
 // The runner of tests says that there is no nvcc.

@@ -177,9 +177,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r = INSTALLED(cases[i].from, "$S status %s && $S compare %s && $S header %s && test ! -e out", cases[i].job,
                       cases[i].job, cases[i].job);
-        char *header = text_format("%s/p/out/include/golden_best.h\n", folder);
+        char *header = test_text("%s/p/out/include/golden_best.h\n", folder);
         e2e_expect(r.out, header);
-        free(header);
         expect_done(&r);
     }
     // A first run from elsewhere goes to `out` there.
@@ -200,9 +199,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
 static void tune_for_cmake(void)
 {
     struct error err;
-    char hash[HASH_TEXT_SIZE], *template = text_format("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
+    char hash[HASH_TEXT_SIZE], *template = test_text("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
     assert_int_equal(source_hash(&(struct source_request){.path = template}, hash, &err), 0);
-    free(template);
     struct outcome_of_command r = INSTALLED(
         "cmake",
         "gzip -dc %s/tests/spaces/sgemm_2048_h200.json.gz | sed "

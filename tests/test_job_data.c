@@ -22,14 +22,14 @@ static void teardown(void)
 // A job with these arguments beside an output y. NULL with the first mistake, or what building its space says.
 static struct job *job_with(const char *arguments, char **mistake)
 {
-    char *path = text_format("%s/job.cfg", folder);
-    char *text = text_format(
-        "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 1000; M = 8; } );\n"
-        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n  %s,\n"
-        "  { buffer = \"y\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = \"out\"; } );\n"
-        "reference = { kernel = \"x\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };\n",
-        arguments);
+    char *path = test_text("%s/job.cfg", folder);
+    char *text =
+        test_text("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                  "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 1000; M = 8; } );\n"
+                  "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n  %s,\n"
+                  "  { buffer = \"y\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = \"out\"; } );\n"
+                  "reference = { kernel = \"x\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };\n",
+                  arguments);
     struct mistakes mistakes = {0};
     struct job *job = NULL;
     struct error err = {""};
@@ -43,8 +43,6 @@ static struct job *job_with(const char *arguments, char **mistake)
         job = NULL;
     }
     mistakes_release(&mistakes);
-    free(path);
-    free(text);
     return job;
 }
 
@@ -275,11 +273,10 @@ TEST(members_that_cannot_be_are_refused_by_name)
          "'p' has more than 256 members"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *arguments = text_format("{ scalar = \"p\"; members = ( %s ); }", cases[i].members), *mistake;
+        char *arguments = test_text("{ scalar = \"p\"; members = ( %s ); }", cases[i].members), *mistake;
         struct job *job = job_with(arguments, &mistake);
         if (job || !strstr(mistake, cases[i].said)) fail_msg("case %zu: '%s'", i, job ? "sound" : mistake);
         free(mistake);
-        free(arguments);
     }
     // Known only with the sizes.
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
@@ -304,8 +301,8 @@ TEST(a_reference_library_counts_by_what_it_holds)
 {
     char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
-    char *copy = text_format("%s/lib.so", folder), *command = text_format("cp %s/reference_library.so %s", bin, copy),
-         *longer = text_format("echo >>%s", copy);
+    char *copy = text_format("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
+         *longer = test_text("echo >>%s", copy);
     assert_int_equal(system(command), 0);
     job->reference.kind = IMPLEMENTATION_LIBRARY;
     job->reference.path = copy;
@@ -319,8 +316,6 @@ TEST(a_reference_library_counts_by_what_it_holds)
     free(first);
     free(same);
     free(other);
-    free(command);
-    free(longer);
     free(bin);
     free(copy);
     job_free(job);

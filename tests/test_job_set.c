@@ -43,13 +43,11 @@ static char *make_night(void)
         double library;
     } jobs[] = {{"fast", 2e-3}, {"same", 1e-3}, {"slow", 0.5e-3}};
     for (int i = 0; i < 3; i++) {
-        char *file = text_format("night/%d.cfg", i), *space = text_format("%s.json", jobs[i].name);
+        char *file = test_text("night/%d.cfg", i), *space = test_text("%s.json", jobs[i].name);
         write_job(folder, file, jobs[i].name, "");
         write_space(folder, space, 3 + i, jobs[i].library);
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space);
         if (r.status) fail_msg("%s", r.err);
-        free(file);
-        free(space);
     }
     write_job(folder, "night/3.cfg", "later", "");
     write_job(folder, "night/4.cfg", "mistaken", "budgt = 1;");
@@ -61,9 +59,8 @@ static int lines_with(const char *text, const char *part)
     int count = 0;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
-        char *copy = text_format("%.*s", (int)length, line);
+        char *copy = test_text("%.*s", (int)length, line);
         count += strstr(copy, part) != NULL;
-        free(copy);
     }
     return count;
 }
@@ -98,7 +95,7 @@ TEST(programs_get_one_document)
         struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f json", folder, command);
         json_t *all = json_parse(r.out, NULL), *jobs = json_object_get(all, "jobs"),
                *failed = json_object_get(all, "failed");
-        char *format = text_format("sweetspot-%s", command);
+        char *format = test_text("sweetspot-%s", command);
         assert_string_equal(json_get_string(all, "format", ""), format);
         assert_int_equal(json_get_integer(all, "version", 0), 1);
         assert_int_equal(json_array_size(jobs), 3);
@@ -117,7 +114,6 @@ TEST(programs_get_one_document)
         assert_string_equal(json_get_string(all, "job", ""), "same");
         assert_null(json_object_get(all, "jobs"));
         json_decref(all);
-        free(format);
     }
 }
 
@@ -170,10 +166,8 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
     char *folder = e2e_folder("several-many");
     e2e_write(folder, "x.cu", "\n");
     for (int i = 0; i < JOBS; i++) {
-        char *file = text_format("j%02d.cfg", i), *name = text_format("job%02d", i);
+        char *file = test_text("j%02d.cfg", i), *name = test_text("job%02d", i);
         write_job(folder, file, name, "");
-        free(file);
-        free(name);
     }
     for (int named = 0; named < 2; named++) {
         struct outcome_of_command r =
@@ -218,10 +212,8 @@ TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     free(out);
-    char *store_option = text_format("--store=%s", job.store), *header = text_format("--output=%s", job.header);
+    char *store_option = test_text("--store=%s", job.store), *header = test_text("--output=%s", job.header);
     assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
-    free(store_option);
-    free(header);
     out = text_read_file(job.header, NULL);
     assert_contains(out, "NVIDIA H200");
     assert_null(strstr(out, "A100"));

@@ -60,7 +60,7 @@ TEST(what_was_found_is_kept_with_the_trial)
     snprintf(command, sizeof command, "profile %s/job.cfg -t cublas", folder);
     run_kept(folder, command, "");
     for (int x = 1; x < 3; x++) {
-        char *config = text_format("X=%d,MODE=good", x);
+        char *config = test_text("X=%d,MODE=good", x);
         json_t *document = kept(folder, config, "profile"), *found = kept(folder, config, "findings");
         const json_t *profile = json_object_get(document, "profile"),
                      *line = json_array_get(
@@ -75,7 +75,6 @@ TEST(what_was_found_is_kept_with_the_trial)
         assert_null(kept(folder, config, "limits"));
         json_decref(document);
         json_decref(found);
-        free(config);
     }
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
     // The newest counts.

@@ -50,7 +50,7 @@ static struct agent start(const char *option)
 {
     struct agent a = {.folder = e2e_folder("node")};
     struct error err;
-    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
+    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
@@ -61,7 +61,6 @@ static struct agent start(const char *option)
     assert_true(identity.cores >= 1);
     arena_release(&memory);
     free(program);
-    free(cache);
     return a;
 }
 
@@ -167,10 +166,9 @@ TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
     begin_worker(&a, 2);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
-    char *command = text_format("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
+    char *command = test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
     struct outcome_of_command r = e2e_run(a.folder, "%s", command);
     assert_string_equal(r.out, "2\n");
-    free(command);
     // The beginning of a line for worker 2, and then the end of the pipe.
     frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);
     struct frame_writer cut = a.out;
@@ -208,15 +206,13 @@ TEST(how_a_worker_ended_or_stopped_is_told)
     begin_worker(&a, 1);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     expect(&a, FRAME_OUTPUT);
-    char *line = text_format("pkill -STOP -P %ld", (long)a.child.pid);
+    char *line = test_text("pkill -STOP -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    free(line);
     json_t *reported = json_parse(expect(&a, FRAME_STATE).data, NULL);
     assert_true(json_get_bool(reported, "stopped", false));
     json_decref(reported);
-    line = text_format("pkill -KILL -P %ld", (long)a.child.pid);
+    line = test_text("pkill -KILL -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    free(line);
     reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
     int status = (int)json_get_integer(reported, "status", 0);
     assert_true(WIFSIGNALED(status));
@@ -258,7 +254,7 @@ TEST(files_have_their_name_when_their_content_is_right)
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *path = text_format("%s/cache/%s", a.folder, cases[i].name);
+        char *path = test_text("%s/cache/%s", a.folder, cases[i].name);
         int64_t size;
         send_file(&a, cases[i].name, right, cases[i].bytes, cases[i].size);
         if (cases[i].trouble) {
@@ -272,7 +268,6 @@ TEST(files_have_their_name_when_their_content_is_right)
             assert_int_equal(node_file_hash(path, hash, &size, NULL), 0);
             assert_string_equal(hash, right);
         }
-        free(path);
     }
     finish(&a);
 }
@@ -282,11 +277,10 @@ TEST(what_is_no_hash_is_refused_before_anything_is_written)
 {
     struct node_arrival a = {.fd = -1};
     struct error err;
-    char *folder = e2e_folder("arrival"), *path = text_format("%s/file", folder);
+    char *folder = e2e_folder("arrival"), *path = test_text("%s/file", folder);
     assert_int_equal(node_arrival_begin(&a, path, "../../../../../../../../../../..", 3, &err), -1);
     e2e_expect(err.message, "without size or hash");
     assert_null(a.path);
-    free(path);
 }
 
 TEST(a_cache_that_others_could_change_is_refused)
@@ -325,10 +319,9 @@ TEST(only_files_with_the_right_content_are_told)
     for (int damaged = 0; damaged < 2; damaged++) {
         char *name = damaged ? text_copy("cache/files/00/00000000000000000000000000000000.cubin")
                              : text_format("cache/files/%.2s/%s.cubin", hash, hash),
-             *path = text_format("%s/%s", a.folder, name);
+             *path = test_text("%s/%s", a.folder, name);
         assert_int_equal(output_make_folders(path, NULL), 0);
         e2e_write(a.folder, name, bytes);
-        free(path);
         free(name);
     }
     json_t *ready = welcome(&a, "/nowhere", ""), *have = json_object_get(ready, "have");
@@ -350,12 +343,10 @@ TEST(who_sees_the_drivers_files_is_told_by_their_content)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct agent a = start(cases[i].option);
         e2e_write(a.folder, "token", cases[i].text);
-        char *here = text_join_path(".", a.folder), *path = text_format("%s/token", here);
+        char *here = test_owned(text_join_path(".", a.folder)), *path = test_text("%s/token", here);
         json_t *ready = welcome(&a, path, hash);
         assert_int_equal(json_get_bool(ready, "shared", !cases[i].shared), cases[i].shared);
         json_decref(ready);
-        free(here);
-        free(path);
         finish(&a);
     }
 }

@@ -39,14 +39,13 @@ static struct outcome_of_command ask(const char *folder, const char *before, con
 {
     struct outcome_of_command r = e2e_run(folder, "cd %s && pwd", folder);
     r.out[strcspn(r.out, "\n")] = 0;
-    char *lines = text_format("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
-                              "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                              "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
-                              "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
-                              "cache\",\"deadline\":100%s}\n",
-                              r.out, entries, r.out, more);
+    char *lines = test_text("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
+                            "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                            "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
+                            "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
+                            "cache\",\"deadline\":100%s}\n",
+                            r.out, entries, r.out, more);
     e2e_write(folder, "requests", lines);
-    free(lines);
     return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
 }
 
@@ -125,17 +124,16 @@ TEST(check_compares_arguments_with_what_nvcc_says)
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_check");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job = text_format("kernel = { template = \"x.cu\"; entry = \"%s\"; compiler = \"nvcc\"; };\n"
-                                "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { N = 1; } );\n"
-                                "launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n"
-                                "verification = { enabled = false; };\n",
-                                cases[i].entry, cases[i].arguments);
+        char *job = test_text("kernel = { template = \"x.cu\"; entry = \"%s\"; compiler = \"nvcc\"; };\n"
+                              "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { N = 1; } );\n"
+                              "launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n"
+                              "verification = { enabled = false; };\n",
+                              cases[i].entry, cases[i].arguments);
         e2e_write(folder, "job.cfg", job);
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --cache %s/cache", folder, folder);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s%s", cases[i].entry, r.status, r.out, r.err);
         e2e_expect(strstr(cases[i].expected, "no mistakes") ? r.out : r.err, cases[i].expected);
-        free(job);
     }
 }
 
@@ -172,11 +170,10 @@ static struct outcome_of_command build(const char *folder, const char *text, con
 {
     e2e_write(folder, "y.cu", text);
     char *real = realpath(folder, NULL),
-         *line = text_format("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s/y.cu\",\"functions\":[%s],"
-                             "\"options\":[],\"cache\":\"%s/cache\",\"deadline\":100,\"host_headers\":false}\n",
-                             real, functions, real);
+         *line = test_text("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s/y.cu\",\"functions\":[%s],"
+                           "\"options\":[],\"cache\":\"%s/cache\",\"deadline\":100,\"host_headers\":false}\n",
+                           real, functions, real);
     e2e_write(folder, "requests", line);
-    free(line);
     free(real);
     return e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
 }

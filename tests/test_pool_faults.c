@@ -33,7 +33,7 @@ enum { CONFIGURATIONS = 32 };
 
 // A node's command that begins when the file has something in it.
 #define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
-// Variables of a node that compiles when the test says so.
+// Of a node that compiles candidates when the test says so; that it waits is noted in `measured`.
 #define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""
 
 static const char unverified[] = "verification = { enabled = false; };\n";
@@ -127,20 +127,19 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
                  "nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%1$s\"; },\n"
                  "  { name = \"good\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=%1$s $at/go\\\"\"; } );\n",
                  ops[i]),
-             *job = text_format("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
+             *job = test_text("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
         struct outcome_of_command r =
             RUN(folder, "said 'node odd is disabled' &\n" TUNE "; s=$?; cat $at/job.log; exit $s");
         expect_all(&r, folder);
         e2e_expect(r.err, "node odd is disabled: the worker answers request 4711, but was given ");
         e2e_expect(r.out, "node odd: the worker answers request 4711"); // the first time
         free(nodes);
-        free(job);
     }
 }
 
 TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 {
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
         "pool_other", job,
         "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
@@ -163,13 +162,12 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
     e2e_expect(r.err, "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
     assert_null(strstr(r.err, "toolkit gpu 0 is disabled"));
     e2e_expect(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
-    free(job);
 }
 
 // Two models in one pool: a run takes the GPUs of one, and the cores of all.
 TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 {
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
         "pool_model", job,
         "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100 "
@@ -184,16 +182,15 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
     r = e2e_run(folder, "$BIN/sweetspot tune '%s/job.cfg' --gpu-model H100", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "--gpu-model goes with --pool");
-    free(job);
 }
 
 // The compiler says so itself; and a real file system that is full, where one can be mounted.
 TEST(a_full_disk_of_a_node_costs_no_candidate)
 {
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder("pool_disk", job,
                               "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
-                              "  { name = \"full\"; gpus = 1; cores = 1; command = \"env FAKE_FULL=1\"; } );\n");
+                              "  { name = \"full\"; gpus = 1; cores = 1; command = \"" AFTER("measured") "FAKE_FULL=1\"; } );\n");
     struct outcome_of_command r = RUN(folder, "said 'node full is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "node full is disabled: ");
@@ -206,7 +203,6 @@ TEST(a_full_disk_of_a_node_costs_no_candidate)
     r = RUN(folder, "mkdir $at/disk; unshare -rm mount -t tmpfs -o size=16k none $at/disk || { echo none; exit 77; }\n"
                     "head -c 100000 /dev/zero | sed 's|\\x00|/|g' >>$at/x.cu; said 'node full is disabled' &\n" TUNE
                     "--no-final");
-    free(job);
     bool mounted = r.status != 77;
     if (mounted) {
         expect_all(&r, folder);
@@ -218,7 +214,7 @@ TEST(a_full_disk_of_a_node_costs_no_candidate)
 
 TEST(a_final_whose_node_is_lost_is_decided_on_another)
 {
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder =
         job_folder("pool_final", job,
                    "nodes = ( { name = \"a\"; gpus = 1; cores = 1; }, { name = \"b\"; gpus = 1; cores = 1; } );\n");
@@ -230,7 +226,6 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
     expect_all(&r, folder);
     e2e_expect(r.out, "the final begins again on another GPU: rounds of two are not put together");
     e2e_expect(r.out, "winner: trial");
-    free(job);
 }
 
 // Cubins on their way -----------------------------------------------------------------------------------------------
@@ -239,7 +234,7 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
 {
     enum { CUBINS = 2000, SIZE = 4096 };
     char *folder = e2e_folder("pool_cubins"), *agent = text_format("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
-    char *cache = text_format("%s/node", folder);
+    char *cache = test_text("%s/node", folder);
     char *argv[] = {agent, "--private", "--cache", cache, NULL};
     struct node_link_settings settings = {.keep = folder, .heartbeat = 5, .timeout = 30, .greeting = 30};
     struct node_link link = {.name = "n", .settings = &settings, .child = CHILD_NONE};
@@ -260,11 +255,10 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     }
     double began = clock_now(), used = clock_cpu();
     for (int i = 0; i < CUBINS; i++) {
-        char *path = text_format("%s/%d.cubin", folder, i);
+        char *path = test_text("%s/%d.cubin", folder, i);
         free(last);
         last = node_files_path(&link, path);
         assert_string_not_equal(last, path);
-        free(path);
         node_link_io(&link);
     }
     while (access(last, R_OK) && clock_now() < began + 60) node_links_wait(&links, NULL, 0, 1);
@@ -276,7 +270,6 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
     node_link_release(&link);
     free(last);
-    free(cache);
     free(agent);
 }
 

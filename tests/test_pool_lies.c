@@ -88,14 +88,13 @@ TEST(a_node_with_impossible_cores_is_refused)
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         char *nodes = text_format(
                  "nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n", cores[i]),
-             *message = text_format("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
-                                    cores[i]),
+             *message = test_text("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
+                                  cores[i]),
              *folder = job_folder(nodes);
         struct outcome_of_command r = RUN(folder, "tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
         e2e_expect(r.err, message);
         free(nodes);
-        free(message);
     }
 }
 

@@ -261,10 +261,9 @@ TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
     static const char *const names[] = {"cut.json", "damaged.db", "text", "missing", "."};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct error err = {""};
-        char *path = text_format("%s/%s", folder, names[i]);
+        char *path = test_text("%s/%s", folder, names[i]);
         assert_null(prior_file_read(path, NULL, r->space, &err));
         e2e_expect(err.message, path);
-        free(path);
     }
     struct error err;
     assert_null(prior_file_read("tests/spaces/softmax_h200.json.gz", NULL, r->space, &err));

@@ -112,12 +112,10 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
 static json_t *recorded(int tile_col)
 {
     struct error err;
-    char *path = text_format("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col),
-         *text = text_read_file(path, NULL);
+    char *path = test_text("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col),
+         *text = test_owned(text_read_file(path, NULL));
     json_t *document = text ? json_parse(text, &err) : NULL;
     if (!document) fail_msg("%s: %s", path, text ? err.message : "cannot be read");
-    free(text);
-    free(path);
     return document;
 }
 
@@ -422,12 +420,11 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     struct store *store;
     struct environment environment;
     struct error err;
-    char *path = text_format("%s/job.db", folder);
+    char *path = test_text("%s/job.db", folder);
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_put_document(store, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);
-    free(path);
     for (int round = 0; round < 2; round++) {
         r = e2e_run(folder,
                     "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE

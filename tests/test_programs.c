@@ -20,7 +20,8 @@ static char *folder, *cubin;
 static void set_up(void)
 {
     size_t size;
-    char *file = text_read_file("tests/fuzz/corpus/cubin/variables", &size), *image = file ? strchr(file, '\n') : NULL;
+    char *file = test_owned(text_read_file("tests/fuzz/corpus/cubin/variables", &size)),
+         *image = file ? strchr(file, '\n') : NULL;
     assert_non_null(image);
     folder = e2e_folder("programs");
     cubin = test_text("%s/k.cubin", folder);
@@ -28,7 +29,6 @@ static void set_up(void)
     assert_non_null(to);
     assert_int_equal(fwrite(image + 1, size - (size_t)(image + 1 - file), 1, to), 1);
     assert_int_equal(fclose(to), 0);
-    free(file);
 }
 
 // The answers to requests, a line each, by a worker in a process of its own, and its exit status.
@@ -119,12 +119,11 @@ TEST(functions_that_crash_end_or_hang_are_named_and_the_worker_lives)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *reference = library(cases[i].functions), *request = job_with(reference, "", 16);
         int status;
-        char *twice = text_format("%s%s", request, request), *answer = ask(twice, &status);
+        char *twice = test_text("%s%s", request, request), *answer = ask(twice, &status);
         e2e_expect(answer, cases[i].words);
         assert_non_null(strstr(strchr(answer, '\n') + 1, cases[i].words)); // the worker answers the second request
         assert_int_equal(status, 0);
         test_free(answer);
-        free(twice);
         free(request);
         free(reference);
     }
@@ -139,14 +138,11 @@ static const char program[] =
 // The answer to a job with a baseline, verified by a function of the library.
 static char *with_baseline(const char *verify, const char *function, const char *init, const char *timeout, int *status)
 {
-    char *bin = realpath(e2e_bin(), NULL),
-         *functions = text_format("\"generate\":\"make_x\",\"verify\":\"%s\"", verify), *reference = library(functions),
-         *baseline = text_format(program, timeout, bin, function, init), *request = job_with(reference, baseline, 16),
-         *answer = ask(request, status);
+    char *bin = realpath(e2e_bin(), NULL), *functions = test_text("\"generate\":\"make_x\",\"verify\":\"%s\"", verify),
+         *reference = library(functions), *baseline = test_text(program, timeout, bin, function, init),
+         *request = job_with(reference, baseline, 16), *answer = ask(request, status);
     free(bin);
-    free(functions);
     free(reference);
-    free(baseline);
     free(request);
     return answer;
 }
@@ -176,21 +172,18 @@ TEST(a_baseline_takes_structs_and_textures_from_its_first_call_on)
         char *bin = realpath(e2e_bin(), NULL), *reference = library("\"generate\":\"make_x\",\"verify\":\"judge\"");
         char *at = strstr(program, plain);
         assert_non_null(at);
-        char *form = text_format("%.*s%s%s", (int)(at - program), program, other, at + strlen(plain)),
-             *baseline = text_format(form, "60", bin, "scale_placed", "\"init\":\"scale_placed_begin\","),
+        char *form = test_text("%.*s%s%s", (int)(at - program), program, other, at + strlen(plain)),
+             *baseline = test_text(form, "60", bin, "scale_placed", "\"init\":\"scale_placed_begin\","),
              *request = job_with(reference, baseline, 16);
         at = strstr(request, x);
-        char *with_image = text_format("%.*s%s\"image\":{\"memory\":\"%s\",\"size\":[16]},%s", (int)(at - request),
-                                       request, x, memories[i], at + strlen(x)),
+        char *with_image = test_text("%.*s%s\"image\":{\"memory\":\"%s\",\"size\":[16]},%s", (int)(at - request),
+                                     request, x, memories[i], at + strlen(x)),
              *answer = ask(with_image, &status);
         json_t *all = json_loads(answer, 0, NULL), *one = json_array_get(json_object_get(all, "baselines"), 0);
         if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
         json_decref(all);
         test_free(answer);
-        free(with_image);
         free(request);
-        free(baseline);
-        free(form);
         free(reference);
         free(bin);
     }
@@ -234,7 +227,7 @@ TEST(a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words)
 TEST(outputs_that_were_judged_are_not_judged_again)
 {
     int status;
-    char *calls = text_format("%s/calls", folder);
+    char *calls = test_text("%s/calls", folder);
     setenv("CALLS", calls, 1);
     char *answer = with_baseline("judge_and_count", "scale", "\"init\":\"scale_begin\",", "60", &status);
     e2e_expect(answer, "\"reason\":\"\"");
@@ -243,7 +236,6 @@ TEST(outputs_that_were_judged_are_not_judged_again)
     assert_int_equal(size, 2); // one for each set of data
     unsetenv("CALLS");
     test_free(answer);
-    free(calls);
 }
 
 // ---- a command
@@ -272,9 +264,8 @@ static void write_values(void)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         float values[16] = {[3] = files[i].last};
         struct error err;
-        char *path = text_format("%s/%s", folder, files[i].name);
+        char *path = test_text("%s/%s", folder, files[i].name);
         assert_int_equal(npy_write(path, ELEMENT_F32, 1, files[i].count, files[i].count, values, &err), 0);
-        free(path);
     }
 }
 
@@ -335,11 +326,10 @@ static struct outcome_of_command build(const char *text, const char *before, con
 {
     e2e_write(folder, "x.c", text);
     char *path = realpath(folder, NULL),
-         *line = text_format("{\"id\":1,\"op\":\"build\",\"source\":\"%s/x.c\",\"functions\":[\"f\"],\"options\":["
-                             "\"-DTWO=2\"],\"cache\":\"%s/cache\",\"deadline\":%s}\n",
-                             path, path, more);
+         *line = test_text("{\"id\":1,\"op\":\"build\",\"source\":\"%s/x.c\",\"functions\":[\"f\"],\"options\":["
+                           "\"-DTWO=2\"],\"cache\":\"%s/cache\",\"deadline\":%s}\n",
+                           path, path, more);
     e2e_write(folder, "requests", line);
-    free(line);
     free(path);
     return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
 }
@@ -372,7 +362,7 @@ TEST(a_c_source_is_built_and_kept_by_what_it_includes)
 
 TEST(arrays_of_every_type_are_written_and_read_back)
 {
-    char *path = text_format("%s/t.npy", folder);
+    char *path = test_text("%s/t.npy", folder);
     for (int type = 0; type < ELEMENT_COUNT; type++) {
         unsigned char data[2 * 4 * 8];
         struct error err;
@@ -387,7 +377,6 @@ TEST(arrays_of_every_type_are_written_and_read_back)
             assert_true(npy_value(&npy, i, (enum element)type) == (double)(2 * i - 2));
         npy_release(&npy);
     }
-    free(path);
 }
 
 TEST_MAIN(set_up, NULL)

@@ -47,9 +47,8 @@ static const char ours[] =
 static struct recorded *read_text(const char *folder, const char *text, struct error *err)
 {
     e2e_write(folder, "space.json", text);
-    char *path = text_format("%s/space.json", folder);
+    char *path = test_text("%s/space.json", folder);
     struct recorded *r = recorded_read(path, err);
-    free(path);
     return r;
 }
 
@@ -131,7 +130,7 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
     assert_true(isnan(first->trials[0].gpu_seconds)); // what an older export lacks
     static const char *const names[] = {"again.json", "again.json.gz"};
     for (int i = 0; i < 2; i++) {
-        char *path = text_format("%s/%s", folder, names[i]);
+        char *path = test_text("%s/%s", folder, names[i]);
         if (recorded_write(first, path, &err)) fail_msg("%s", err.message);
         struct recorded *r = recorded_read(path, &err);
         if (!r) fail_msg("%s", err.message);
@@ -148,7 +147,6 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
         assert_string_equal(r->baselines[0].name, "cublas");
         assert_true(r->baselines[0].problems[0].samples[1] == 0.51);
         recorded_free(r);
-        free(path);
     }
     recorded_free(first);
 }
@@ -198,32 +196,29 @@ TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
 {
     char *folder = e2e_folder("bad");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *text = text_copy(bad[i].to);
+        char *text = test_owned(text_copy(bad[i].to));
         if (bad[i].from) {
             const char *at = strstr(ours, bad[i].from);
             assert_non_null(at);
-            free(text);
-            text = text_format("%.*s%s%s", (int)(at - ours), ours, bad[i].to, at + strlen(bad[i].from));
+            text = test_text("%.*s%s%s", (int)(at - ours), ours, bad[i].to, at + strlen(bad[i].from));
         }
         struct error err = {""};
         struct recorded *r = read_text(folder, text, &err);
         if (r) fail_msg("case %zu is read: %s", i, text);
         if (!strstr(err.message, "space.json") || !strstr(err.message, bad[i].expected))
             fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
-        free(text);
     }
 }
 
 TEST(a_packed_file_that_is_cut_off_is_an_error)
 {
-    char *folder = e2e_folder("cut"), *path = text_format("%s/cut.json.gz", folder);
+    char *folder = e2e_folder("cut"), *path = test_text("%s/cut.json.gz", folder);
     e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
     struct error err = {""};
     assert_null(recorded_read(path, &err));
     assert_non_null(strstr(err.message, "cut.json.gz"));
     assert_null(recorded_read("/nosuch/file", &err));
     assert_non_null(strstr(err.message, "/nosuch/file"));
-    free(path);
 }
 
 TEST(the_shipped_space_is_whole)
@@ -265,7 +260,7 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
         struct recorded *r = recorded_read(files.gl_pathv[f], &err);
         if (!r) fail_msg("%s", err.message);
         struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
-        char *size = text_format(" %zu valid configurations", r->trial_count);
+        char *size = test_text(" %zu valid configurations", r->trial_count);
         if (c.status || !strstr(c.out, size))
             fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
         assert_int_equal(space_size(r->space), r->trial_count);
@@ -283,7 +278,6 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
                 counted += any = isfinite(r->counters[i * r->metric_count + m]);
         }
         if (counted < ran) fail_msg("%s: %zu of %zu trials have counters", files.gl_pathv[f], counted, ran);
-        free(size);
         recorded_free(r);
     }
     globfree(&files);
@@ -329,8 +323,8 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
 // From a recording through the replaying worker, the driver, the store and an export into a recording again.
 TEST(every_recorded_figure_survives_replay_store_and_export)
 {
-    char *folder = e2e_folder("figures"), *space = text_format("%s/space.json", folder),
-         *again = text_format("%s/again.json.gz", folder);
+    char *folder = e2e_folder("figures"), *space = test_text("%s/space.json", folder),
+         *again = test_text("%s/again.json.gz", folder);
     struct error err;
     struct recorded *from = recorded_read("tests/stores/kernel_space.json", &err);
     if (!from) fail_msg("%s", err.message);
@@ -370,8 +364,6 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
     assert_true(compared > 20);
     recorded_free(from);
     recorded_free(to);
-    free(space);
-    free(again);
 }
 
 TEST_MAIN(NULL, NULL)

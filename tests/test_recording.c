@@ -14,7 +14,7 @@ static char *make_folder(const char *source_hash, bool final)
     struct outcome_of_command r = e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder);
     assert_int_equal(r.status, 0);
     json_error_t error;
-    char *path = text_format("%s/space.json", folder);
+    char *path = test_text("%s/space.json", folder);
     json_t *space = json_load_file("tests/golden/space.json", 0, &error);
     assert_non_null(space);
     if (source_hash)
@@ -26,7 +26,6 @@ static char *make_folder(const char *source_hash, bool final)
             json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when", 1735732800.0, "entries"));
     assert_int_equal(json_dump_file(space, path, 0), 0);
     json_decref(space);
-    free(path);
     return folder;
 }
 

@@ -71,7 +71,7 @@ static int note(void *user, const struct trial *t)
 
 static void read_store(const char *folder, const char *name, struct seen *seen)
 {
-    char *path = text_format("%s/%s", folder, name);
+    char *path = test_text("%s/%s", folder, name);
     struct store *store;
     struct error err;
     struct environment e;
@@ -84,7 +84,6 @@ static void read_store(const char *folder, const char *name, struct seen *seen)
         }
         store_close(store);
     }
-    free(path);
 }
 
 static int find(const struct seen *s, const char *config)
@@ -128,14 +127,14 @@ TEST(the_same_seed_gives_the_same_run)
 // What is promised: nothing committed is lost or changed, nothing committed is measured again, and the end is the same.
 TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same)
 {
-    char *folder = e2e_folder("kill"), *log = text_format("%s/log", folder);
+    char *folder = e2e_folder("kill"), *log = test_text("%s/log", folder);
     static struct seen before, after, undisturbed;
     struct random random;
     random_seed(&random, 7);
     write_space(folder);
     struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    char *calm = text_copy(r.out);
+    char *calm = test_owned(text_copy(r.out));
     read_store(folder, "calm.db", &undisturbed);
     int in_time = 0;
     for (int i = 0; i < 100; i++) {
@@ -153,10 +152,9 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
             assert_int_equal(after.trials[at].status, before.trials[k].status);
             assert_true(after.trials[at].objective == before.trials[k].objective || isnan(before.trials[k].objective));
         }
-        char *measured = text_read_file(log, NULL);
+        char *measured = test_owned(text_read_file(log, NULL));
         for (char *line = measured ? strtok(measured, "\n") : NULL; line; line = strtok(NULL, "\n"))
             if (find(&before, line) >= 0) fail_msg("kill %d: %s was measured again", i, line);
-        free(measured);
         forget(&before);
         before = after;
     }
@@ -175,8 +173,6 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
             fail_msg("the undisturbed run measured %s, the killed one did not", undisturbed.trials[i].config);
     forget(&after);
     forget(&undisturbed);
-    free(calm);
-    free(log);
 }
 
 TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store)
@@ -189,11 +185,10 @@ TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_s
     static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
                                            "compare %s/job.cfg --store %s/r.db --format json"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char *line = text_format(commands[i], folder, folder);
+        char *line = test_text(commands[i], folder, folder);
         r = e2e_run(folder, "$BIN/sweetspot %s", line);
         if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
         assert_true(strlen(r.out) > 100);
-        free(line);
     }
 }
 

@@ -42,11 +42,10 @@ static void expect(struct outcome_of_command *r, int status, const char *out, co
 static void change_store(const char *name, const char *sql)
 {
     sqlite3 *db;
-    char *path = text_format("%s/%s", folder, name);
+    char *path = test_text("%s/%s", folder, name);
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);
-    free(path);
 }
 
 TEST_WITH(the_page_holds_the_document_and_all_that_it_needs, setup, teardown)

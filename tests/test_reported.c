@@ -101,7 +101,7 @@ TEST(a_recorded_result_is_told_as_what_it_was)
         {"crashed", OUTCOME_INVALID, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = e2e_folder("recorded"), *path = text_format("%s/space.json", folder);
+        char *folder = e2e_folder("recorded"), *path = test_text("%s/space.json", folder);
         struct error err = {""};
         write_space(folder, cases[i].status);
         struct recorded *r = recorded_read(path, &err);
@@ -116,7 +116,6 @@ TEST(a_recorded_result_is_told_as_what_it_was)
                 assert_true(isnan(o.objective));
         }
         recorded_free(r);
-        free(path);
     }
 }
 

@@ -44,7 +44,7 @@ TEST(the_table_of_logs_is_read)
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         const char *const symbols[] = {"y", "x"};
         struct sanitizer_log log;
-        char *path = text_format("tests/sanitizer/%s.txt", logs[i].file), *text = text_read_file(path, NULL);
+        char *path = test_text("tests/sanitizer/%s.txt", logs[i].file), *text = test_owned(text_read_file(path, NULL));
         if (!text) fail_msg("cannot read %s", path);
         sanitizer_log_read(text, symbols, 2, &log);
         if (log.ended != logs[i].ended || log.out_of_bounds != logs[i].out_of_bounds || log.errors != logs[i].errors ||
@@ -56,8 +56,6 @@ TEST(the_table_of_logs_is_read)
         expect_beginning(path, log.first_error, logs[i].error);
         expect_beginning(path, log.first_warning, logs[i].warning);
         expect_beginning(path, log.trouble, logs[i].trouble);
-        free(text);
-        free(path);
     }
 }
 
@@ -77,12 +75,11 @@ TEST(a_log_of_anything_is_read_without_harm)
         sanitizer_log_read(texts[i], symbols, 2, &log);
         assert_true(log.errors <= 1);
     }
-    char *line = text_format("========= Invalid %05000d x\n=========     at x\n", 7);
+    char *line = test_text("========= Invalid %05000d x\n=========     at x\n", 7);
     struct sanitizer_log log;
     sanitizer_log_read(line, symbols, 1, &log);
     assert_int_equal(log.errors, 1);
     assert_true(strlen(log.first_error) == SANITIZER_TEXT - 1);
-    free(line);
 }
 
 static const struct {
@@ -122,22 +119,21 @@ TEST(a_document_has_words_and_a_verdict)
 // X=7 is the fastest and has the mode, X=6 comes next.
 static void write_job(const char *folder, const char *mode, const char *verification)
 {
-    char *text = text_format("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"X\"; values = [7, 6, 1]; },\n"
-                             "  { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
-                             "constraints = ( \"(X == 7) == (MODE == \\\"%s\\\")\" ); problems = ( { N = 1024; } );\n"
-                             "launch = { grid = [\"N\"]; block = [32]; };\n"
-                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },"
-                             " { scalar = \"N\"; type = \"i32\"; } );\n"
-                             "work = { flops = \"N\"; };\n"
-                             "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
-                             "verification = { %s };\n"
-                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
-                             "search = { strategy = \"exhaustive\"; };\n",
-                             mode, mode, verification);
+    char *text = test_text("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"X\"; values = [7, 6, 1]; },\n"
+                           "  { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
+                           "constraints = ( \"(X == 7) == (MODE == \\\"%s\\\")\" ); problems = ( { N = 1024; } );\n"
+                           "launch = { grid = [\"N\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },"
+                           " { scalar = \"N\"; type = \"i32\"; } );\n"
+                           "work = { flops = \"N\"; };\n"
+                           "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
+                           "verification = { %s };\n"
+                           "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
+                           "search = { strategy = \"exhaustive\"; };\n",
+                           mode, mode, verification);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
-    free(text);
 }
 
 #define HERE                                                                            \
@@ -170,11 +166,9 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
            "compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean", "");
     expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
     expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
-    char *path = text_format("%s/best.h", folder), *header = text_read_file(path, NULL);
+    char *path = test_text("%s/best.h", folder), *header = test_owned(text_read_file(path, NULL));
     e2e_expect(header,
                " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
-    free(header);
-    free(path);
 }
 
 TEST(what_is_found_decides)
@@ -204,11 +198,10 @@ TEST(what_is_found_decides)
 
 static size_t count_lines(const char *folder, const char *file)
 {
-    char *path = text_format("%s/%s", folder, file), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/%s", folder, file), *text = text_read_file(path, NULL);
     size_t lines = 0;
     for (const char *p = text; p && *p; p++) lines += *p == '\n';
     free(text);
-    free(path);
     return lines;
 }
 
@@ -230,16 +223,12 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
-    char *path = text_format("%s/child", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/child", folder), *text = test_owned(text_read_file(path, NULL));
     assert_non_null(text);
     pid_t child = atoi(text);
-    char *proc = text_format("/proc/%d/cmdline", (int)child), *what = text_read_file(proc, NULL);
+    char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));
     assert_true(child > 1);
     if (what && strstr(what, "sleep")) fail_msg("process %d still sleeps", (int)child);
-    free(what);
-    free(proc);
-    free(text);
-    free(path);
 }
 
 TEST(a_large_problem_is_not_tried)

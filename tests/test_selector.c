@@ -32,9 +32,8 @@ static struct job *job_with_problems(const char *folder, char *problems)
                 folder, folder, folder, folder, problems, folder);
     assert_int_equal(r.status, 0);
     free(problems);
-    char *path = text_format("%s/configs/job.cfg", folder);
+    char *path = test_text("%s/configs/job.cfg", folder);
     struct job *job = loaded_job(path);
-    free(path);
     return job;
 }
 
@@ -174,13 +173,13 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 static void expect_exact_times(const char *folder, const json_t *header)
 {
     json_t *sections = json_deep_copy(header), *section, *one;
-    char *path = text_format("%s/exact.h", folder);
+    char *path = test_text("%s/exact.h", folder);
     struct error err;
     size_t i, k;
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = text_read_file(path, NULL);
+    char *text = test_owned(text_read_file(path, NULL));
     assert_non_null(text);
     const char *at = strstr(text, "_time times[] = {");
     assert_non_null(at);
@@ -194,8 +193,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
             assert_true(found == json_get_number(one, "time", NAN));
         }
     }
-    free(text);
-    free(path);
     json_decref(sections);
 }
 
@@ -222,17 +219,16 @@ TEST(the_header_selects_what_the_driver_expects)
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = recorded->problems[p].size_values;
-        char *line = text_format("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
+        char *line = test_text("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
         const char *at = strstr(r.out, line);
         if (!at) fail_msg("no '%s' in: %s", line, r.out);
         char *longer = text_format("%s%d\n", expected, atoi(at + strlen(line))),
              *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
-        free(line);
         free(expected);
         free(calls);
         expected = longer, calls = more;
     }
-    char *path = text_format("%s/s.h", folder);
+    char *path = test_text("%s/s.h", folder);
     json_t *sections = header_read(path, &err);
     assert_true(json_array_size(sections) > 1);
     expect_exact_times(folder, sections);
@@ -281,7 +277,6 @@ TEST(the_header_selects_what_the_driver_expects)
     free(program);
     free(expected);
     free(calls);
-    free(path);
     json_decref(sections);
     recorded_free(recorded);
 }

@@ -13,8 +13,8 @@
 // A job whose problems, and whose settings of verification, are these.
 static struct job *job_with(const char *problems, const char *verification, char **mistake)
 {
-    char *folder = e2e_folder("sizes"), *path = text_format("%s/job.cfg", folder);
-    char *text = text_format(
+    char *folder = e2e_folder("sizes"), *path = test_text("%s/job.cfg", folder);
+    char *text = test_text(
         "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( %s );\n"
         "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n"
@@ -35,8 +35,6 @@ static struct job *job_with(const char *problems, const char *verification, char
         job = NULL;
     }
     mistakes_release(&mistakes);
-    free(text);
-    free(path);
     return job;
 }
 
@@ -198,7 +196,7 @@ static json_t *other_fill(const struct job *job, size_t number)
 TEST(other_values_are_those_that_the_job_allows)
 {
     for (int i = 0; value_domain_text[i]; i++) {
-        char *verification = text_format("values = ( \"%s\" );", value_domain_text[i]);
+        char *verification = test_text("values = ( \"%s\" );", value_domain_text[i]);
         struct job *job = sound_job("{ M = 8; N = 65536; }", verification), *drawn = job_draw_sizes(job);
         bool integers = !strcmp(value_domain_text[i], "full");
         assert_non_null(drawn); // the job's own problem
@@ -214,7 +212,6 @@ TEST(other_values_are_those_that_the_job_allows)
         }
         assert_null(other_fill(job, 0));
         job_free(job);
-        free(verification);
     }
 }
 
@@ -244,7 +241,7 @@ TEST(drawn_sizes_of_every_shipped_job_can_be_described)
                                        "bgemm", "softmax",        "prefix_sum", "column_sums",
                                        "gemv",  "smith_waterman", "dgemm",      "convolution_7"};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        char *path = text_format("configs/%s.cfg", jobs[i]);
+        char *path = test_text("configs/%s.cfg", jobs[i]);
         struct job *job = loaded_job(path), *drawn = job_draw_sizes(job);
         struct error err = {""};
         if (!drawn) fail_msg("%s: nothing is drawn", path);
@@ -252,7 +249,6 @@ TEST(drawn_sizes_of_every_shipped_job_can_be_described)
         if (!request) fail_msg("%s: %s", path, err.message);
         json_decref(request);
         job_free(job);
-        free(path);
     }
 }
 

@@ -41,11 +41,10 @@ static void teardown(void)
 
 static void write_job(const char *stages)
 {
-    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = text_format("%s/y.npy", job.folder);
+    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = test_text("%s/y.npy", job.folder);
     finished_write(job.job, text);
     finished_write(job.template, source_text);
     finished_write(path, "");
-    free(path);
     free(text);
 }
 
@@ -60,7 +59,7 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error err = {""};
-    char *cache = text_format("%s/cache", job.folder), *path = text_format("%s/request", job.folder);
+    char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = request_compile(j, config, "sm_90a", NULL, cache);
     char *line = json_dumps(request, JSON_COMPACT);
@@ -71,8 +70,6 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
     free(line);
     json_decref(request);
-    free(path);
-    free(cache);
     return answer;
 }
 
@@ -90,7 +87,7 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_ptr_equal(compiled_find(&c, &j->stages[2]), &c.entries[0]);
     assert_ptr_equal(compiled_find(&c, &j->stages[1]), &c.entries[1]);
     size_t size, bytes[2];
-    char *file = text_read_file(c.cubin, &size);
+    char *file = test_owned(text_read_file(c.cubin, &size));
     assert_int_equal(units_count(file, size, &err), 2);
     size_t first = units_offset(file, size, 0, &bytes[0]), second = units_offset(file, size, 1, &bytes[1]);
     assert_memory_equal(file + first, "\177ELF", 4);
@@ -101,7 +98,6 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     json_t *other = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
     assert_string_equal(again.cubin, c.cubin);
     assert_true(again.cached && !c.cached);
-    free(file);
     json_decref(answer);
     json_decref(other);
     compiled_release(&c);
@@ -111,7 +107,7 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
 
 TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
 {
-    char *stages = text_copy(stages_text), *phase = strstr(stages, "PHASE = 2");
+    char *stages = test_owned(text_copy(stages_text)), *phase = strstr(stages, "PHASE = 2");
     phase[8] = '3';
     struct job *j = load(stages);
     json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
@@ -119,7 +115,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
     assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
     json_decref(answer);
     job_free(j);
-    free(stages);
 }
 
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
@@ -183,7 +178,7 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
     free(file);
     finished_embed(&job);
-    char *main_c = text_format("%s/main.c", job.folder);
+    char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, program);
     struct outcome_of_command r = e2e_run(
         job.folder,
@@ -197,20 +192,18 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
     r = e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    char *alone = text_format("%s/winner.cubin", job.folder);
+    char *alone = test_text("%s/winner.cubin", job.folder);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
     free(said);
-    free(alone);
-    free(main_c);
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
 {
     const char *at = strstr(stages_text, "PHASE = 2;");
-    char *said, *stages = text_format("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
+    char *said, *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
     struct job *j = load(stages);
     struct compiled c;
     finished_write(job.template,
@@ -227,7 +220,7 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);
     free(said);
-    char *main_c = text_format("%s/main.c", job.folder);
+    char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
                            "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
@@ -238,8 +231,6 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
                 "-I%s %s -o %s/program && %s/program || exit 1; done",
                 job.folder, main_c, job.folder, job.folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    free(main_c);
-    free(stages);
 }
 
 TEST_MAIN(NULL, NULL)

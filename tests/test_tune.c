@@ -54,9 +54,8 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, "MODE=good");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *config = text_format("X=7,MODE=%s", modes[i].mode);
+        char *config = test_text("X=7,MODE=%s", modes[i].mode);
         expect_stored(folder, config, modes[i].status, modes[i].reason);
-        free(config);
     }
 }
 
@@ -87,10 +86,9 @@ TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compi
         folder, folder);
     int line = atoi(r.out);
     r = tune_to(2, folder, "", "");
-    char *place = text_format("job.cfg:%d: ", line);
+    char *place = test_text("job.cfg:%d: ", line);
     e2e_expect(r.err, place);
     e2e_expect(r.err, "division by zero");
-    free(place);
     e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' %s/job.cfg", folder);
     r = tune_to(2, folder, "", "");
     e2e_expect(r.err, "unknown name 'compiled.spills'");
@@ -111,18 +109,16 @@ TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
     struct store *store = opened_store("%s/job.db", folder);
     struct error err;
     for (int x = 1; x <= 3; x++) {
-        char *config = text_format("X=%d,MODE=good", x);
+        char *config = test_text("X=%d,MODE=good", x);
         struct trial t;
         assert_int_equal(store_find(store, config, &t, &err), 0);
         assert_true(t.counted);
         assert_int_equal(t.counter_count, 2);
         assert_true(t.counters[0].value == 100 + x);
-        free(config);
-        config = text_format("X=%d,MODE=count_crash", x);
+        config = test_text("X=%d,MODE=count_crash", x);
         assert_int_equal(store_find(store, config, &t, &err), 0);
         assert_true(t.counted);
         assert_int_equal(t.counter_count, 0);
-        free(config);
     }
     store_close(store);
 }
@@ -156,15 +152,13 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
         {"", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = job_folder("work", "5, 6, 7", "\"good\""), *job = folder_file(folder, "job.cfg"),
-             *text = text_format("%s%s", job, cases[i].work);
+        char *folder = job_folder("work", "5, 6, 7", "\"good\""), *job = test_owned(folder_file(folder, "job.cfg")),
+             *text = test_text("%s%s", job, cases[i].work);
         e2e_write(folder, "job.cfg", text);
         struct outcome_of_command r = tune_to(0, folder, "", "--no-final");
         const char *warning = strstr(r.err, "'work' says");
         if (cases[i].part) e2e_expect(r.err, cases[i].part);
         if (warning && (!cases[i].part || strstr(warning + 1, "'work' says"))) fail_msg("case %zu: %s", i, r.err);
-        free(job);
-        free(text);
     }
 }
 
@@ -183,12 +177,11 @@ TEST(the_final_is_on_other_data_than_the_search)
 {
     char *folder = job_folder("seeds", "6, 7", "\"good\"");
     tune(folder, "export FAKE_LOG_SEEDS=1;", "--seed 42");
-    char *text = newly_measured(folder);
+    char *text = test_owned(newly_measured(folder));
     const char *job = strstr(text, "job seed "), *final = strstr(text, "final seed ");
     assert_true(job && final);
     assert_int_not_equal(strtoll(job + strlen("job seed "), NULL, 10),
                          strtoll(final + strlen("final seed "), NULL, 10));
-    free(text);
 }
 
 TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
@@ -276,9 +269,9 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
     enum { GPUS = 40 };
     char *xs = numbers(200), *folder = job_folder("gpus", xs, "\"good\""), list[256] = "";
     for (int i = 0; i < GPUS; i++) sprintf(list + strlen(list), "%s%d", i ? "," : "", i);
-    char *options = text_format("--device %s --no-final", list);
+    char *options = test_text("--device %s --no-final", list);
     tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", options);
-    char *text = newly_measured(folder);
+    char *text = test_owned(newly_measured(folder));
     for (int i = 0; i < GPUS; i++) {
         char line[16];
         snprintf(line, sizeof line, "%d\n", i);
@@ -286,8 +279,6 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
     }
     size_t measured = count_lines(text, "X="); // and the reference, on each of them: when it joins, and at the end
     if (measured < 200 || measured > 200 + 2 * GPUS) fail_msg("%zu measured", measured);
-    free(text);
-    free(options);
     free(xs);
     static const char *const mistakes[] = {"0,", "0,x", "-1", "0 1", "99999999999999999999", "all"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -327,8 +318,8 @@ TEST(configurations_of_any_length_are_whole_everywhere)
         free(more);
         more = longer;
     }
-    char *job = folder_file(folder, "job.cfg"), *at = strstr(job, "{ name = \"X\""),
-         *text = text_format("%.*s%s%s", (int)(at - job), job, more, at);
+    char *job = test_owned(folder_file(folder, "job.cfg")), *at = strstr(job, "{ name = \"X\""),
+         *text = test_text("%.*s%s%s", (int)(at - job), job, more, at);
     e2e_write(folder, "job.cfg", text);
     struct outcome_of_command r = tune_to(0, folder, "", "");
     e2e_expect(r.out, ",X=7,MODE=good\n");
@@ -337,13 +328,10 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     free(newly_measured(folder));
     e2e_write(folder, "x.cu", "// changed\n"); // the winner is measured first, so it was found again
     tune(folder, "", "--no-final -n 3 -j 1");
-    char *first = newly_measured(folder);
+    char *first = test_owned(newly_measured(folder));
     assert_true(strlen(first) > 4000);
     *strchr(first, '\n') = 0;
     assert_string_equal(first + strlen(first) - strlen(",X=7,MODE=good"), ",X=7,MODE=good");
-    free(first);
-    free(text);
-    free(job);
     free(more);
 }
 
@@ -372,15 +360,11 @@ TEST(impossible_answers_to_other_requests_end_the_worker)
         {"final {\"entries\":7}", 1, "its answer to 'final': 'entries' of the answer is not a list"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = job_folder("invalid", "7", "\"good\""), *path = text_format("%s/job.log", folder),
-             *before = text_format("export FAKE_SPOIL='%s';", cases[i].spoil);
+        char *folder = job_folder("invalid", "7", "\"good\""), *path = test_text("%s/job.log", folder),
+             *before = test_text("export FAKE_SPOIL='%s';", cases[i].spoil);
         struct outcome_of_command r = tune_to(cases[i].status, folder, before, "");
-        char *log = text_read_file(path, NULL), *all = text_format("%s%s", r.err, log ? log : "");
+        char *log = test_owned(text_read_file(path, NULL)), *all = test_text("%s%s", r.err, log ? log : "");
         e2e_expect(all, cases[i].says);
-        free(before);
-        free(path);
-        free(log);
-        free(all);
     }
 }
 

@@ -92,10 +92,9 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     free(newly_measured(folder));
     e2e_write(folder, "x.cu", "// changed\n");
     tune(folder, "", "--no-final -n 3 -j 1"); // two compilers may be done in either order
-    char *text = newly_measured(folder);
+    char *text = test_owned(newly_measured(folder));
     // The best of before, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
-    free(text);
     // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
     struct outcome_of_command r = e2e_run(
         folder,
@@ -103,9 +102,8 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
         folder, folder);
     assert_int_equal(r.status, 0);
     tune(folder, "", "--no-final -n 3 -j 1");
-    text = newly_measured(folder);
+    text = test_owned(newly_measured(folder));
     if (strncmp(text, "X=7,NEW=5\n", 10)) fail_msg("%s", text);
-    free(text);
 }
 
 TEST(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned)
@@ -114,10 +112,9 @@ TEST(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned)
     tune(folder, "", "--no-final");
     e2e_write(folder, "x.cu", "// changed\n");
     tune(folder, "", "--no-final -n 3");
-    char *log = folder_file(folder, "job.log");
+    char *log = test_owned(folder_file(folder, "job.log"));
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
     e2e_expect(log, "5 more winners were found and left out");
-    free(log);
     free(xs);
 }
 
@@ -125,7 +122,7 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
 {
     enum { LEFT = 600 };
     char *xs = numbers(LEFT + 1), *folder = job_folder("uncounted", xs, "\"good\""),
-         *path = text_format("%s/job.db", folder);
+         *path = test_text("%s/job.db", folder);
     struct store *store;
     struct environment e;
     struct error err;
@@ -153,7 +150,6 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
     assert_int_equal(store_uncounted(store, &id, 1, &err), 0);
     store_close(store);
     free(xs);
-    free(path);
 }
 
 TEST_MAIN(NULL, NULL)

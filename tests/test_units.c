@@ -68,7 +68,7 @@ static const struct {
 TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
 {
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        char *path = text_format("configs/%s.cfg", jobs[i].job);
+        char *path = test_text("configs/%s.cfg", jobs[i].job);
         struct job *job = loaded_job(path);
         struct work_bounds w;
         struct error err;
@@ -79,14 +79,13 @@ TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
             fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
         assert_true(isnan(w.floor)); // without ceilings nothing is known
         job_free(job);
-        free(path);
     }
 }
 
 // A job with `work` and f32 buffers, verified by a kernel.
 static struct job *job_of(const char *folder, const char *work)
 {
-    char *text = text_format(
+    char *text = test_text(
         "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
         "[1]; } "
         ");\nproblems = ( { N = 1000000000; } );\nlaunch = { grid = [1]; block = [32]; };\narguments = ( { buffer = "
@@ -96,10 +95,8 @@ static struct job *job_of(const char *folder, const char *work)
         work);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
-    free(text);
-    text = text_format("%s/job.cfg", folder);
+    text = test_text("%s/job.cfg", folder);
     struct job *job = loaded_job(text);
-    free(text);
     return job;
 }
 
@@ -266,7 +263,7 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         struct environment environment;
         struct error err;
         const char *text;
-        char *path = text_format("%s/%c.db", folder, *name);
+        char *path = test_text("%s/%c.db", folder, *name);
         assert_int_equal(store_open(&store, path, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
@@ -277,7 +274,6 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         job_free(job);
         json_decref(document);
         store_close(store);
-        free(path);
     }
 }
 

@@ -72,7 +72,7 @@ TEST(a_live_file_that_cannot_be_used_is_named)
     } cases[] = {{"{\"format\": \"swee", "store.db.status.json"},
                  {"{\"format\": \"other\", \"version\": 1}", "not the live file of a run"},
                  {"{\"format\": \"sweetspot-live\", \"version\": 1}", "not the live file of a run"}};
-    char *folder = e2e_folder("live"), *store = text_format("%s/store.db", folder);
+    char *folder = e2e_folder("live"), *store = test_text("%s/store.db", folder);
     struct live_status live;
     struct error err;
     assert_int_equal(live_status_read(store, &live, &err), 0);
@@ -83,7 +83,6 @@ TEST(a_live_file_that_cannot_be_used_is_named)
         e2e_expect(err.message, cases[i].message);
         assert_null(live.document);
     }
-    free(store);
 }
 
 // Runs ---------------------------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
     free(all);
     double busy[CASES][CASES];
     for (int i = 0; i < CASES; i++) {
-        char *path = text_format("%s/messages", folders[i]), *messages = text_read_file(path, NULL);
+        char *path = test_text("%s/messages", folders[i]), *messages = test_owned(text_read_file(path, NULL));
         e2e_expect(messages, "GPUs were busy with candidates ");
         json_t *workers = workers_of(folders[i]);
         for (int k = 0; k < CASES; k++) {
@@ -156,8 +155,6 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
             if (!(busy[i][k] >= 0 && busy[i][k] <= 1)) fail_msg("%s: %s", cases[i].name, messages);
         }
         json_decref(workers);
-        free(messages);
-        free(path);
     }
     for (int i = 0; i < CASES; i++)
         for (int k = 0; k < CASES; k++)
@@ -195,7 +192,7 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     e2e_expect(r.out, "1980 MHz");
     e2e_expect(r.out, "40 C");
     if (strstr(r.out, "\nstore.db.status.json")) fail_msg("the live file is still there: %s", r.out);
-    char *path = text_format("%s/here.json", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/here.json", folder), *text = test_owned(text_read_file(path, NULL));
     struct error err;
     json_t *status = json_parse(text, &err), *live = json_object_get(status, "live"), *w;
     size_t i;
@@ -213,8 +210,6 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     }
     assert_true(done > 0);
     json_decref(status);
-    free(text);
-    free(path);
 }
 
 // Of two nodes, the GPU of one is of another kind.

@@ -125,7 +125,7 @@ static int see(void *user, const struct trial *trial)
 // The store has a configuration once, so that as many rows as evaluations are so many different ones.
 TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
 {
-    char *folder = e2e_folder("width"), *path = text_format("%s/job.db", folder);
+    char *folder = e2e_folder("width"), *path = test_text("%s/job.db", folder);
     struct outcome_of_command r = e2e_run(
         folder,
         "export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker "
@@ -143,7 +143,6 @@ TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
     store_close(store);
     assert_int_equal(seen.count, 600);
     assert_true(seen.faults < 20);
-    free(path);
 }
 
 TEST_MAIN(NULL, NULL)

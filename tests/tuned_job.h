@@ -60,18 +60,16 @@ static inline void tune(const char *folder, const char *before, const char *opti
 // The file of the folder, which must be there. malloc'ed.
 static inline char *folder_file(const char *folder, const char *name)
 {
-    char *path = text_format("%s/%s", folder, name), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/%s", folder, name), *text = text_read_file(path, NULL);
     if (!text) fail_msg("there is no '%s'", path);
-    free(path);
     return text;
 }
 
 // What was measured, a line each, since the last call. malloc'ed.
 static inline char *newly_measured(const char *folder)
 {
-    char *text = folder_file(folder, "measured"), *path = text_format("%s/measured", folder);
+    char *text = folder_file(folder, "measured"), *path = test_text("%s/measured", folder);
     unlink(path);
-    free(path);
     return text;
 }
 
@@ -86,9 +84,8 @@ static inline size_t count_lines(const char *text, const char *beginning)
 
 static inline size_t lines_measured(const char *folder)
 {
-    char *text = folder_file(folder, "measured");
+    char *text = test_owned(folder_file(folder, "measured"));
     size_t n = count_lines(text, "");
-    free(text);
     return n;
 }
 

@@ -3,7 +3,6 @@
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
-#include "case.h"
 
 // Where.
 #define NOWHERE 1
@@ -92,9 +91,7 @@
 
 #define WHERE PART_1
 #define WHEN PART_2
-#if !WHERE || !WHEN
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, S_COUNT = 4096 };
 

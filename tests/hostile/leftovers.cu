@@ -4,7 +4,6 @@
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024 floats without a fill), z (scratch, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; 8192 bytes of dynamic shared memory
-#include "case.h"
 
 // Where.
 #define NOWHERE 1
@@ -143,9 +142,7 @@
 #define WHERE PART_1
 #define WHEN PART_2
 #define WHAT PART_3
-#if !WHERE || !WHEN || !WHAT
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, B_COUNT = 4096, Z_COUNT = 1024 };
 

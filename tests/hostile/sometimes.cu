@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 // When.
 #define NEVER 1
@@ -51,9 +50,7 @@
 
 #define WHEN PART_1
 #define WHAT PART_2
-#if !WHEN || !WHAT
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
 #define loads_evict_last 2      // createpolicy, all of x and y0
@@ -25,9 +24,7 @@
 #define touches_before 18
 #define unchanged_at_last 19
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
