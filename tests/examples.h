@@ -75,7 +75,7 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
                              "source", "unit.cu", "include", ".", "templates", "entries", "gemm_simt", "cache",
                              "cache"));
     struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot-compile <request", folder);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer || strcmp(json_get_string(answer, "status", ""), "ok") != 0) fail_msg("%s%s", r.out, r.err);
     size_t size;
     char *cubin = test_text("%s/%s", folder, json_get_string(answer, "cubin", "")),
@@ -92,7 +92,6 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     assert_int_equal(store_put_trial_document(store, trial, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
     free(document);
-    json_decref(answer);
 }
 
 // configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.

@@ -189,15 +189,14 @@ static inline void finished_final(const struct finished *f)
     }
     json_array_append_new(entries, json_pack("{s:s, s:s, s:s, s:[]}", "name", "cublasLt", "status", "launch_error",
                                              "reason", "no heuristic", "problems"));
-    json_t *document = json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7, "rounds",
-                                 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries);
+    json_t *document = test_json(json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7,
+                                           "rounds", 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries));
     char *text = json_dumps(document, JSON_COMPACT);
     if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_document(store, "final", text, &err))
         fail_msg("%s", err.message);
     store_close(store);
     free(text);
-    json_decref(document);
 }
 
 // Runs a command in a process of its own, because commands keep their options in static variables.

@@ -200,9 +200,8 @@ TEST(a_real_beyond_integers_is_no_integer)
                  {"{\"x\": 9223372036854775808.0}", -1},
                  {"{\"x\": \"7\"}", -1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *object = json_parse(cases[i].text, NULL);
+        json_t *object = test_json(json_parse(cases[i].text, NULL));
         assert_true(json_get_integer(object, "x", -1) == cases[i].read);
-        json_decref(object);
     }
 }
 

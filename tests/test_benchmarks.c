@@ -63,7 +63,7 @@ static void expect_text(const char *path, const json_t *object, const char *key)
 static void check_file(const char *path)
 {
     json_error_t error;
-    json_t *root = json_load_file(path, 0, &error);
+    json_t *root = test_json(json_load_file(path, 0, &error));
     if (!root) fail_msg("%s:%d: %s", path, error.line, error.text);
     const json_t *compare = json_object_get(root, "compare");
     static const char *const texts[] = {"job", "command", "compare_command", "commit", "program", "date"};
@@ -95,7 +95,6 @@ static void check_file(const char *path)
         if (spread != 1) fail_msg("%s: problem %zu has no winner's time with an interval", path, p);
     }
     assert_true(p > 0);
-    json_decref(root);
 }
 
 TEST(every_figure_names_machine_commit_and_command)

@@ -23,11 +23,10 @@ static void compile(void)
                 "\"include\":[],\"options\":[],\"defines\":{},\"cache\":\"'$PWD'/%s/cache\",\"deadline\":60}' | "
                 "$BIN/sweetspot-compile",
                 folder, folder);
-    json_t *answer = json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL);
+    json_t *answer = test_json(json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL));
     const char *path = json_get_string(answer, "cubin", NULL);
     if (!path) fail_msg("no cubin: %s%s", r.out, r.err);
     cubin = test_text("%s", path);
-    json_decref(answer);
 }
 
 // A workload of one problem, and a candidate of one launch, from JSON with ' for ".

@@ -54,9 +54,9 @@ TEST(entries_have_symbols_and_what_ptxas_says)
 {
     char *folder = e2e_folder("entries");
     write_source(folder);
-    json_t *answer = compile(
+    json_t *answer = test_json(compile(
         folder,
-        "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}");
+        "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}"));
     expect_status(answer, "ok");
     const json_t *entries = json_object_get(answer, "entries"), *plain = json_array_get(entries, 0),
                  *scale = json_array_get(entries, 1);
@@ -66,7 +66,6 @@ TEST(entries_have_symbols_and_what_ptxas_says)
     assert_true(json_get_integer(scale, "registers", -1) > 0);
     assert_true(json_get_integer(scale, "code_bytes", -1) > 0);
     assert_int_equal(json_get_integer(scale, "spill_loads", -1), 0);
-    json_decref(answer);
 }
 
 TEST(what_ptxas_refuses_without_a_word_has_a_reason)
@@ -75,11 +74,10 @@ TEST(what_ptxas_refuses_without_a_word_has_a_reason)
     e2e_write(folder, "x.cu",
               "__constant__ float a[12000], b[12000];\n"
               "extern \"C\" __global__ void plain(float *y) { y[0] = a[threadIdx.x] + b[threadIdx.x]; }\n");
-    json_t *answer = compile(folder, "\"entries\":[\"plain\"],\"defines\":{}");
+    json_t *answer = test_json(compile(folder, "\"entries\":[\"plain\"],\"defines\":{}"));
     expect_status(answer, "compile_error");
     const char *reason = json_get_string(answer, "reason", "");
     if (strncmp(reason, "error: ptxas refuses the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
-    json_decref(answer);
 }
 
 TEST(unroll_pragmas_reach_the_compiler)
@@ -90,10 +88,9 @@ TEST(unroll_pragmas_reach_the_compiler)
     write_source(folder);
     for (int i = 0; i < 2; i++) {
         char *rest = test_text("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
-        json_t *answer = compile(folder, rest);
+        json_t *answer = test_json(compile(folder, rest));
         expect_status(answer, "ok");
         bytes[i] = json_get_integer(json_array_get(json_object_get(answer, "entries"), 0), "code_bytes", -1);
-        json_decref(answer);
     }
     assert_true(bytes[0] > 0 && bytes[1] > 4 * bytes[0]);
 }
@@ -106,11 +103,10 @@ TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
     for (int i = 0; i < 4; i++) {
         if (i == 2) e2e_write(folder, "part.h", "#define PART 3\n");
         if (i == 3) e2e_write(folder, "part.h", "#define PART 2\n");
-        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}"));
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", false), expected[i]);
         assert_int_equal(access(json_get_string(answer, "cubin", ""), R_OK), 0);
-        json_decref(answer);
     }
 }
 
@@ -119,13 +115,12 @@ TEST(a_cubin_that_is_gone_is_compiled_again)
     char *folder = e2e_folder("gone");
     write_source(folder);
     for (int i = 0; i < 3; i++) {
-        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}"));
         const char *cubin = json_get_string(answer, "cubin", "");
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", true), i == 2);
         assert_int_equal(access(cubin, R_OK), 0);
         if (i == 0) assert_int_equal(unlink(cubin), 0); // as when a full cache is cleared by hand
-        json_decref(answer);
     }
 }
 
@@ -133,19 +128,16 @@ TEST(errors_name_the_line_and_a_missing_kernel_is_one)
 {
     char *folder = e2e_folder("errors");
     write_source(folder);
-    json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}");
+    json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}"));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "x.cu(5): error");
-    json_decref(answer);
-    answer = compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}");
+    answer = test_json(compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}"));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "nosuch");
-    json_decref(answer);
-    answer = compile(
+    answer = test_json(compile(
         folder,
-        "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
+        "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}"));
     expect_status(answer, "source_changed");
-    json_decref(answer);
 }
 
 TEST(a_compile_is_cancelled_at_its_deadline)
@@ -161,10 +153,9 @@ TEST(a_compile_is_cancelled_at_its_deadline)
         "{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n",
         text);
     double seconds;
-    json_t *answer = ask(folder, request, &seconds);
+    json_t *answer = test_json(ask(folder, request, &seconds));
     expect_status(answer, "compile_timeout");
     assert_true(seconds < 10);
-    json_decref(answer);
     free(text);
 }
 
@@ -175,9 +166,8 @@ TEST(nonsense_is_answered)
                                            "{\"id\":1,\"op\":\"compile\"}\n",
                                            "{\"id\":1,\"op\":\"compile\",\"source\":\"/nosuch.cu\"}\n"};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        json_t *answer = ask(folder, requests[i], NULL);
+        json_t *answer = test_json(ask(folder, requests[i], NULL));
         expect_status(answer, "error");
-        json_decref(answer);
     }
 }
 
@@ -207,13 +197,12 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
         text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"options\":[%s],"
                     "\"include\":[%s,\"%s\"],\"entries\":[%s],\"defines\":{%s},\"deadline\":60}\n",
                     folder, options, folders, folder, entries, defines);
-    json_t *answer = ask(folder, request, NULL);
+    json_t *answer = test_json(ask(folder, request, NULL));
     expect_status(answer, "ok");
     const json_t *found = json_object_get(answer, "entries");
     assert_int_equal(json_array_size(found), 70);
     assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
     assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
-    json_decref(answer);
     free(request);
     free(options);
     free(defines);
@@ -235,10 +224,9 @@ TEST(what_is_not_a_string_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *request = test_text("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
-        json_t *answer = ask(folder, request, NULL);
+        json_t *answer = test_json(ask(folder, request, NULL));
         expect_status(answer, "error");
         e2e_expect(json_get_string(answer, "reason", ""), wrong[i].reason);
-        json_decref(answer);
     }
 }
 
@@ -248,16 +236,14 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
     static const char *const members = "\"entries\":[]";
     for (char *comma = lines; (comma = strchr(comma, ','));) *comma = ' ';
     e2e_write(folder, "x.cu", "#error caf\xe9\n");
-    json_t *answer = compile(folder, members);
+    json_t *answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "caf?");
-    json_decref(answer);
     e2e_write(folder, "x.cu", lines);
-    answer = compile(folder, members);
+    answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "undefined_name_0");
     e2e_expect(json_get_string(answer, "reason", ""), " bytes more)");
-    json_decref(answer);
     free(lines);
 }
 

@@ -211,7 +211,7 @@ TEST(the_kernels_of_a_final_are_an_event)
                                           "'\"event\":\"kernels\"' events",
                                           folder);
     struct error err;
-    json_t *event = json_parse(r.out, &err); // that line alone
+    json_t *event = test_json(json_parse(r.out, &err)); // that line alone
     if (!event) fail_msg("%s\n%s", r.out, r.err);
     const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
     assert_int_equal(json_array_size(kernels), 2);
@@ -226,7 +226,6 @@ TEST(the_kernels_of_a_final_are_an_event)
         assert_true(json_get_number(problem, "time", 0) > 0);
     }
     assert_true(used[0] && used[1] && held_back);
-    json_decref(event);
 }
 
 TEST(a_run_chooses_two_kernels_and_its_header_selects_them)

@@ -164,7 +164,7 @@ static void tune_each(void)
                                         {"DOUBLE_BUFFER", "[0]"}, {"COLUMN_WISE", "[0]"},   {"RASTER", "[8]"},
                                         {"MIN_BLOCKS", "[1]"},    {"VECTOR", "[1, 4]"},     {0}};
     static const int sizes[] = {256, 512, 1024, 2048, 4096, 511, 1023, 2049, 4095, 384, 1536, 3072, 1535, 3001};
-    json_t *problems = json_array(), *trials = json_array();
+    json_t *problems = test_json(json_array()), *trials = test_json(json_array());
     for (size_t p = 0; p < sizeof sizes / sizeof *sizes; p++) {
         char *name = test_text("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
         json_array_append_new(problems, json_pack("{s:s, s:{s:i, s:i, s:i}}", "name", name, "sizes", "M", sizes[p], "N",
@@ -185,8 +185,6 @@ static void tune_each(void)
     tune_part("sgemm_each", parts, problems_text, trials_text);
     free(trials_text);
     free(problems_text);
-    json_decref(trials);
-    json_decref(problems);
 }
 
 TEST(the_program_with_several_kernels_is_made)

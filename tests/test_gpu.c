@@ -1,5 +1,6 @@
 // Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume.
 #include "tests/gpu.h"
+#include "tests/ncu.h"
 #include "tests/opened_store.h"
 
 #include "tuner/base/json.h"
@@ -262,7 +263,7 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     struct error err;
     char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));
-    json_t *status = json_parse(text, &err);
+    json_t *status = test_json(json_parse(text, &err));
     if (!status) fail_msg("%s; %s", err.message, r.err);
     struct store *store = opened_store(path);
     int64_t counts[STATUS_COUNT], all = 0;
@@ -272,37 +273,6 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     int64_t left[8];
     assert_int_equal(store_uncounted(store, left, 8, &err), 0); // the resumed run counted what the killed one had not
     store_close(store);
-    json_decref(status);
-}
-
-// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double ncu_value(const char *csv, const char *metric)
-{
-    double values[64];
-    size_t n = 0;
-    char *wanted = test_text("\"%s\"", metric);
-    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        size_t length = strcspn(line, "\n");
-        char *text = test_text("%.*s", (int)length, line), *found = strstr(text, wanted), *last = strrchr(text, '"');
-        if (found && last && n < 64) {
-            *last = 0;
-            char *value = strrchr(text, '"') + 1, digits[64];
-            size_t k = 0;
-            for (; *value && k < 63; value++)
-                if (*value != ',') digits[k++] = *value;
-            digits[k] = 0;
-            values[n++] = atof(digits);
-        }
-    }
-    if (!n) return NAN;
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
 }
 
 static const struct {

@@ -123,12 +123,12 @@ TEST(nvccs_build_of_the_winner_is_raced_and_right)
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         e2e_expect(r.out, "  built by nvcc ");
         struct error err;
-        json_t *document = json_parse(strstr(r.out, "\n{"), &err), *early_stop = json_object_get(document, "nvcc");
+        json_t *document = test_json(json_parse(strstr(r.out, "\n{"), &err)),
+               *early_stop = json_object_get(document, "nvcc");
         if (!document) fail_msg("%s: %s", err.message, r.out);
         double ratio = json_number_value(json_array_get(json_object_get(early_stop, "ratio"), 0));
         double error = json_get_number(early_stop, "error", 2);
         if (!(ratio > 0.5 && ratio < 2) || !(error <= 1)) fail_msg("%s: %.3000s", name, r.out);
-        json_decref(document);
     }
 }
 

@@ -357,9 +357,8 @@ static int judge_winner(size_t family, const struct hostile_case *cases, int cou
         print_message("%s: the final has no winner\n", families[family].name);
         return 1;
     }
-    json_t *document = json_parse(text, &err);
+    json_t *document = test_json(json_parse(text, &err));
     int64_t winner = json_get_integer(document, "winner", -1);
-    json_decref(document);
     if (store_get(store, winner, &t, &err))
         fail_msg("%s: trial %lld: %s", families[family].name, (long long)winner, err.message);
     const char *name = strncmp(t.config, "CASE=", 5) ? "" : t.config + 5;

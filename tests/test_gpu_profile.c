@@ -1,6 +1,7 @@
 // What `profile` says, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
 // test_gpu.c.
 #include "tests/gpu.h"
+#include "tests/ncu.h"
 
 #include <time.h>
 
@@ -43,36 +44,6 @@ static const struct {
     {"time", "gpu__time_duration.sum", 0.05, 2000}, // ns; ours by events, outside the profiler's session
 };
 enum { CHECKED = sizeof checked / sizeof *checked };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
-static double ncu_value(const char *csv, const char *metric)
-{
-    double values[64];
-    size_t n = 0;
-    char *wanted = test_text("\"%s\"", metric);
-    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        char *text = test_text("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted),
-             *last = strrchr(text, '"');
-        if (found && last && n < 64) {
-            *last = 0;
-            char digits[64];
-            size_t k = 0;
-            for (const char *value = strrchr(text, '"') + 1; *value && k < 63; value++)
-                if (*value != ',') digits[k++] = *value;
-            digits[k] = 0;
-            values[n++] = atof(digits);
-        }
-    }
-    if (!n) return NAN;
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
 
 static json_t *run_profile(const char *folder, const char *command, const char *job, const char *config)
 {
@@ -243,7 +214,7 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
         "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json",
         folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    json_t *document = json_parse(r.out, &err);
+    json_t *document = test_json(json_parse(r.out, &err));
     const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile),
                  *notes = json_object_get(profile, "notes");
     double time = json_get_number(profile, "time", NAN);
@@ -261,7 +232,6 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
     assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) /
                          profile_number(stage, "executed") -
                      1) < 0.01);
-    json_decref(document);
 }
 
 TEST_MAIN(NULL, NULL)

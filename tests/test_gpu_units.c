@@ -25,14 +25,13 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
               "    if (i < n) y[i] = X;\n}\n");
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot profile %s/job.cfg --cache out/cache -t X=1 --no-counters -f json", folder);
-    json_t *document = json_parse(r.out, &err);
+    json_t *document = test_json(json_parse(r.out, &err));
     if (!document) fail_msg("%s: %s\n%s", pipe ? pipe : "all", err.message, r.err);
     json_t *profile = json_object_get(document, "profile"),
            *ceilings = json_incref(json_object_get(profile, "ceilings"));
     const char *device = json_get_string(json_object_get(profile, "device"), "name", "");
     *is_h200 = strstr(device, "H200");
     if (pipe) assert_string_equal(json_get_string(profile, "pipe", ""), pipe);
-    json_decref(document);
     free(own);
     return ceilings;
 }
@@ -122,7 +121,7 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache -t cublas --no-counters -f json",
                     jobs[i].job);
-        json_t *document = json_parse(r.out, &err), *profile = json_object_get(document, "profile");
+        json_t *document = test_json(json_parse(r.out, &err)), *profile = json_object_get(document, "profile");
         if (!document) fail_msg("%s: %s", jobs[i].job, r.err);
         const struct execution_unit *p = pipe_find(json_get_string(profile, "pipe", ""), NULL);
         const json_t *ceilings = json_object_get(profile, "ceilings");
@@ -133,7 +132,6 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
                        json_get_number(ceilings, p->key, NAN);
         print_message("  %-12s cublas %.3f of %s\n", jobs[i].job, share, p->name);
         bad += !(share >= jobs[i].low && share <= jobs[i].high);
-        json_decref(document);
     }
     assert_int_equal(bad, 0);
 }

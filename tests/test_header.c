@@ -455,12 +455,11 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
                                        "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
                                        "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
     for (size_t i = 0; i < 2; i++) {
-        json_t *section = json_parse(jobs[i], &err), *sections = json_pack("[o]", section);
+        json_t *section = json_parse(jobs[i], &err), *sections = test_json(json_pack("[o]", section));
         err.message[0] = 0;
         assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
         assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
-        json_decref(sections);
     }
     json_t *section =
         json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
@@ -468,7 +467,7 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
                    "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
                    &err);
     assert_non_null(section);
-    json_t *sections = json_pack("[o]", section);
+    json_t *sections = test_json(json_pack("[o]", section));
     assert_int_equal(header_write(job.header, sections, &err), 0);
     assert_int_equal(
         compile_and_run(c99, "c",
@@ -478,7 +477,6 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);
-    json_decref(sections);
 }
 
 TEST_MAIN(NULL, NULL)

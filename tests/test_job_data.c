@@ -57,9 +57,8 @@ static struct job *sound_job(const char *arguments)
 // The request's part of problem 0; NULL with a message. A new reference.
 static json_t *problem_of(const struct job *job, struct error *err)
 {
-    json_t *request = request_job(job, 0, NULL, 1, err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, err));
     json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
-    json_decref(request);
     return problem;
 }
 
@@ -97,13 +96,12 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = sound_job(cases[i].argument);
         struct error err = {""};
-        json_t *problem = problem_of(job, &err), *expected = json_parse(cases[i].buffer, &err);
+        json_t *problem = problem_of(job, &err), *expected = test_json(json_parse(cases[i].buffer, &err));
         json_t *buffer = json_array_get(json_object_get(problem, "buffers"), 0);
         json_object_del(buffer, "name");
         if (!expected || !json_equal(buffer, expected))
             fail_msg("case %zu: %s %s", i, json_dumps(buffer, JSON_COMPACT), err.message);
         json_decref(problem);
-        json_decref(expected);
         job_free(job);
     }
 }
@@ -290,10 +288,9 @@ TEST(members_that_cannot_be_are_refused_by_name)
 static char *hash_of_reference(const struct job *job)
 {
     struct error err;
-    json_t *request = request_job(job, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));
-    json_decref(request);
     return hash;
 }
 

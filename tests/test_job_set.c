@@ -93,7 +93,7 @@ TEST(programs_get_one_document)
     for (int i = 0; i < 2; i++) {
         const char *command = commands_with_formats[i];
         struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f json", folder, command);
-        json_t *all = json_parse(r.out, NULL), *jobs = json_object_get(all, "jobs"),
+        json_t *all = test_json(json_parse(r.out, NULL)), *jobs = json_object_get(all, "jobs"),
                *failed = json_object_get(all, "failed");
         char *format = test_text("sweetspot-%s", command);
         assert_string_equal(json_get_string(all, "format", ""), format);
@@ -105,15 +105,13 @@ TEST(programs_get_one_document)
         assert_string_equal(json_get_string(json_array_get(failed, 0), "path", ""), "night/3.cfg");
         assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
         assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
-        json_decref(all);
         // One job: its members are at the top.
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night/1.cfg -f json", folder, command);
         assert_int_equal(r.status, 0);
-        all = json_parse(r.out, NULL);
+        all = test_json(json_parse(r.out, NULL));
         assert_string_equal(json_get_string(all, "format", ""), format);
         assert_string_equal(json_get_string(all, "job", ""), "same");
         assert_null(json_object_get(all, "jobs"));
-        json_decref(all);
     }
 }
 
@@ -174,9 +172,8 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
             e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
         assert_int_equal(r.status, EXIT_NOTHING);
         assert_int_equal(lines_with(r.err, "has no results yet: there is no store"), JOBS);
-        json_t *all = json_parse(r.out, NULL);
+        json_t *all = test_json(json_parse(r.out, NULL));
         assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
-        json_decref(all);
     }
 }
 
@@ -201,11 +198,10 @@ TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
     finished_final(&job); // on the one used last
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
                      0);
-    json_t *all = json_parse(out, NULL), *others = json_object_get(all, "other_devices");
+    json_t *all = test_json(json_parse(out, NULL)), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
     assert_int_equal(json_array_size(others), 1);
     assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
-    json_decref(all);
     free(out);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
                      0);
@@ -265,7 +261,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
-    json_t *document = json_parse(
+    json_t *document = test_json(json_parse(
         "{\"winner\":5,\"entries\":["
         "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},"
         "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,"
@@ -273,7 +269,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
         "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,"
         "1.2]}]},"
         "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
-        &err);
+        &err));
     struct final final;
     static struct problem problem = {.name = "N=1"};
     static struct job about;
@@ -301,7 +297,6 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     fclose(file);
     assert_contains(text, "j: N=1: no baseline has a time in the final: the job needs");
     final_release(&final);
-    json_decref(document);
 }
 
 TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
@@ -316,21 +311,19 @@ TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_get_document(store, "final", &text, NULL, &err), 0);
-    json_t *document = json_parse(text, &err);
+    json_t *document = test_json(json_parse(text, &err));
     json_object_set_new(document, "when", json_real(1790000123.4567890));
     bare = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     assert_int_equal(store_put_document(store, "final", bare, &err), 0);
     store_close(store);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
-    json_t *all = json_parse(out, &err);
+    json_t *all = test_json(json_parse(out, &err));
     assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
     free(out);
-    json_decref(all);
     assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fjson", NULL), 0);
     assert_contains(out, "1790000123.456789");
     free(out);
     free(bare);
-    json_decref(document);
 }
 
 // What table_print writes to a terminal that has so many columns.

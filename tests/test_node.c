@@ -129,9 +129,8 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     }
     assert_true(heartbeats);
     frame_put(&a.out, FRAME_END_INPUT, 7, NULL, 0);
-    json_t *exit = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    json_t *exit = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     assert_int_equal(json_get_integer(exit, "status", -1), 0);
-    json_decref(exit);
     free(line);
     finish(&a);
 }
@@ -208,23 +207,20 @@ TEST(how_a_worker_ended_or_stopped_is_told)
     expect(&a, FRAME_OUTPUT);
     char *line = test_text("pkill -STOP -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    json_t *reported = json_parse(expect(&a, FRAME_STATE).data, NULL);
+    json_t *reported = test_json(json_parse(expect(&a, FRAME_STATE).data, NULL));
     assert_true(json_get_bool(reported, "stopped", false));
-    json_decref(reported);
     line = test_text("pkill -KILL -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    reported = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     int status = (int)json_get_integer(reported, "status", 0);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGKILL);
     assert_false(json_get_bool(reported, "killed", true));
-    json_decref(reported);
     // A program that is none of an agent's.
     node_message_put(&a.out, FRAME_START, 2, &(struct node_start){&(const char *){"/bin/sh"}, 1});
     e2e_expect(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
-    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    reported = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     assert_int_equal(WEXITSTATUS((int)json_get_integer(reported, "status", 0)), 3);
-    json_decref(reported);
     finish(&a);
 }
 
@@ -324,10 +320,9 @@ TEST(only_files_with_the_right_content_are_told)
         e2e_write(a.folder, name, bytes);
         free(name);
     }
-    json_t *ready = welcome(&a, "/nowhere", ""), *have = json_object_get(ready, "have");
+    json_t *ready = test_json(welcome(&a, "/nowhere", "")), *have = json_object_get(ready, "have");
     assert_int_equal(json_array_size(have), 1);
     e2e_expect(json_string_value(json_array_get(have, 0)), hash);
-    json_decref(ready);
     free(bytes);
     finish(&a);
 }
@@ -344,9 +339,8 @@ TEST(who_sees_the_drivers_files_is_told_by_their_content)
         struct agent a = start(cases[i].option);
         e2e_write(a.folder, "token", cases[i].text);
         char *here = test_owned(text_join_path(".", a.folder)), *path = test_text("%s/token", here);
-        json_t *ready = welcome(&a, path, hash);
+        json_t *ready = test_json(welcome(&a, path, hash));
         assert_int_equal(json_get_bool(ready, "shared", !cases[i].shared), cases[i].shared);
-        json_decref(ready);
         finish(&a);
     }
 }

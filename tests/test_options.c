@@ -347,28 +347,24 @@ TEST(lists_are_json_too)
 {
     struct error err;
     char *text = PRINTED(&cmd_list, "list", "strategies", "-fjson");
-    json_t *list = json_parse(text, &err), *one;
+    json_t *list = test_json(json_parse(text, &err)), *one;
     assert_string_equal(json_get_string(json_array_get(list, 0), "name", ""), "default");
     free(text);
     text = PRINTED(&cmd_list, "list", "strategies", "default", "-fjson");
-    one = json_parse(text, &err);
+    one = test_json(json_parse(text, &err));
     assert_int_equal(json_array_size(one), 1);
     assert_true(json_equal(json_array_get(list, 0), json_array_get(one, 0)));
-    json_decref(list);
-    json_decref(one);
     free(text);
     text = PRINTED(&cmd_list, "list", "operations", "-fjson");
-    list = json_parse(text, &err);
+    list = test_json(json_parse(text, &err));
     size_t count = 0;
     while (operations[count]) count++;
     assert_int_equal(json_array_size(list), count);
     assert_string_equal(json_get_string(json_array_get(list, 0), "bound", ""), operations[0]->bound);
-    json_decref(list);
     free(text);
     text = PRINTED(&cmd_list, "list", "metrics", "stall_gmma", "-fjson");
-    list = json_parse(text, &err);
+    list = test_json(json_parse(text, &err));
     assert_string_equal(json_get_string(json_array_get(list, 0), "chips", ""), "GH");
-    json_decref(list);
     free(text);
 }
 

@@ -88,18 +88,16 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
 {
     char *folder = e2e_folder("own_nvrtc");
     struct error err;
-    json_t *request = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch, "text",
-                                text, "entries", entries, "defines", defines, "deadline", 300.0);
+    json_t *request = test_json(json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch,
+                                          "text", text, "entries", entries, "defines", defines, "deadline", 300.0));
     char *line = json_dumps(request, JSON_COMPACT);
     e2e_write(folder, "request", line);
     struct outcome_of_command r = e2e_run(folder, "(cat '%s/request'; echo) | $BIN/sweetspot-compile", folder);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
     if (strcmp(json_get_string(answer, "status", ""), status))
         fail_msg("%s, not %s: %.2000s", json_get_string(answer, "status", ""), status,
                  json_get_string(answer, "reason", ""));
-    json_decref(answer);
-    json_decref(request);
     free(line);
 }
 

@@ -188,9 +188,10 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 TEST(a_full_disk_of_a_node_costs_no_candidate)
 {
     char *job = test_text("%s%s", JOB("", ""), unverified);
-    char *folder = job_folder("pool_disk", job,
-                              "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
-                              "  { name = \"full\"; gpus = 1; cores = 1; command = \"" AFTER("measured") "FAKE_FULL=1\"; } );\n");
+    char *folder =
+        job_folder("pool_disk", job,
+                   "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
+                   "  { name = \"full\"; gpus = 1; cores = 1; command = \"" AFTER("measured") "FAKE_FULL=1\"; } );\n");
     struct outcome_of_command r = RUN(folder, "said 'node full is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "node full is disabled: ");

@@ -42,10 +42,9 @@ static char *compile_inlined(char *folder, size_t *size)
                 "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
                 folder, folder);
     struct error err;
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
     if (!cubin) fail_msg("no cubin: %s%s", r.out, r.err);
-    json_decref(answer);
     return cubin;
 }
 
@@ -493,14 +492,14 @@ TEST(a_line_of_an_included_file_has_its_text)
         {"/proc/sys/kernel/gemm_simt", "missing.cuh", NULL},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        json_t *line = json_pack("{s:s, s:s, s:i}", "directory", lines[i].directory, "file", lines[i].file, "line", 27);
+        json_t *line =
+            test_json(json_pack("{s:s, s:s, s:i}", "directory", lines[i].directory, "file", lines[i].file, "line", 27));
         char *text = profile_source("templates/gemm_simt.cu", line);
         if (lines[i].text)
             e2e_expect(text, lines[i].text);
         else
             assert_string_equal(text, "");
         free(text);
-        json_decref(line);
     }
 }
 

@@ -151,11 +151,10 @@ TEST(a_baseline_that_is_a_program_is_called_judged_and_timed)
 {
     int status;
     char *answer = with_baseline("judge", "scale", "\"init\":\"scale_begin\",", "60", &status);
-    json_t *all = json_loads(answer, 0, NULL), *one = json_array_get(json_object_get(all, "baselines"), 0);
+    json_t *all = test_json(json_loads(answer, 0, NULL)), *one = json_array_get(json_object_get(all, "baselines"), 0);
     if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
     assert_string_equal(json_get_string(one, "name", ""), "mine");
     assert_true(json_get_number(json_array_get(json_object_get(one, "problems"), 0), "time", 0) > 0);
-    json_decref(all);
     test_free(answer);
 }
 
@@ -179,9 +178,9 @@ TEST(a_baseline_takes_structs_and_textures_from_its_first_call_on)
         char *with_image = test_text("%.*s%s\"image\":{\"memory\":\"%s\",\"size\":[16]},%s", (int)(at - request),
                                      request, x, memories[i], at + strlen(x)),
              *answer = ask(with_image, &status);
-        json_t *all = json_loads(answer, 0, NULL), *one = json_array_get(json_object_get(all, "baselines"), 0);
+        json_t *all = test_json(json_loads(answer, 0, NULL)),
+               *one = json_array_get(json_object_get(all, "baselines"), 0);
         if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
-        json_decref(all);
         test_free(answer);
         free(request);
         free(reference);

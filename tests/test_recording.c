@@ -15,7 +15,7 @@ static char *make_folder(const char *source_hash, bool final)
     assert_int_equal(r.status, 0);
     json_error_t error;
     char *path = test_text("%s/space.json", folder);
-    json_t *space = json_load_file("tests/golden/space.json", 0, &error);
+    json_t *space = test_json(json_load_file("tests/golden/space.json", 0, &error));
     assert_non_null(space);
     if (source_hash)
         json_object_set_new(space, "environment",
@@ -25,7 +25,6 @@ static char *make_folder(const char *source_hash, bool final)
             space, "finals",
             json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when", 1735732800.0, "entries"));
     assert_int_equal(json_dump_file(space, path, 0), 0);
-    json_decref(space);
     return folder;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/job/job.h"
@@ -29,18 +30,6 @@ static const char stages_text[] =
     "    arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; type = \"i32\"; }, { scalar = \"half\"; type = \"i32\"; "
     "value = \"STEP\"; } ); }\n"
     ");\n";
-
-static struct finished job;
-
-static void setup(void)
-{
-    finished_make(&job);
-}
-
-static void teardown(void)
-{
-    finished_remove(&job);
-}
 
 // The job with these stages in the place of its one launch. malloc'ed.
 static char *job_with(const char *stages)

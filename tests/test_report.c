@@ -360,18 +360,17 @@ static void put_final(double slower, double faster, double spread)
         json_array_append_new(one, json_real(1e-3 * slower * wobble));
         json_array_append_new(other, json_real(1e-3 * faster * wobble));
     }
-    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
-                              "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
-                              "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate",
-                              "trial", 1, "status", "ok", "problems", "problem", 0, "times", ours, "name", "candidate",
-                              "trial", 2, "status", "ok", "problems", "problem", 0, "times", third, "name", "cublas",
-                              "status", "ok", "problems", "problem", 0, "times", one, "name", "cublasLt", "status",
-                              "ok", "problems", "problem", 0, "times", other);
+    json_t *final = test_json(json_pack(
+        "{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
+        "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
+        "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate", "trial", 1, "status",
+        "ok", "problems", "problem", 0, "times", ours, "name", "candidate", "trial", 2, "status", "ok", "problems",
+        "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
+        "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
     char *text = json_dumps(final, 0);
     put("final", 5e6, text);
     free(text);
-    json_decref(final);
 }
 
 TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
@@ -457,14 +456,13 @@ TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
 
 TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
 {
-    json_t *report = json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b");
+    json_t *report =
+        test_json(json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b"));
     char *plain = report_text(report, false), *safe = report_text(report, true);
     assert_non_null(strstr(plain, "</script>"));
     assert_null(strchr(safe, '<'));
-    json_t *back = json_parse(safe, &err);
+    json_t *back = test_json(json_parse(safe, &err));
     assert_true(json_equal(back, report));
-    json_decref(back);
-    json_decref(report);
     free(plain);
     free(safe);
 }

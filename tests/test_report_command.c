@@ -66,10 +66,9 @@ TEST_WITH(the_page_holds_the_document_and_all_that_it_needs, setup, teardown)
     assert_non_null(end);
     *end = 0;
     struct error err;
-    json_t *report = json_parse(data, &err);
+    json_t *report = test_json(json_parse(data, &err));
     if (!report) fail_msg("%s", err.message);
     assert_string_equal(json_get_string(report, "format", ""), "sweetspot-report");
-    json_decref(report);
     r = RUN("$S report job.cfg && ls report.html && $S report job.cfg -o - | head -1"); // report.html by default
     expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "wrote report.html");
 }

@@ -160,11 +160,10 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     assert_null(json_object_get(one, "drawn"));
     json_decref(one);
     free(launches);
-    json_t *request = request_job(drawn, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(drawn, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *reference = json_array_get(json_object_get(json_object_get(request, "reference"), "problems"), 0);
     assert_true(json_is_true(json_object_get(reference, "drawn")));
-    json_decref(request);
     job_free(job);
 }
 
@@ -185,11 +184,10 @@ static bool is_of(const char *word, const json_t *other)
 static json_t *other_fill(const struct job *job, size_t number)
 {
     struct error err = {""};
-    json_t *request = request_job(job, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
     json_t *other = json_incref(json_object_get(json_array_get(buffers, number), "other"));
-    json_decref(request);
     return other;
 }
 
@@ -245,9 +243,8 @@ TEST(drawn_sizes_of_every_shipped_job_can_be_described)
         struct job *job = loaded_job(path), *drawn = job_draw_sizes(job);
         struct error err = {""};
         if (!drawn) fail_msg("%s: nothing is drawn", path);
-        json_t *request = request_job(drawn, 0, NULL, 1, &err);
+        json_t *request = test_json(request_job(drawn, 0, NULL, 1, &err));
         if (!request) fail_msg("%s: %s", path, err.message);
-        json_decref(request);
         job_free(job);
     }
 }

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/base/units.h"
@@ -27,18 +28,6 @@ static const char source_text[] =
     "#elif PHASE == 2\n    y[threadIdx.x] += __sinf(x[1]) * WEIGHT;\n#else\n#error PHASE is missing\n#endif\n}\n"
     "extern \"C\" __global__ void mini_naive(const float *x, float *y) { y[0] = x[0]; }\n";
 
-static struct finished job;
-
-static void setup(void)
-{
-    finished_make(&job);
-}
-
-static void teardown(void)
-{
-    finished_remove(&job);
-}
-
 static void write_job(const char *stages)
 {
     char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = test_text("%s/y.npy", job.folder);
@@ -61,15 +50,14 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     struct error err = {""};
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
-    json_t *request = request_compile(j, config, "sm_90a", NULL, cache);
+    json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
     char *line = json_dumps(request, JSON_COMPACT);
     finished_write(path, line);
     struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
     free(line);
-    json_decref(request);
     return answer;
 }
 
@@ -80,7 +68,7 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     struct error err;
     assert_int_equal(j->unit_count, 2);
     assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
-    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     assert_int_equal(c.entries[0].unit, 0);
     assert_int_equal(c.entries[1].unit, 1);
@@ -95,11 +83,9 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_true(first % 16 == 0 && second % 16 == 0 && bytes[0] && bytes[1]);
     assert_true(bytes[0] != bytes[1] || memcmp(file + first, file + second, bytes[0]) != 0);
     assert_int_equal(units_count(file, 100, &err), -1); // cut off
-    json_t *other = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
     assert_string_equal(again.cubin, c.cubin);
     assert_true(again.cached && !c.cached);
-    json_decref(answer);
-    json_decref(other);
     compiled_release(&c);
     compiled_release(&again);
     job_free(j);
@@ -113,7 +99,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
     json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
     assert_string_equal(json_get_string(answer, "status", ""), "compile_error");
     assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
-    json_decref(answer);
     job_free(j);
 }
 
@@ -209,9 +194,8 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     finished_write(job.template,
                    "#if (PHASE == 2) != (BLOCK_M == 7) || PHASE == 1 && BLOCK_M != 64\n#error wrong\n#endif\n"
                    "extern \"C\" __global__ void scan(const float *x, float *y) { y[0] = x[0]; }\n");
-    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
-    json_decref(answer);
     compiled_release(&c);
     job_free(j);
     finished_trials(&job, "NVIDIA H200", "sm_90a");

@@ -69,7 +69,7 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         trial_clear(f->level, &a);
         trial_clear(f->level, &b);
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
-        json_t *value = some_value(f), *wrong = json_object(), *answer = json_object();
+        json_t *value = some_value(f), *wrong = test_json(json_object()), *answer = test_json(json_object());
         field_take(f, &a, wrong, &memory); // of no field's type
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
         field_take(f, &a, value, &memory);
@@ -90,8 +90,6 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         json_decref(all);
         json_decref(back);
         json_decref(value);
-        json_decref(wrong);
-        json_decref(answer);
     }
     arena_release(&memory);
 }

@@ -272,8 +272,8 @@ TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
     if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
     assert_null(strstr(r.err, "disabled"));
     const char *json = strchr(r.out, '{');
-    json_t *document = json_parse(json ? json : r.out, NULL);
-    if (!document && strchr(r.out, '[')) document = json_parse(strchr(r.out, '['), NULL);
+    json_t *document = test_json(json_parse(json ? json : r.out, NULL));
+    if (!document && strchr(r.out, '[')) document = test_json(json_parse(strchr(r.out, '['), NULL));
     const json_t *run = json_array_get(json_object_get(document, "runs"), 0), *gpus = json_object_get(run, "gpus");
     assert_string_equal(json_get_string(run, "device", ""), "0,3");
     assert_int_equal(json_array_size(gpus), 2);
@@ -281,7 +281,6 @@ TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
     assert_string_equal(json_get_string(json_array_get(gpus, 1), "uuid", ""), "GPU-fake-3");
     assert_true(json_get_integer(json_array_get(gpus, 1), "checks", 0) >= 1);
     assert_true(fabs(json_get_number(json_array_get(gpus, 1), "ratio", 0) - 1) < 1e-9);
-    json_decref(document);
 }
 
 TEST_MAIN(NULL, NULL)

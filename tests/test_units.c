@@ -125,7 +125,7 @@ TEST(the_floor_is_unknown_rather_than_wrong)
         {"", NAN},
     };
     struct error err;
-    json_t *ceilings = json_parse(known, &err);
+    json_t *ceilings = test_json(json_parse(known, &err));
     char *folder = e2e_folder("pipes");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = job_of(folder, cases[i].work);
@@ -144,7 +144,6 @@ TEST(the_floor_is_unknown_rather_than_wrong)
     words = work_ceiling_text(ceilings, &execution_units[UNIT_DPX]);
     assert_string_equal(words, "");
     free(words);
-    json_decref(ceilings);
 }
 
 TEST(work_is_doubted_by_the_pipe_that_it_names)
@@ -161,7 +160,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         {"work = { flops = \"1000*N\"; pipe = \"int mad\"; };", 1e12 / 9e16, false}, // not measured
     };
     struct error err, warning;
-    json_t *ceilings = json_parse(known, &err);
+    json_t *ceilings = test_json(json_parse(known, &err));
     char *folder = e2e_folder("pipes_doubted");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = job_of(folder, cases[i].work);
@@ -170,7 +169,6 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the execution unit '"));
         job_free(job);
     }
-    json_decref(ceilings);
 }
 
 static bool asks(const json_t *request, const char *name)
@@ -192,22 +190,20 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // and copy, shared memory
     assert_true(json_get_bool(request, "lasting", false));
     // The device has no wgmma: it is not asked again.
-    json_t *answer = json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err);
+    json_t *answer = test_json(json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err));
     json_t *document = job_ceilings_merge(NULL, request, answer);
     assert_null(json_object_get(document, "id"));
     assert_null(job_ceilings_request(job, document));
     json_decref(document);
     json_decref(request);
     // What an older version measured for some milliseconds does not do for a rate that lasts.
-    json_t *older = json_parse(known, &err);
+    json_t *older = test_json(json_parse(known, &err));
     request = job_ceilings_request(job, older);
     assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));
     document = job_ceilings_merge(older, request, answer);
     assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
     json_decref(document);
     json_decref(request);
-    json_decref(older);
-    json_decref(answer);
     job_free(job);
     // FP32: no tensor cores, and no lasting rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
@@ -267,12 +263,11 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         assert_int_equal(store_open(&store, path, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
-        json_t *document = json_parse(text, &err);
+        json_t *document = test_json(json_parse(text, &err));
         assert_true(work_ceiling(document, &execution_units[UNIT_FP32]) > 6e13);
         struct job *job = loaded_job("configs/branch.cfg");
         assert_null(job_ceilings_request(job, document));
         job_free(job);
-        json_decref(document);
         store_close(store);
     }
 }

@@ -293,7 +293,7 @@ TEST(every_figure_is_the_one_that_is_exported)
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
     if (r.status) fail_msg("%s", r.err);
-    json_t *space = json_loads(r.out, 0, NULL), *trial, *cell;
+    json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
     json_array_foreach(json_object_get(space, "trials"), t, trial)
@@ -320,7 +320,6 @@ TEST(every_figure_is_the_one_that_is_exported)
         free(config);
     }
     assert_true(t >= 18 && cells > 300);
-    json_decref(space);
 }
 
 TEST(a_later_verdict_counts)

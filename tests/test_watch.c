@@ -48,7 +48,7 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
 
 TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one)
 {
-    json_t *document = live_status_begin(1);
+    json_t *document = test_json(live_status_begin(1));
     char *machine = live_status_machine();
     double now = clock_wall();
     assert_int_equal(live_status_decide(document, machine, now), LIVE_HERE);
@@ -61,7 +61,6 @@ TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one
     assert_int_equal(live_status_decide(document, "another", now + 40), LIVE_ELSEWHERE);
     json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
     assert_int_equal(live_status_decide(document, machine, now), LIVE_DEAD);
-    json_decref(document);
     free(machine);
 }
 
@@ -149,12 +148,11 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
     for (int i = 0; i < CASES; i++) {
         char *path = test_text("%s/messages", folders[i]), *messages = test_owned(text_read_file(path, NULL));
         e2e_expect(messages, "GPUs were busy with candidates ");
-        json_t *workers = workers_of(folders[i]);
+        json_t *workers = test_json(workers_of(folders[i]));
         for (int k = 0; k < CASES; k++) {
             busy[i][k] = json_get_number(workers, cases[k].share, NAN);
             if (!(busy[i][k] >= 0 && busy[i][k] <= 1)) fail_msg("%s: %s", cases[i].name, messages);
         }
-        json_decref(workers);
     }
     for (int i = 0; i < CASES; i++)
         for (int k = 0; k < CASES; k++)
@@ -194,7 +192,7 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     if (strstr(r.out, "\nstore.db.status.json")) fail_msg("the live file is still there: %s", r.out);
     char *path = test_text("%s/here.json", folder), *text = test_owned(text_read_file(path, NULL));
     struct error err;
-    json_t *status = json_parse(text, &err), *live = json_object_get(status, "live"), *w;
+    json_t *status = test_json(json_parse(text, &err)), *live = json_object_get(status, "live"), *w;
     size_t i;
     assert_string_equal(json_get_string(live, "state", ""), "here");
     assert_string_equal(json_get_string(live, "phase", ""), "search");
@@ -209,7 +207,6 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
         done += gpu ? json_get_integer(w, "done", 0) : 0;
     }
     assert_true(done > 0);
-    json_decref(status);
 }
 
 // Of two nodes, the GPU of one is of another kind.
@@ -228,7 +225,7 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
         "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
         folder);
     assert_int_equal(r.status, 130);
-    json_t *document = workers_of(folder), *w;
+    json_t *document = test_json(workers_of(folder)), *w;
     const json_t *gpu[2] = {NULL, NULL};
     size_t i, compilers[2] = {0, 0};
     json_array_foreach(json_object_get(document, "workers"), i, w)
@@ -248,7 +245,6 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     e2e_expect(json_get_string(aside, "reason", ""), "GPU");
     assert_int_equal(json_get_integer(aside, "done", -1), 0);
     assert_true(json_get_integer(used, "done", 0) > 0);
-    json_decref(document);
 }
 
 TEST(a_run_whose_driver_is_killed_is_told)

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/json.h"
 
 // It wants the headers above before it.
 #include <cmocka.h>
@@ -86,6 +87,18 @@ static inline char *test_text(const char *format, ...)
     if (vasprintf(&text, format, args) < 0) abort();
     va_end(args);
     return test_owned(text);
+}
+
+static inline void testing_release_json(void *value)
+{
+    json_decref(value);
+}
+
+// Takes the reference, which is released after the test.
+static inline json_t *test_json(json_t *value)
+{
+    testing_later(testing_release_json, value);
+    return value;
 }
 
 // Keeps the tests in the order of their lines: functions that run before main have no order of their own.
