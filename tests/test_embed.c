@@ -441,7 +441,7 @@ TEST(the_final_keeps_the_bytes_that_ran)
         "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
         "launch = { grid = [\"N\"]; block = [32]; };\n"
         "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\nmeasure = { timeout = \"2s\"; final = { candidates = 4; rounds = 10; "
+        "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; "
         "}; };\nsearch = { strategy = \"exhaustive\"; };\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
     e2e_write(folder, "x.cubin", "the bytes that ran");

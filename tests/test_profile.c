@@ -258,7 +258,7 @@ static void write_job(const char *folder)
                      "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
                      "\"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", \"abort\", "
                      "\"profile_crash\", \"registers\", \"irreproducible\"]; }",
-                 .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"1s\"; };\n"
+                 .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"4s\"; };\n"
                          "counters = { metrics = [\"dram__cycles.avg\"]; }; search = { strategy = \"exhaustive\"; };");
 }
 
@@ -284,7 +284,7 @@ static const struct {
     {"", "profile -t X=1,MODE=wrong", 1, "", "cannot be profiled: wrong: scripted"},
     {"", "profile -t X=1,MODE=compile_error", 1, "", "cannot be profiled: compile_error: x.cu(3): error"},
     {"", "profile -t X=1,MODE=registers", 1, "", "cannot be profiled: pruned: "},
-    {"", "profile -t X=1,MODE=hang", 1, "", "within 1 s"},
+    {"", "profile -t X=1,MODE=hang", 1, "", "within 4 s"},
     {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},

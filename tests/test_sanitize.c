@@ -128,7 +128,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
                            "work = { flops = \"N\"; };\n"
                            "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
                            "verification = { %s };\n"
-                           "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
+                           "measure = { timeout = \"60s\"; final = { candidates = 2; rounds = 10; }; };\n"
                            "search = { strategy = \"exhaustive\"; };\n",
                            mode, mode, verification);
     e2e_write(folder, "job.cfg", text);
@@ -219,6 +219,7 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
 {
     char *folder = e2e_folder("sanitize_hang");
     write_job(folder, "sanitize_memcheck", "");
+    e2e_run(folder, "sed -i 's/timeout = \"60s\"/timeout = \"3s\"/' %s/job.cfg", folder);
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
