@@ -1,5 +1,5 @@
-// The calls that the C library has under two names, or with a mode that is only there for new files. Included by a layer
-// behind its own open_file, pwrite and ftruncate.
+// The calls that the C library has under two names, or with a mode that only new files need. A layer includes this file
+// after its own open_file, pwrite and ftruncate.
 #ifndef SWEETSPOT_TORTURE_LAYER_NAMES_H
 #define SWEETSPOT_TORTURE_LAYER_NAMES_H
 
