@@ -71,6 +71,13 @@ static inline struct outcome_of_command e2e_run(const char *folder, const char *
     return result;
 }
 
+// Fails unless the command has succeeded.
+static inline struct outcome_of_command e2e_passed(struct outcome_of_command r)
+{
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    return r;
+}
+
 static inline void e2e_write(const char *folder, const char *name, const char *text)
 {
     char *path = text_format("%s/%s", folder, name);

@@ -31,9 +31,8 @@ static inline bool example_have(const char *program)
 static inline char *examples_folder(const char *name)
 {
     char *folder = e2e_folder(name);
-    struct outcome_of_command r =
-        e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder);
-    if (r.status) fail_msg("%s", r.err);
+
+    e2e_passed(e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder));
     return folder;
 }
 

@@ -19,13 +19,12 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
 static char *tuned_folder(void)
 {
     char *folder = e2e_folder("advice");
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "mkdir '%s/a b' && cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s/a b' && "
                 "cd '%s/a b' && $BIN/sweetspot tune job.cfg --device replay:space.json --store 'my x.db' --cache c -q "
                 "--no-final",
-                folder, folder, folder);
-    if (r.status) fail_msg("%s", r.err);
+                folder, folder, folder));
     return folder;
 }
 
@@ -155,9 +154,9 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
     struct outcome_of_command r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
     e2e_expect(r.err, "4416 new trials");
     // The processor's time, since others may be at work: proposals of `default` alone took ten seconds.
-    r = e2e_run(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
-                folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    r = e2e_passed(e2e_run(folder,
+                           "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
+                           folder, folder));
     e2e_expect(r.err, "0 new trials");
     e2e_expect(r.err, "4416 in all");
     e2e_expect(r.out, "stopped by the strategy has nothing more to propose");

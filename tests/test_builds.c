@@ -183,8 +183,7 @@ TEST(every_kernel_of_a_set_is_raced)
                  .parameters = "{ name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; objective = \"each\";" TWO);
     struct outcome_of_command r =
-        tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
-    if (r.status) fail_msg("%s", r.out);
+        e2e_passed(tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     e2e_expect(r.out, "2 kernels for 2 problems");
     e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));

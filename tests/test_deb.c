@@ -26,12 +26,11 @@ static void skip_without_dpkg(void)
 TEST(the_package_is_built_with_what_it_needs)
 {
     skip_without_dpkg();
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all deb BIN=\"$BIN\" DEB=%s/deb && mv "
                 "%s/deb/*.deb %s/sweetspot.deb",
-                folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+                folder, folder, folder));
     r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
     e2e_expect(r.out, "Package: sweetspot\n");
     e2e_expect(r.out, "libsqlite3-0");
@@ -65,15 +64,14 @@ TEST(it_has_the_files_of_make_install)
 TEST(unpacked_anywhere_it_works)
 {
     skip_without_dpkg();
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && dpkg-deb -x sweetspot.deb there && mkdir work && cd work && S=../there/usr/bin/sweetspot && $S "
         "--version && $S check configs/sgemm_2048.cfg && $S tune configs/sgemm_2048.cfg -q --no-final -n 10 "
         "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz && gzip -dc ../there/usr/share/man/man1/*.gz | "
         "head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e ../sweetspot.deb ../control && "
         "md5sum --quiet -c ../control/md5sums'",
-        folder, project);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+        folder, project));
     e2e_expect(r.out, "sweetspot 0");
     e2e_expect(r.out, "\nNVRTC ");
     assert_null(strstr(r.out, "not found"));

@@ -344,12 +344,11 @@ static void make_store(void)
 {
     folder = e2e_folder("documents");
     store_path = text_format("%s/store.db", folder);
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz "
                 "--evaluations 60 -q --store %s --cache %s/cache",
-                store_path, folder);
-    if (r.status) fail_msg("%s", r.err);
+                store_path, folder));
 }
 
 static void remove_store(void)

@@ -232,12 +232,12 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
 {
     char *folder = e2e_folder("each");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
-                                          "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
-                                          "$BIN/sweetspot header job.cfg --store e.db --output e.h",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
+                           "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
+                           "$BIN/sweetspot header job.cfg --store e.db --output e.h",
+                           folder));
     e2e_expect(r.out, "2 kernels for 6 problems");
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
@@ -258,12 +258,12 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
         "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);
     for (int k = 0; k < 2; k++) {
-        r = e2e_run(folder,
+        r = e2e_passed(
+            e2e_run(folder,
                     "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c "
                     "-o main && ./main && cp main.c main.cpp && "
                     "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null",
-                    folder, k);
-        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                    folder, k));
         e2e_expect(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
         assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
     }
@@ -320,19 +320,17 @@ TEST(embedded_kernels_are_launched_by_size)
         "    e_unload(&k);\n    return fake_unloads != 2;\n}\n";
     char *folder = e2e_folder("each_embedded");
     write_space(folder, plain);
-    struct outcome_of_command r =
-        e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(e2e_run(
+        folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder));
     keep_binaries(folder);
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
-        r = e2e_run(
+        r = e2e_passed(e2e_run(
             folder,
             "top=$PWD; cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc -std=c99 "
             "-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
             "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
-            folder, any ? "-DE_ALLOW_UNVERIFIED" : "");
-        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+            folder, any ? "-DE_ALLOW_UNVERIFIED" : ""));
     }
     r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
     assert_int_equal(r.status, 2);
@@ -344,19 +342,18 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && "
-                                          "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
-                                          "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && "
+                           "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                           "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
+                           folder));
     e2e_write(folder, "main.c",
               "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
               "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
-    r = e2e_run(folder,
-                "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
-                folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    r = e2e_passed(e2e_run(
+        folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
+        folder));
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
     r = e2e_run(folder,
                 "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && "
@@ -400,11 +397,11 @@ TEST(every_finalist_takes_part_however_many_there_are)
                            "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
                            PROBLEMS, listed, plain);
     e2e_write(folder, "job.cfg", text);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
-                                          "exhaustive --store e.db --quiet && cat *.log",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
+                           "exhaustive --store e.db --quiet && cat *.log",
+                           folder));
     e2e_expect(r.out, "1 kernel for 60 problems");
     e2e_expect(r.out, "final: 61 candidates");
 }

@@ -59,13 +59,12 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     static const char *const strategies[] = {"random", "default", "exhaustive"};
     for (size_t i = 0; i < 3; i++) {
         char *folder = write_job(GOOD, "");
-        struct outcome_of_command r = e2e_run(
+        struct outcome_of_command r = e2e_passed(e2e_run(
             folder,
             "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s "
             "2>&1 && head -n 1 log && FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c "
             "X=1,MODE=good,U=4,R=15 log",
-            folder, strategies[i]);
-        if (r.status) fail_msg("%s", r.out);
+            folder, strategies[i]));
         e2e_expect(r.out, "\nX=1,MODE=good,U=4,R=15\n");
         if (strcmp(r.out + strlen(r.out) - 3, "\n1\n") != 0) fail_msg("measured more than once: %s", r.out);
     }
@@ -75,15 +74,14 @@ TEST(it_is_proposed_first_whatever_the_strategy)
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cd %s && " WORKERS
                 " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n 2 -j 1 "
                 "2>&1 && echo '" GOOD
                 "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune job.cfg "
                 "--store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log",
-                folder);
-    if (r.status) fail_msg("%s", r.out);
+                folder));
     const char *log = strstr(r.out, "\nX=");
     assert_non_null(log);
     assert_non_null(strstr(log, "[0.00")); // others are
@@ -114,12 +112,11 @@ TEST(unknown_devices_get_it_from_the_header)
                  {"-DSOME_DEVICE=NVIDIA_T4", "status 10\n"}};
     char *folder = write_job(GOOD, "search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "program.c", program);
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cd %s && " WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header job.cfg "
                 "--store job.db -o some_best.h",
-                folder);
-    if (r.status) fail_msg("%s", r.err);
+                folder));
     assert_null(strstr(r.err, "devices")); // the fallback is none
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int cpp = 0; cpp < 2; cpp++) {
@@ -191,14 +188,13 @@ TEST(a_header_of_several_kernels_has_it_too)
     char *folder = write_job("fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
                              "search = { strategy = \"exhaustive\"; }; objective = \"each\";");
     e2e_write(folder, "program.c", chooses);
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && " WORKERS " FAKE_OTHER_WAY=1 $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && "
         "$BIN/sweetspot header job.cfg --store job.db -o some_best.h 2>&1 && for device in FAKE_GPU NVIDIA_T4; do "
         "gcc -std=c99 -Wall -Wextra -Werror -DSOME_DEVICE=$device program.c -o program && { ./program; echo $device "
         "$?; } || exit 1; done",
-        folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        folder));
     e2e_expect(r.out, "NVIDIA_T4 11\n");
     e2e_expect(r.out, "FAKE_GPU ");
     assert_null(strstr(r.out, "FAKE_GPU 99"));

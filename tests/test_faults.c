@@ -69,8 +69,7 @@ TEST(a_set_up_that_crashes_is_tried_again)
 {
     char *folder = job_folder("set_up");
     struct outcome_of_command r =
-        RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE);
-    if (r.status) fail_msg("status %d\n%s", r.status, r.err);
+        e2e_passed(RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE));
     struct statuses s = statuses(folder, "job.db");
     assert_true(s.ok == 8 && !s.others);
     e2e_expect(r.out, "winner: trial");
@@ -110,8 +109,7 @@ TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 TEST(a_line_without_end_is_cut_off)
 {
     char *folder = job_folder("endless");
-    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:endless:1\n" TUNE);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_passed(RUN(folder, "export FAKE_FAULT=trial:endless:1\n" TUNE));
     struct statuses s = statuses(folder, "job.db");
     assert_int_equal(s.ok, 7);
     assert_int_equal(s.others, 1);

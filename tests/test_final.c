@@ -202,8 +202,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
                      .shared = runs[i].shared,
                      .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
                              "10; }; };");
-        struct outcome_of_command r = scripted_tune(folder, "", "");
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
@@ -226,8 +225,7 @@ TEST(the_longest_of_several_stages_decides)
         "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
         "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r = scripted_tune(folder, "", "");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
     e2e_expect(line, "X=6");
@@ -359,8 +357,8 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
                  .more =
                      "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
                      "processes = 1; }; };");
-    struct outcome_of_command r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct outcome_of_command r =
+        e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     e2e_expect(r.out, "winner: trial ");
     e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
 }

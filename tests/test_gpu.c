@@ -40,8 +40,8 @@ TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("hostile"), *path = test_text("%s/h.db", folder);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path));
     e2e_expect(r.out, "MODE=CORRECT");
     struct store *store = opened_store(path);
     struct error err;
@@ -202,13 +202,12 @@ TEST(the_cpu_and_cublas_agree_on_what_is_right)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("cpu");
-    struct outcome_of_command r = e2e_run(
+    e2e_passed(e2e_run(
         folder,
         "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; "
         "by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
         "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
-        folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        folder, folder, folder));
 }
 
 // The worker driven by hand, with kernels for f32 alone.
@@ -252,15 +251,14 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("killed"), *path = test_text("%s/k.db", folder);
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; "
                 "for i in $(seq 300); do test -e %s && break; sleep 0.1; done; sleep 4; kill -9 $pid; wait $pid; "
                 "sleep 0.5\n"
                 "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
-                path, path, path, folder, path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+                path, path, path, folder, path));
     struct error err;
     char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));
     json_t *status = test_json(json_parse(text, &err));

@@ -95,8 +95,7 @@ TEST(a_python_script_is_a_reference_and_runs_once)
               "x = numpy.load(f + '/in/x.npy')\nassert x.shape == (j['values']['N'],)\n"
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
     for (int i = 0; i < 2; i++) {
-        struct outcome_of_command r = tune(folder);
-        if (r.status) fail_msg("%s%s", r.out, r.err);
+        e2e_passed(tune(folder));
     }
     struct outcome_of_command r = e2e_run(folder, "wc -c <%s/runs", folder);
     // Two problems and sets of data, and other data in the final; the second run adds nothing.
@@ -142,8 +141,7 @@ TEST(cub_is_verified_timed_and_compared_with_the_winner)
     NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "x as fast as by_cub (95% interval ");
     e2e_expect(r.out, "ratio to by_cub");
 }
@@ -160,8 +158,7 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
                                                         "") ", " BASELINE("by_cub",
                                                                           " init = \"begin\";") " );\nmeasure = { "
                                                                                                 "timeout = 1.0; };");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "baseline wrong: not available: wrong: ");
     e2e_expect(r.out, "baseline crash: not available: its own code crashed (SIGABRT)");
     e2e_expect(r.out, "baseline device_crash: not available: ");

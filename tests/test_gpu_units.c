@@ -167,10 +167,9 @@ TEST(trials_have_the_power_that_the_board_took)
     struct environment environment;
     struct error err;
     char *folder = e2e_folder("gpu_power"), *path = test_text("%s/job.db", folder);
-    struct outcome_of_command r = e2e_run(
+    e2e_passed(e2e_run(
         folder, "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24",
-        path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        path));
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_each(store, false, 0, look, &p, &err), 0);

@@ -78,13 +78,12 @@ TEST(everything_is_where_others_look_for_it)
         struct outcome_of_command r = e2e_run(folder, "test -s %s/%s", prefix, files[i]);
         if (r.status) fail_msg("%s is not there, or empty", files[i]);
     }
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "cd %s/share; ! grep -r '@[A-Z]*@' pkgconfig cmake; grep -x 'prefix=/opt/spot' pkgconfig/sweetspot.pc "
                 "&& ../bin/sweetspot completion bash | cmp - bash-completion/completions/sweetspot && "
                 "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
-                prefix);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+                prefix));
 }
 
 TEST(man_finds_the_page_of_a_command)

@@ -36,7 +36,7 @@ static void write_space(const char *folder, const char *file, int best, double l
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
-    struct outcome_of_command r = e2e_run(folder, "mkdir '%s/night'", folder);
+    e2e_run(folder, "mkdir '%s/night'", folder);
     e2e_write(folder, "night/x.cu", "\n");
     static const struct {
         const char *name;
@@ -46,8 +46,8 @@ static char *make_night(void)
         char *file = test_text("night/%d.cfg", i), *space = test_text("%s.json", jobs[i].name);
         write_job(folder, file, jobs[i].name, "");
         write_space(folder, space, 3 + i, jobs[i].library);
-        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space);
-        if (r.status) fail_msg("%s", r.err);
+        e2e_passed(
+            e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space));
     }
     write_job(folder, "night/3.cfg", "later", "");
     write_job(folder, "night/4.cfg", "mistaken", "budgt = 1;");
@@ -118,7 +118,7 @@ TEST(programs_get_one_document)
 TEST(headers_and_exports_of_several_go_into_a_folder)
 {
     char *folder = make_night();
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd '%s' && rm night/3.cfg night/4.cfg && $BIN/sweetspot header night && $BIN/sweetspot header night -o best "
         "&& { $BIN/sweetspot header night --check best; test $? = 1; } && $BIN/sweetspot export night -o spaces && ls "
@@ -126,8 +126,7 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         "out/include && $BIN/sweetspot header night --hash && "
         "$BIN/sweetspot tune night/1.cfg --device replay:spaces/same.json.gz --store again.db -q && "
         "$BIN/sweetspot compare night/1.cfg --store again.db",
-        folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+        folder));
     assert_int_equal(lines_with(r.out, "slow_best.h"), 5); // written twice, checked, listed twice
     assert_int_equal(lines_with(r.out, "slow.json.gz"), 1);
     assert_int_equal(lines_with(r.out, "same 0x"), 1);

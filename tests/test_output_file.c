@@ -8,12 +8,11 @@ static char *folder;
 static void setup(void)
 {
     folder = e2e_folder("output");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
-                "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
-                folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+
+    e2e_passed(e2e_run(folder,
+                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
+                       "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+                       folder));
 }
 
 static void teardown(void)
@@ -94,22 +93,20 @@ TEST(a_full_device_is_an_error)
 
 TEST(a_fifo_is_written_into_and_stays_one)
 {
-    struct outcome_of_command r =
+    e2e_passed(
         IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o pipe & "
                   "timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg -s job.db -o "
                   "- | cmp - through || exit 2; done",
-                  folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+                  folder));
 }
 
 TEST(a_file_appears_whole_and_a_link_stays_a_link)
 {
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         IN_FOLDER("mkdir real; ln -s real/best.h link.h; touch real/other; $S header job.cfg -s job.db -o link.h; echo "
                   "$?; $S header job.cfg -s job.db -o real/best.h >/dev/null; ln -sf real/best.h link.h; $S header "
                   "job.cfg -s job.db -o link.h && test -L link.h && grep -c '#endif' real/best.h && ls -A real",
-                  folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+                  folder));
     e2e_expect(r.out, "best.h\nother\n"); // and no temporary file
 }
 

@@ -37,8 +37,7 @@ static struct outcome_of_command tune(const char *folder, int compilers, const c
 TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone)
 {
     char *folder = e2e_folder("own"), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune(folder, 3, "FAKE_HELPERS=3");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_passed(tune(folder, 3, "FAKE_HELPERS=3"));
     char *log = test_owned(text_read_file(path, NULL));
     assert_non_null(log);
     e2e_expect(log, "helper support {\"SUPPORT_F32\":\"1\",\"SUPPORT_BF16\":\"1\",\"SUPPORT_I64\":\"1\"}\n");
@@ -51,8 +50,7 @@ TEST(fewer_compilers_than_own_kernels_do_one_after_another)
 {
     for (int compilers = 1; compilers < 3; compilers++) {
         char *folder = e2e_folder("own_few"), *path = test_text("%s/log", folder);
-        struct outcome_of_command r = tune(folder, compilers, "FAKE_HELPERS=1");
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_passed(tune(folder, compilers, "FAKE_HELPERS=1"));
         char *log = test_owned(text_read_file(path, NULL));
         assert_non_null(log);
         e2e_expect(log, "helper reference {\"X\":\"1\"}\n");

@@ -339,12 +339,12 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
             (struct static_facts){33 + (double)(i % 7), 8 * (double)(i % 3), NAN, 4096 + (double)i, NAN};
     }
     if (recorded_write(from, space, &err)) fail_msg("%s", err.message);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
-                                          "%s/job.db -q --no-final --strategy exhaustive && "
-                                          "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
-                                          space, folder, folder, again);
-    if (r.status) fail_msg("%s", r.err);
+
+    e2e_passed(e2e_run(folder,
+                       "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
+                       "%s/job.db -q --no-final --strategy exhaustive && "
+                       "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
+                       space, folder, folder, again));
     struct recorded *to = recorded_read(again, &err);
     if (!to) fail_msg("%s", err.message);
     assert_int_equal(to->trial_count, from->trial_count);

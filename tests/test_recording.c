@@ -40,11 +40,10 @@ static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 static char *header_of(const char *folder, const char *space, struct outcome_of_command *check)
 {
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
-                "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
-                folder, space);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_passed(e2e_run(folder,
+                           "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
+                           "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
+                           folder, space));
     e2e_write(folder, "best.h", r.out);
     *check = e2e_run(folder, "cd %s; $BIN/sweetspot header job.cfg --check best.h", folder);
     return r.out;
@@ -101,11 +100,10 @@ TEST(export_and_import_carry_it_on)
     struct outcome_of_command check;
     char *header = header_of(folder, "space.json", &check);
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
-                "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
-                folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_passed(e2e_run(folder,
+                           "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
+                           "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
+                           folder));
     e2e_expect(r.out, "\"source_hash\":\"0123456789abcdef0123456789abcdef\"");
     char *again = header_of(folder, "twice.json.gz", &check);
     assert_int_equal(check.status, 1);

@@ -112,8 +112,8 @@ TEST(the_same_seed_gives_the_same_run)
         for (int i = 0; i < 2; i++) {
             char name[32];
             snprintf(name, sizeof name, "%zu%d.db", k, i);
-            struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, name, 100, strategies[k]);
-            if (r.status) fail_msg("status %d: %s", r.status, r.err);
+
+            e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, name, 100, strategies[k]));
             read_store(folder, name, i ? &b : &a);
         }
         assert_int_equal(a.count, b.count);
@@ -132,8 +132,8 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
     struct random random;
     random_seed(&random, 7);
     write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default"));
     char *calm = test_owned(text_copy(r.out));
     read_store(folder, "calm.db", &undisturbed);
     int in_time = 0;
@@ -159,8 +159,7 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
         before = after;
     }
     assert_true(in_time >= 20); // kills that met the program alive
-    r = e2e_run(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default"));
     // The same winner with the same figures; only the trial's number may differ.
     const char *was = strchr(calm, ','), *is = strchr(r.out, ',');
     assert_non_null(was);
@@ -179,8 +178,7 @@ TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_s
 {
     char *folder = e2e_folder("commands");
     write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive"));
     e2e_expect(r.out, "x as fast as cublas");
     static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
                                            "compare %s/job.cfg --store %s/r.db --format json"};
@@ -205,9 +203,8 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
     write_space(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r =
-            e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder,
-                    folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder);
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+            e2e_passed(e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db",
+                               folder, folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder));
         e2e_expect(r.out, cases[i].reason);
     }
 }

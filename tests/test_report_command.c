@@ -13,14 +13,13 @@ static char *folder;
 static void setup(void)
 {
     folder = e2e_folder("report");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                "mkdir charts && echo 'var a = \"</script>\";' >charts/libraries.js && "
-                "echo 'Apache <License>, a notice' >charts/LICENSES && "
-                "$BIN/sweetspot tune job.cfg --device replay:space.json --quiet",
-                folder, folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+
+    e2e_passed(e2e_run(folder,
+                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
+                       "mkdir charts && echo 'var a = \"</script>\";' >charts/libraries.js && "
+                       "echo 'Apache <License>, a notice' >charts/LICENSES && "
+                       "$BIN/sweetspot tune job.cfg --device replay:space.json --quiet",
+                       folder, folder));
 }
 
 static void teardown(void)

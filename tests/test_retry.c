@@ -61,8 +61,7 @@ static struct counts counts(const char *folder)
 TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 {
     char *folder = job_folder(7, "abort_once");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     struct counts c = counts(folder);
     assert_int_equal(c.ok, 32);
     assert_int_equal(c.timed, 32);
@@ -77,8 +76,7 @@ TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 {
     char *folder = job_folder(7, "abort");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     struct counts c = counts(folder);
     assert_int_equal(c.ok, 30);
     assert_int_equal(c.crashed, 2);
@@ -90,8 +88,7 @@ TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 TEST(a_candidate_that_would_be_slow_stays_crashed)
 {
     char *folder = job_folder(1, "abort_once");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     assert_int_equal(counts(folder).crashed, 2);
     e2e_expect(r.out, "tries: 2\nsaid: 0\n");
 }

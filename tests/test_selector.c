@@ -205,7 +205,7 @@ TEST(the_header_selects_what_the_driver_expects)
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     job_free(job_of_the_matrix(folder, recorded));
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
                 "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
@@ -214,8 +214,7 @@ TEST(the_header_selects_what_the_driver_expects)
                 "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
                 "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
                 "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder));
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = recorded->problems[p].size_values;
@@ -266,14 +265,14 @@ TEST(the_header_selects_what_the_driver_expects)
                     calls);
     e2e_write(folder, "main.c", program);
     e2e_write(folder, "expected", expected);
-    r = e2e_run(folder,
+    r = e2e_passed(
+        e2e_run(folder,
                 "cd %s && cp main.c main.cpp && "
                 "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "
                 "g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
                 "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && "
                 "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
-                folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                folder));
     free(program);
     free(expected);
     free(calls);

@@ -175,8 +175,8 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "double w = WEIGHT;\n"
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
-    r = e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    r = e2e_passed(
+        e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder));
     char *alone = test_text("%s/winner.cubin", job.folder);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
@@ -209,12 +209,11 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
                            "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
                            "int main(void) { return MINI_GEMM_BLOCK_M != 64; }\n");
-    struct outcome_of_command r =
-        e2e_run(job.folder,
-                "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
-                "-I%s %s -o %s/program && %s/program || exit 1; done",
-                job.folder, main_c, job.folder, job.folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+
+    e2e_passed(e2e_run(job.folder,
+                       "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
+                       "-I%s %s -o %s/program && %s/program || exit 1; done",
+                       job.folder, main_c, job.folder, job.folder));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -210,11 +210,11 @@ static struct tally tally(const char *folder)
 TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
 {
     char *folder = job_folder("gpus_slow", CONFIGURATIONS / XS);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
-                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
-                                          folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
+                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
+                           folder));
     e2e_expect(r.err, "gpu 2 is disabled: gpu 2 (GPU-fake-2, ");
     e2e_expect(r.err, "takes 1.060 times as long as the others for trial ");
     e2e_expect(r.out, "disabled       gpu 2 (GPU-fake-2, ");
@@ -231,9 +231,8 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);
-    struct outcome_of_command r = e2e_run(
-        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(e2e_run(
+        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder));
     e2e_expect(r.err, "gpu 2 is disabled: ");
 }
 
@@ -251,9 +250,9 @@ TEST(a_gpu_that_is_named_twice_is_refused)
 TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
     char *folder = job_folder("gpus_files", CONFIGURATIONS / XS);
-    struct outcome_of_command r = e2e_run(
-        folder, "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final", folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(
+        e2e_run(folder, "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final",
+                folder));
     assert_int_equal(tally(folder).ok, CONFIGURATIONS);
     r = e2e_run(folder,
                 "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final -n 500",
@@ -265,11 +264,11 @@ TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
 {
     char *folder = job_folder("gpus_alike", CONFIGURATIONS / XS);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-nvcc\n"
-                                          "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
-                                          folder);
-    if (r.status) fail_msg("status %d\n%s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-nvcc\n"
+                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
+                           folder));
     assert_null(strstr(r.err, "disabled"));
     const char *json = strchr(r.out, '{');
     json_t *document = test_json(json_parse(json ? json : r.out, NULL));

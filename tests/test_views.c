@@ -69,8 +69,7 @@ static void make_store(void)
 {
     folder = e2e_folder("views");
     path = text_format("%s/job.db", folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, "operation", "operation", path);
-    if (r.status) fail_msg("%s", r.err);
+    e2e_passed(e2e_run(folder, TUNE, "operation", "operation", path));
     db = open_raw(path, SQLITE_OPEN_READONLY);
 }
 
@@ -291,8 +290,7 @@ static void same_cell(const char *config, const char *column, int problem, const
 TEST(every_figure_is_the_one_that_is_exported)
 {
     struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
-    if (r.status) fail_msg("%s", r.err);
+        e2e_passed(e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path));
     json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
@@ -482,13 +480,12 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
 TEST(python_reads_them_all)
 {
     if (system("python3 -c 'import sqlite3' >/dev/null 2>&1")) skip();
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
                 "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
                 "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
-                path);
-    if (r.status) fail_msg("%s", r.err);
+                path));
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
 }
 
