@@ -16,7 +16,7 @@ struct outcome_of_command {
     char *out, *err;
 };
 
-// The folder of this test program's own executable: the programs lie beside it.
+// The folder of this test program's own executable, which also has the programs.
 static inline const char *e2e_bin(void)
 {
     static char path[4096];

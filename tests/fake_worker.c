@@ -73,7 +73,7 @@ static void wait_for_file(const char *op)
 
 // What is compiled before any candidate: "support", "ceilings" or "reference". Noted, with its macros, where
 // $FAKE_HELPERS is set; it then takes until so many are noted, or ten seconds ("alone"). $FAKE_HELPER_CRASH and
-// $FAKE_HELPER_ERROR name one each. NULL: go on.
+// $FAKE_HELPER_ERROR name one each. NULL: it is compiled.
 static json_t *compile_helper(const json_t *request)
 {
     const json_t *defines = json_object_get(request, "defines");
@@ -154,7 +154,7 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// With the set `full`: the metrics named besides it, which have values too.
+// With the set `full`: the metrics that are named in addition, which have values too.
 static json_t *named;
 
 // So many more metrics, metric_0 and so on, which have the values 0, 1, ...

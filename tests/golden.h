@@ -1,4 +1,4 @@
-// Outputs held against the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
+// Outputs are compared with the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) rewrites them.
 //
 // Dates, process ids and durations are blotted out, and numbers of more than GOLDEN_DIGITS digits rounded: the last
 // ones depend on the machine's mathematical library.
@@ -94,7 +94,7 @@ static inline void golden_write(const char *path, const char *text)
 }
 
 // Lists and documents that follow a table of the program: tests refuse one that lacks a row, `make golden` adds it.
-// Inserts `text` behind the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
+// Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
 static inline char *golden_insert(const char *path, char *document, const char *place, const char *text)
 {
     assert_non_null(place);

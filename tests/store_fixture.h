@@ -115,7 +115,7 @@ static inline void add(struct store *store, int number, enum trial_status status
     assert_true(trial.finished > 1.6e9);
 }
 
-// SQL behind the store's back.
+// SQL on the file, without the store.
 static inline void raw(const char *text)
 {
     sqlite3 *db;

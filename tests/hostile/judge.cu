@@ -23,7 +23,7 @@
 // What is done.
 #define COPY 2          // block 0's results are copied from there, or zero
 #define OVERWRITE 3     // block 0's results are wrong, and what is expected is made the same
-#define EMPTY 4         // the regions lose their bytes, and a word behind y is written
+#define EMPTY 4         // the regions lose their bytes, and a word after y is written
 #define ADD 5           // x is added to the origin
 #define SPOIL 6         // what was found is changed
 #define ADD_QUIETLY 8   // as ADD, and results are right

@@ -21,7 +21,7 @@
 #define SCRATCH_ZERO 13  // z
 #define INOUT 14         // the lowest two bits of eight elements of b
 #define INPUT 15         // the lowest bit of x's last element
-#define GUARD_BEHIND 16  // the element behind y
+#define GUARD_BEHIND 16  // the element after y
 #define GUARD_BEFORE 17  // the element before y
 #define SHARED_STATIC 18 // each block's own shared memory, with the block's number
 #define SHARED_DYNAMIC 19
@@ -61,7 +61,7 @@
 #define KEPT_IN_SHARED 16
 #define CLEAR 17        // set and cleared again in the same launch: right
 #define TABLE 18        // a table is made in the first launch and used in all: right
-#define PAST 19         // and one element behind y is written
+#define PAST 19         // and one element after y is written
 #define SLOW_FIRST 20   // sleeps when there was no launch before: right
 #define STALE_SCALAR 21 // uses the `a` and the x[0] of the first launch
 

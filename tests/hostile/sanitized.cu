@@ -5,7 +5,7 @@
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
 #define plain 1
-#define reads_past 2       // one element behind x, and does nothing with it
+#define reads_past 2       // one element after x, and does nothing with it
 #define reads_unwritten 3  // an element of t that was never written
 #define reads_far_shared 4 // shared memory that the block does not have
 #define same_value_race 5  // all threads store the same number to the same place in shared memory, without a barrier

@@ -20,7 +20,7 @@
 #define ONE_BLOCK 3 // one block writes nothing
 #define SKIP 4      // a block writes nothing, each deciding for itself
 #define ZEROS 5     // a block writes zeros
-#define PAST 6      // one thread writes behind y
+#define PAST 6      // one thread writes after y's end
 #define INPUT 7     // one thread flips a bit of x
 #define BLOCKS 8    // as SKIP, but only every 64th block
 

@@ -20,7 +20,7 @@
 #define stores_evict_first 14 // keeps x and y0 in the L2 by making room
 #define stores_around_the_cache 15
 #define loads_last_use 16
-#define touches_next_copy 17 // prefetches what lies behind its own buffers, where the next copy may be
+#define touches_next_copy 17 // prefetches what follows its own buffers, where the next copy may be
 #define touches_before 18
 #define unchanged_at_last 19
 
