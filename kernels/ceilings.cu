@@ -1,5 +1,5 @@
 // The device's peaks: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
-// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
+// tuner/gpu/ceilings.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
 // at the same time, since ptxas takes long for unrolled loops. Free of headers.
 
 typedef unsigned int u32;
@@ -443,7 +443,7 @@ struct fp8_wgmma {
     }
 };
 
-// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows behind them.
+// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows after them.
 static __device__ u64 wgmma_matrix(const void *at, int rows)
 {
     u64 address = (u64)__cvta_generic_to_shared(at);

@@ -136,11 +136,12 @@ struct device_operations {
     int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };
 
-// What inputs may hold besides the values that a job fills them with, such that a right kernel still meets the bound.
+// Other values that inputs may hold, in addition to those of the job's fills, for which a right kernel still meets the
+// bound.
 enum value_domain {
     VALUES_SCALED = 1,   // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
     VALUES_ZERO = 2,     // 0 and -0 among them, or nothing but zeros
-    VALUES_NEGATIVE = 4, // negative numbers alone
+    VALUES_NEGATIVE = 4, // only negative numbers
     VALUES_SHIFTED = 8,  // all plus one number
     VALUES_FULL = 16,    // integers: everything that the type holds
     VALUES_END = 32
@@ -175,7 +176,7 @@ struct operation {
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
     // with floating-point atomics; a job may say otherwise.
     bool deterministic;
-    // Values of enum value_domain, besides those that jobs fill inputs with.
+    // Values of enum value_domain, in addition to those that jobs fill inputs with.
     unsigned domain;
     // The least work of a problem that check() has accepted; *least is zeroed before.
     void (*least)(const struct operation_problem *, struct operation_least *least);

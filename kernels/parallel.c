@@ -28,8 +28,9 @@ void parallel_watch(void (*tell)(void *user, double share), void *user)
     watcher_user = user;
 }
 
-void parallel_tell(void)
+void parallel_tell(void *unused)
 {
+    (void)unused;
     if (watcher) watcher(watcher_user, 0);
 }
 

@@ -16,7 +16,7 @@ void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user);
 // by a call in the thread that runs it. NULL, the default: no call.
 enum { PARALLEL_QUIET = 3 /* s */ };
 void parallel_watch(void (*tell)(void *user, double share), void *user);
-// The same call for other work of a reference, whose progress is unknown.
-void parallel_tell(void);
+// The same call for other work of a reference, whose progress is unknown (program_run.watch).
+void parallel_tell(void *unused);
 
 #endif

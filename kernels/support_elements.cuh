@@ -22,31 +22,23 @@ struct e5m2 {
     u8 bits;
 };
 
-template <typename T> struct traits {
+struct signed_integer {
     static const bool floats = false, natural = false; // natural: of 64 bits without a sign
 };
-template <> struct traits<u64> {
+struct natural_number {
     static const bool floats = false, natural = true;
 };
-template <> struct traits<float> {
+struct floating_point {
     static const bool floats = true, natural = false;
 };
-template <> struct traits<double> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<f16> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<bf16> {
-    static const bool floats = true, natural = false;
-};
-
-template <> struct traits<e4m3> {
-    static const bool floats = true, natural = false;
-};
-template <> struct traits<e5m2> {
-    static const bool floats = true, natural = false;
-};
+template <typename T> struct traits : signed_integer {};
+template <> struct traits<u64> : natural_number {};
+template <> struct traits<float> : floating_point {};
+template <> struct traits<double> : floating_point {};
+template <> struct traits<f16> : floating_point {};
+template <> struct traits<bf16> : floating_point {};
+template <> struct traits<e4m3> : floating_point {};
+template <> struct traits<e5m2> : floating_point {};
 
 // FP8, by hand, since devices before sm_89 have no instructions for it. kernels/element.c has the same.
 static __device__ double from_fp8(u8 bits, int digits, int bias, double largest)
@@ -96,23 +88,10 @@ template <> __device__ double value(e5m2 x)
 
 template <typename T> static __device__ i64 integer(T x)
 {
-    return (i64)x;
-}
-template <> __device__ i64 integer(f16)
-{
-    return 0;
-}
-template <> __device__ i64 integer(bf16)
-{
-    return 0;
-}
-template <> __device__ i64 integer(e4m3)
-{
-    return 0;
-}
-template <> __device__ i64 integer(e5m2)
-{
-    return 0;
+    if constexpr (__is_class(T))
+        return 0;
+    else
+        return (i64)x;
 }
 
 template <typename T> static __device__ T element(double x)

@@ -1,4 +1,4 @@
-// Other work on the device, beside which a candidate is launched: it takes multiprocessors and memory's bandwidth away,
+// Other work on the device, during which a candidate is launched. It takes multiprocessors and memory's bandwidth away,
 // so that blocks begin late, apart from each other, and wait longer for their data.
 
 static __device__ u64 device_nanoseconds()

@@ -159,7 +159,7 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
                            folder, folder));
     e2e_expect(r.err, "0 new trials");
     e2e_expect(r.err, "4416 in all");
-    e2e_expect(r.out, "stopped by the strategy has nothing more to propose");
+    e2e_expect(r.out, "stopped: the strategy has nothing more to propose");
 #undef TUNE
 }
 

@@ -40,6 +40,11 @@ TEST(relations_hold_in_both_sets_and_every_layout)
                      &err) ||
         buffers_open(&s, &fake_device, support, list, 64, &err) || buffers_second(&s, &err))
         fail_msg("%s", err.message);
+    // A second set has its own memory, which can be given back.
+    assert_true(s.list[ORDER].origin[1] && s.list[ORDER].origin[1] != s.list[ORDER].origin[0]);
+    buffers_single(&s);
+    assert_true(s.sets == 1 && s.list[ORDER].origin[0] && !s.list[ORDER].origin[1]);
+    if (buffers_second(&s, &err)) fail_msg("%s", err.message);
     memset((void *)(uintptr_t)s.arena, 0xff, s.arena_bytes); // guards are written by a kernel
     for (unsigned set = 2; set-- > 0;)
         if (buffers_fill(&s, set, 7 + set, &err) || buffers_keep(&s, set, &err)) fail_msg("%s", err.message);

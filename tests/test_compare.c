@@ -230,7 +230,7 @@ TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
         "against cublas",
         "ratio 1.100",
         "3 evaluations in 1m30s, 1 run\n",
-        "stopped by budget",
+        "stopped: budget",
         "sweetspot tune ",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);

@@ -87,15 +87,14 @@ TEST(kernels_with_headers_of_the_host_compile)
         e2e_run(folder, "cd %s && mkdir own && echo '#define FLT_MAX 3' >own/float.h && pwd", folder);
     r.out[strcspn(r.out, "\n")] = 0;
     for (size_t i = 0; i < CASES; i++) {
-        char *name = test_text("%zu.cu", i), *text = text_format("%sextern \"C\" __global__ void k(int *p)\n{\n%s\n}\n",
-                                                                 cases[i].before, cases[i].body);
+        char *name = test_text("%zu.cu", i),
+             *text = test_text("%sextern \"C\" __global__ void k(int *p)\n{\n%s\n}\n", cases[i].before, cases[i].body);
         e2e_write(folder, name, text);
         char *more =
             text_format("%s{\"id\":%zu,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/%s\",\"include\":[],"
                         "\"entries\":[\"k\"],\"options\":[],\"defines\":{}%s}\n",
                         requests, i, r.out, name, cases[i].without ? ",\"host_headers\":false" : "");
         free(requests);
-        free(text);
         requests = more;
     }
     e2e_write(folder, "requests", requests);

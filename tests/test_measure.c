@@ -2,7 +2,6 @@
 // on made-up clocks.
 #include "tests/testing.h"
 #include "tuner/base/stats.h"
-#include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/sampler.h"
 
 enum { MOST = 5000 };

@@ -51,7 +51,7 @@ static void open_problem(struct bench *b, int k)
     char text[512];
     snprintf(text, sizeof text,
              "[{\"name\":\"x\",\"type\":\"f32\",\"cols\":%d},{\"name\":\"s\",\"type\":\"f32\",\"cols\":%d},"
-             "{\"name\":\"y\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"out\"},"
+             "{\"name\":\"y\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\"}},"
              "{\"name\":\"scratch\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"scratch\"}]",
              sizes[k], sizes[k], sizes[k], sizes[k]);
     b->lists[k] = json_parse(text, &err);
@@ -91,7 +91,7 @@ static void open_part(struct bench *b, int k)
     part->launch = calloc(2, sizeof *part->launch);
     struct pipeline_launch *l = part->launch;
     l->geometry = (struct cuda_geometry){.grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
-    if (cuda_module_kernel(&fake_device, NULL, "candidate", &l->kernel, &err)) fail_msg("%s", err.message);
+    if (cuda_module_kernel(NULL, "candidate", &l->kernel, &err)) fail_msg("%s", err.message);
     for (l->count = 0; l->count < BUFFERS; l->count++) {
         l->value[l->count] = part->home->list[l->count].view.device;
         l->pointer[l->count] = true;
@@ -301,6 +301,25 @@ TEST(without_room_elsewhere_the_problems_own_copies_are_soaked)
     free(b);
 }
 
+TEST(a_soak_without_memory_is_left_out)
+{
+    static const char *const without[] = {"support_load", "candidate"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        struct bench *b = malloc(sizeof *b);
+        enum trial_status status;
+        struct error reason, err = {""};
+        bench_open(b, true);
+        kernel = right;
+        fake_memory_for.kernel = without[i];
+        fake_memory_for.launches = i ? 20 : 0;
+        assert_int_equal(soak_run(&b->w, &b->pipeline, &soak_of_best, &status, &reason, &err), 0);
+        fake_memory_for.kernel = NULL;
+        assert_int_equal(status, STATUS_OK);
+        bench_close(b);
+        free(b);
+    }
+}
+
 static void counter_in_scratch(const float *x, const float *s, float *y, float *scratch, int n)
 {
     for (int i = 0; i < n; i++) y[i] = 2 * x[i] + s[i] + scratch[0];
@@ -327,7 +346,8 @@ TEST(a_kernel_that_needs_zeros_is_told_what_to_write_in_the_job)
     } needs[] = {
         {counter_in_scratch, "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\""},
         {adds_to_output, "'y' holds zeros before the launch: if it needs them, write direction = \"inout\""},
-        {off_by_one, NULL}};
+        {off_by_one, NULL},
+        {right, NULL}}; // it was wrong in another state of the module, or on other sizes
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         struct bench *b = malloc(sizeof *b);
         struct error reason = {"y[0] is 1"}, err = {""};

@@ -179,11 +179,11 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
 
 const struct expr_function expr_functions[] = {
     {"ceil_div", OP_CEIL_DIV, 2, 2, "ceil_div(a, b)", "a / b, rounded up"},
-    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)", "the least multiple of b that is not below a"},
-    {"min", OP_MIN, 1, 64, "min(a, ...)", "the least of up to 64 values"},
-    {"max", OP_MAX, 1, 64, "max(a, ...)", "the greatest of up to 64 values"},
-    {"abs", OP_ABS, 1, 1, "abs(a)", "a without its sign"},
-    {"is_pow2", OP_IS_POW2, 1, 1, "is_pow2(a)", "1 where a is a power of two, else 0"},
+    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)", "the smallest multiple of b that is at least a"},
+    {"min", OP_MIN, 1, 64, "min(a, ...)", "the smallest of up to 64 values"},
+    {"max", OP_MAX, 1, 64, "max(a, ...)", "the largest of up to 64 values"},
+    {"abs", OP_ABS, 1, 1, "abs(a)", "the absolute value of a"},
+    {"is_pow2", OP_IS_POW2, 1, 1, "is_pow2(a)", "1 if a is a power of two, otherwise 0"},
     {"log2", OP_LOG2, 1, 1, "log2(a)", "the logarithm to base 2, rounded down"},
     {0},
 };

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/libraries/cuda_beside.h"
 #include "tuner/libraries/cuda_image.h"
-#include "tuner/libraries/cuda_mapping.h"
 #include "tuner/libraries/library.h"
 
 enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
@@ -93,43 +91,47 @@ void *cuda_context(const struct cuda *c)
     return NULL;
 }
 
-int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *err)
+int cuda_host_alloc(size_t bytes, void **pointer, struct error *err)
 {
-    (void)c;
     *pointer = bytes <= FAKE_ALLOCATION ? calloc(1, bytes ? bytes : 1) : NULL;
     if (*pointer) return 0;
     error_set(err, "out of memory: %zu bytes", bytes);
     return CUDA_MEMORY;
 }
 
-int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *err)
+int cuda_alloc(size_t bytes, uint64_t *pointer, struct error *err)
 {
     void *memory;
-    int failed = cuda_host_alloc(c, bytes, &memory, err);
+    int failed = cuda_host_alloc(bytes, &memory, err);
     *pointer = (uint64_t)(uintptr_t)memory;
     return failed;
 }
 
-void cuda_host_free(struct cuda *c, void *pointer)
+void cuda_host_free(void *pointer)
 {
-    (void)c;
     free(pointer);
 }
 
-void cuda_free(struct cuda *c, uint64_t pointer)
+void cuda_free(uint64_t pointer)
 {
-    (void)c;
     free((void *)(uintptr_t)pointer);
+}
+
+static size_t fake_memory_left = FAKE_MEMORY;
+size_t cuda_memory_left(void)
+{
+    return fake_memory_left;
 }
 
 int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
                       struct error *err)
 {
+    (void)c;
     (void)apart;
     *r = (struct cuda_mapping){.count = count};
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
-        failed = cuda_alloc(c, bytes[i], &r->address[i], err);
+        failed = cuda_alloc(bytes[i], &r->address[i], err);
         r->bytes[i] = failed ? 0 : bytes[i];
     }
     return failed;
@@ -137,7 +139,7 @@ int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *byte
 
 void cuda_mapping_close(struct cuda_mapping *r)
 {
-    for (size_t i = 0; i < r->count; i++) cuda_free(NULL, r->address[i]);
+    for (size_t i = 0; i < r->count; i++) cuda_free(r->address[i]);
     *r = (struct cuda_mapping){0};
 }
 
@@ -179,17 +181,15 @@ enum { FAKE_MODULES = 16 };
 static char fake_handle, fake_module[FAKE_MODULES];
 static int fake_module_count;
 
-int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struct error *err)
+int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
 {
-    (void)c;
     *size = strlen(ptx);
     *cubin = NULL;
     return error_set(err, "PTX cannot be compiled here");
 }
 
-int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
+int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
-    (void)c;
     *out = (struct cuda_module *)&fake_module[fake_module_count % FAKE_MODULES];
     fake_module_count++;
     if (!memcmp(image,
@@ -201,9 +201,8 @@ int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out
     return CUDA_REFUSED;
 }
 
-void cuda_module_unload(struct cuda *c, struct cuda_module *module)
+void cuda_module_unload(struct cuda_module *module)
 {
-    (void)c;
     fake_module_count -= module != NULL;
 }
 
@@ -211,10 +210,8 @@ void cuda_module_unload(struct cuda *c, struct cuda_module *module)
 // underscore are missing.
 enum { FAKE_KERNELS = 32 };
 static char fake_kernels[FAKE_KERNELS][64];
-int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
-                       struct error *err)
+int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
-    (void)c;
     (void)module;
     size_t i = 0;
     while (i + 1 < FAKE_KERNELS && *fake_kernels[i] && strncmp(fake_kernels[i], symbol, 63) != 0) i++;
@@ -238,12 +235,11 @@ static void *fake_variable(const char *name)
     return fake_variables[i].words;
 }
 
-int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
+int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err)
 {
     char name[64];
     long number = (const char *)module - fake_module;
-    (void)c;
     (void)err;
     snprintf(name, sizeof name, number ? "%s of %ld" : "%s", symbol, number);
     *address = (uint64_t)(uintptr_t)fake_variable(name);
@@ -251,9 +247,8 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     return 0;
 }
 
-int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
+int cuda_kernel_info(const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
 {
-    (void)c;
     (void)kernel;
     (void)err;
     *info = (struct cuda_kernel_info){.registers = 32, .max_threads = 1024};
@@ -269,10 +264,8 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     return CUDA_REFUSED;
 }
 
-int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
-                          struct error *err)
+int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
 {
-    (void)c;
     (void)kernel;
     (void)g;
     (void)err;
@@ -284,21 +277,31 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
 // the kernel knows.
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
+static struct cuda_geometry fake_geometry;
+// After so many launches of this kernel there is no memory for the next one; NULL: there always is.
+static struct {
+    const char *kernel;
+    int launches;
+} fake_memory_for;
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
     (void)c;
     fake_launched = (const char *)kernel;
+    fake_geometry = *g;
+    if (fake_memory_for.kernel && !strcmp(fake_launched, fake_memory_for.kernel) && fake_memory_for.launches-- == 0) {
+        error_set(err, "no memory for a launch");
+        return CUDA_MEMORY;
+    }
     if (fake_kernel) fake_kernel(args);
     if (g->grid[0] && g->block[0]) return 0;
     error_set(err, "an empty grid");
     return CUDA_REFUSED;
 }
 
-int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
+int cuda_tensor_map_encode(const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err)
 {
-    (void)c;
     (void)address;
     memset(out, t->rank, sizeof *out);
     if (t->size[0]) return 0;
@@ -306,26 +309,23 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
     return CUDA_REFUSED;
 }
 
-int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
+int cuda_tensor_map_move(struct cuda_tensor_map *map, uint64_t address, struct error *err)
 {
-    (void)c;
     (void)map;
     (void)address;
     (void)err;
     return 0;
 }
 
-int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
+int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    (void)c;
     (void)err;
     *out = (struct cuda_event *)&fake_handle;
     return 0;
 }
 
-void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
+void cuda_event_destroy(struct cuda_event *event)
 {
-    (void)c;
     (void)event;
 }
 
@@ -337,10 +337,8 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
     return 0;
 }
 
-int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
-                       struct error *err)
+int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
 {
-    (void)c;
     (void)from;
     (void)to;
     (void)err;
@@ -371,9 +369,8 @@ int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *er
     return 0;
 }
 
-void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)
+void cuda_graph_free(struct cuda_graph *graph)
 {
-    (void)c;
     (void)graph;
 }
 
@@ -389,20 +386,18 @@ void cuda_image_limits(struct cuda *c, struct image_limits *limits)
     *limits = image_limits_known;
 }
 
-int cuda_array_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array **out,
-                      struct error *err)
+int cuda_array_create(const struct image_layout *image, enum element type, struct cuda_array **out, struct error *err)
 {
     size_t bytes = (size_t)(image->size[0] * image->size[1] * image->size[2] * image->channels) * element_size(type);
     void *memory = NULL;
-    int failed = cuda_host_alloc(c, sizeof **out + bytes, &memory, err);
+    int failed = cuda_host_alloc(sizeof **out + bytes, &memory, err);
     *out = memory;
     if (*out) (*out)->bytes = bytes;
     return failed;
 }
 
-void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
+void cuda_array_destroy(struct cuda_array *array)
 {
-    (void)c;
     free(array);
 }
 
@@ -433,10 +428,9 @@ int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image
     return fake_array_copy(array, image, type, to, false);
 }
 
-int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array *array,
-                        uint64_t address, uint64_t *object, struct error *err)
+int cuda_texture_create(const struct image_layout *image, enum element type, struct cuda_array *array, uint64_t address,
+                        uint64_t *object, struct error *err)
 {
-    (void)c;
     (void)image;
     (void)type;
     (void)err;
@@ -444,23 +438,20 @@ int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum e
     return 0;
 }
 
-void cuda_texture_destroy(struct cuda *c, uint64_t object)
+void cuda_texture_destroy(uint64_t object)
 {
-    (void)c;
     (void)object;
 }
 
-int cuda_surface_create(struct cuda *c, struct cuda_array *array, uint64_t *object, struct error *err)
+int cuda_surface_create(struct cuda_array *array, uint64_t *object, struct error *err)
 {
-    (void)c;
     (void)err;
     *object = (uint64_t)(uintptr_t)array->data;
     return 0;
 }
 
-void cuda_surface_destroy(struct cuda *c, uint64_t object)
+void cuda_surface_destroy(uint64_t object)
 {
-    (void)c;
     (void)object;
 }
 

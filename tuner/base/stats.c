@@ -58,8 +58,7 @@ void stats_median_interval(const double *x, size_t n, double *low, double *high)
     free(sorted);
 }
 
-// splitmix64 (Steele, Lea, Flood 2014).
-static uint64_t next(uint64_t *state)
+uint64_t stats_random(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -92,7 +91,7 @@ static void sort_into_clusters(struct clusters *c, const double *x, const unsign
 static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsigned *times)
 {
     memset(times, 0, n * sizeof *times);
-    for (size_t i = 0; i < n; i++) times[next(seed) % n]++;
+    for (size_t i = 0; i < n; i++) times[stats_random(seed) % n]++;
     size_t at = 0, upper, seen = times[0];
     while (seen < (n + 1) / 2) seen += times[++at];
     upper = at;
@@ -107,7 +106,7 @@ static double median_of_medians(const struct clusters *c, uint64_t *seed, unsign
 {
     double medians[UCHAR_MAX + 1];
     for (size_t k = 0; k < c->count; k++) {
-        size_t drawn = seed && c->count > 1 ? next(seed) % c->count : k;
+        size_t drawn = seed && c->count > 1 ? stats_random(seed) % c->count : k;
         const double *sorted = c->x + c->first[drawn];
         size_t n = c->first[drawn + 1] - c->first[drawn], at = k;
         double median = seed ? drawn_median(sorted, n, seed, times) : middle(sorted, n);

@@ -38,4 +38,7 @@ struct interval stats_clustered_median(const double *x, const unsigned char *clu
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 
+// The next number after a state: splitmix64 (Steele, Lea, Flood 2014).
+uint64_t stats_random(uint64_t *state);
+
 #endif

@@ -30,8 +30,8 @@ static struct {
 static const struct option_spec specs[] = {
     OPTION_JOBS(&given.jobs.named),
     OPTION(integer, &given.compile, "compile", 'c', "N",
-           "compile the reference and current kernels and N configurations, all of a smaller space; 0: nothing "
-           "(the reference and the first)"),
+           "compile the reference and current kernels and N configurations (at most all); 0: nothing (the reference "
+           "and the first)"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
     OPTION_END,
@@ -338,13 +338,13 @@ static int run(void)
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "report every mistake of a job file",
-    .description = "Checks a job file: every mistake with file and line, the space, the memory its problems need, what "
-                   "the kernels take. Needs no GPU.",
+    .summary = "report every mistake of job files",
+    .description = "Checks job files: every mistake with file and line, the space, the memory of the problems, the "
+                   "arguments of the kernels. Needs no GPU.",
     .options = specs,
     .run = run,
-    .more = "`--arch` decides whose limits hold in constraints: sm_80 is an A100, sm_86 an A40, sm_89 an L40S and "
-            "sm_90 an H200; for others those of an H200 are assumed. `docs/job-file.md` explains every setting and the "
-            "usual mistakes.",
+    .more = "`--arch` sets the device whose limits constraints use: sm_80 is an A100, sm_86 an A40, sm_89 an L40S "
+            "and sm_90 an H200. `docs/commands.md` lists the others; for unknown architectures those of an H200 are "
+            "assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
     .see = "space list tune",
 };

@@ -117,7 +117,7 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
     OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
-           "exit status 4 if on any problem the ratio to the fastest baseline is below this, or no winner was "
+           "exit status 4 if the ratio to the fastest baseline is below this on any problem, or if no winner was "
            "decided (no gate)",
            .low = 0, .high = 1000),
     FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
@@ -215,17 +215,17 @@ const struct command cmd_compare = {
     .name = "compare",
     .summary = "the winner against the baselines, with confidence intervals",
     .description = "Compares the winner with the baselines that ran with it in the newest final: times, ratios with "
-                   "their 95% intervals, rates, and errors against a computation in double precision. Of several jobs, "
-                   "or a folder of them, one table. Exit status 1 when there is no final yet.",
+                   "their 95% intervals, rates, and errors against a computation in double precision. Several jobs, "
+                   "or a folder of jobs, share one table. Exit status 1 if there is no final yet.",
     .options = specs,
     .run = run,
     .more =
-        "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned "
-        "kernel is faster. The percentage of the device's measured ceiling is shown where it is known: of memory, "
-        "and of the execution unit of the job's arithmetic at the sustained clock. Entries whose time depends on the "
-        "process that runs them are named (in json: `by_process`). A newer final that did not say who wins is "
-        "mentioned on standard error.\n\n"
-        "With `--fail-below` each failure is a line on standard error; a job without a final, or a problem without "
-        "a library, fails. `docs/formats.md` describes csv and json.",
+        "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned kernel "
+        "is faster. If the device's ceilings were measured, a time's share of them is shown, for memory and for the "
+        "execution unit of the job's arithmetic at the sustained clock. Entries whose time depends on the process "
+        "that runs them are listed (in json: `by_process`). A newer final without a winner is reported on standard "
+        "error.\n\n"
+        "With `--fail-below` each failure is a line on standard error. A job without a final, or a problem without a "
+        "library, also fails. `docs/formats.md` describes csv and json.",
     .see = "tune report status",
 };

@@ -143,6 +143,6 @@ const struct command cmd_completion = {
                    "where the shells look. For one session of bash: source <(sweetspot completion bash)",
     .options = specs,
     .run = run,
-    .more = "The script asks the program, which answers from the same tables as `--help`.",
+    .more = "The script calls the program, which completes from the same tables as `--help`.",
     .see = "man",
 };

@@ -106,7 +106,7 @@ static void check_libraries(json_t *all, const json_t *hello)
         add(all, GOOD, "clocks", "", "NVML works: temperature, clock and throttling are watched");
     else
         add(all, PARTLY, "clocks", "Install libnvidia-ml.so.1, which comes with the driver",
-            "NVML does not work: throttled samples go unnoticed");
+            "NVML does not work: throttled samples are not detected");
     if (json_get_bool(counters, "available", false)) {
         add(all, GOOD, "counters", "", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
@@ -202,11 +202,11 @@ static int run(void)
 const struct command cmd_doctor = {
     .name = "doctor",
     .summary = "the GPUs of this machine, what works on it, and how to fix the rest",
-    .description = "Lists the GPUs of this machine, and says what works on it (driver, counters, compiler, sanitizer, "
-                   "folders) and how to fix the rest. Exit status 3 if one cannot tune here.",
+    .description = "Lists the GPUs of this machine, and reports what works on it (driver, counters, compiler, "
+                   "sanitizer, folders) and how to fix the rest. Exit status 3 if tuning is not possible here.",
     .options = specs,
     .run = run,
-    .more = "The GPUs have the numbers that `tune --device` takes. The exit status is 3 where no GPU can be used, no "
-            "candidate compiles, or the folder cannot be written to.",
+    .more = "GPUs are listed with their numbers for `tune --device`. The exit status is 3 if no GPU can be used, no "
+            "candidate compiles, or the folder cannot be written.",
     .see = "tune list",
 };

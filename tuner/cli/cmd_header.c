@@ -34,8 +34,8 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.output, "output", 'o', "FILE",
            "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"),
     OPTION(string, &given.check, "check", 0, "FILE",
-           "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
-           "status 1 when it is not"),
+           "only check that the template is still the one for which FILE, or the header in that folder, was tuned; "
+           "exit status 1 if not"),
     FLAG(&given.hash, "hash", 0, "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="),
     FLAG(&given.embed, "embed", 0,
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
@@ -390,18 +390,19 @@ out:
 const struct command cmd_header = {
     .name = "header",
     .summary = "write the winner as a C header",
-    .description = "Writes the winner of the newest final as a C header that stands alone: parameters, launch geometry "
-                   "as functions of the problem's sizes, and how good the result is. Without a final the best of the "
-                   "search is written, and marked as such. What the file says about other devices is kept.",
+    .description = "Writes the winner of the newest final as a self-contained C header: parameters, launch geometry "
+                   "as functions of the problem's sizes, and results. Without a final, the best of the search is "
+                   "written and marked as such. The file's sections for other devices are kept.",
     .options = specs,
     .run = run,
-    .more = "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths of "
-            "the headers are printed. Several jobs have a header each; `--output`, `--check` and `--cubin` then name a "
-            "folder, and `--hash` prints the job's name in front of each hash. A header is written alone to standard "
-            "output or into a pipe.\n\n"
-            "`--check` cannot tell of a recording without the hash of its source, and ends with 1, too. A build that "
-            "passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. `--embed` "
-            "ends with 1 when the store has no binary: a final on a GPU keeps it. Of a replay, the header tells the "
-            "source, the device and the date that were recorded, and that nothing was measured here.",
+    .more = "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths "
+            "of the headers are printed. Several jobs have a header each; `--output`, `--check` and `--cubin` then "
+            "name a folder, and `--hash` prints the job's name before each hash. Only one header can be written to "
+            "standard output or a pipe.\n\n"
+            "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
+            "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "
+            "`--embed` ends with 1 if the store has no binary; a final on a GPU stores it. After a replay, the "
+            "header contains the source, the device and the date of the recording, and says that nothing was "
+            "measured here.",
     .see = "tune compare",
 };

@@ -82,10 +82,10 @@ static int run(void)
 const struct command cmd_import = {
     .name = "import",
     .summary = "convert a recorded space of another tuner",
-    .description = "Converts a recorded space of another tuner into our JSON, and prints what is in it.",
+    .description = "Converts a recorded space of another tuner into sweetspot's JSON, and prints a summary.",
     .options = specs,
     .run = run,
-    .more = "The summary has the number of configurations, by status, and the best. It goes to standard error when "
-            "the file is written to standard output. Without `--output` there is only the summary.",
+    .more = "The summary has the number of configurations by status, and the best one. It goes to standard error if "
+            "the file is written to standard output. Without `--output` only the summary is printed.",
     .see = "export simulate",
 };

@@ -169,17 +169,16 @@ static int run(void)
 
 const struct command cmd_init = {
     .name = "init",
-    .summary = "draft a job file for a kernel, as far as its source tells",
-    .description = "Writes a job file for a kernel, as far as its source tells.",
+    .summary = "draft a job file for a kernel from its source",
+    .description = "Writes a draft of a job file for a kernel from its source.",
     .options = specs,
     .run = run,
     .more =
-        "Tuned are macros that the source does not define, macros with a default after an `#ifndef`, and the values "
-        "of a template's parameters. The compiler says what the kernel takes. The launch is taken from a `<<<...>>>` "
-        "in the source if all of it can be determined. What is not known is left blank: a string that begins with `?` "
-        "and "
-        "says what belongs there. `check` lists the blanks, and no command takes the job before they are filled in. "
-        "Without a compiler there are more of them. Conditional parts of the source are read as if all of them were "
-        "there.",
+        "Parameters are macros that the source does not define, macros with a default after an `#ifndef`, and "
+        "parameters of a C++ template. The compiler reports the kernel's arguments. The launch is taken from a "
+        "`<<<...>>>` in the source if all of it can be determined. Unknown values become blanks: strings that begin "
+        "with `?` and describe the missing value. `check` lists the blanks, and all commands refuse the job until "
+        "they are filled in. Without a compiler there are more blanks. All conditional parts of the source are "
+        "read.",
     .see = "check tune",
 };

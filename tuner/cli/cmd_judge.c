@@ -163,15 +163,15 @@ static int run(void)
 const struct command cmd_judge = {
     .name = "judge",
     .summary = "check one kernel: right or wrong, and how fast",
-    .description = "Judges one kernel as a search and its final would: status and reason, errors, sanitizers, times "
-                   "against the baselines, counters, findings. Exit status 0 when it is right, 1 when it is wrong, 2 "
-                   "and 3 when it could not be judged.",
+    .description = "Judges one kernel like a search and its final: status and reason, errors, sanitizers, times "
+                   "against the baselines, counters, findings. Exit status 0 if it is right, 1 if it is wrong, 2 or "
+                   "3 if it could not be judged.",
     .options = specs,
     .run = run,
-    .more = "The kernel is compiled, proved and timed as a trial is, run under compute-sanitizer where there is one, "
-            "compared with the baselines on data from a secret seed, and counted; all ends at the first "
-            "thing that is wrong. The job needs no parameters, but a reference. No database is read or written. A "
-            "reference that is a kernel of the job's template stays what it is with `--template`. Without permission "
-            "for counters a note says so, and the verdict is the same.",
+    .more = "The kernel is compiled, verified and timed like a trial, run under compute-sanitizer if it is "
+            "installed, compared with the baselines on data from a secret seed, and counted. `judge` stops at the "
+            "first error. The job needs a reference, but no parameters. No database is read or written. With "
+            "`--template`, a reference kernel still comes from the job's template. Without permission for counters a "
+            "note says so, and the verdict is the same.",
     .see = "profile check",
 };

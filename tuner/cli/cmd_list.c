@@ -31,7 +31,8 @@ static char *all_names(void)
 static const struct option_spec specs[] = {
     ARGUMENT(string, &kind, "KIND", "what to list", .choices = names, .words = all_names),
     ARGUMENT(string, &name, "NAME",
-             "show one of them in detail; of counters, those with this in their name or key, or a pattern with * and ?",
+             "show one of them in detail; for counters, those with this text in their name or key, or a pattern with "
+             "* and ?",
              .optional = true),
     OPTION(string, &chip, "chip", 'c', "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&format),
@@ -50,10 +51,10 @@ static int run(void)
 
 const struct command cmd_list = {
     .name = "list",
-    .summary = "what can be chosen: strategies, operations, metric sets, counters, settings of a job file",
-    .description = "Lists what can be chosen: search strategies, operations with their roles, error bounds "
-                   "and baselines, metric sets with their hardware counters, all counters of a chip, the fields "
-                   "of a trial, the execution units that work is measured against, and the settings of a job file.",
+    .summary = "available strategies, operations, metric sets, counters, settings of a job file",
+    .description = "Lists the available search strategies, operations with their roles, error bounds and baselines, "
+                   "metric sets with their hardware counters, all counters of a chip, the fields of a trial, the "
+                   "execution units that work is measured against, and the settings of a job file.",
     .options = specs,
     .run = run,
     .more = "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "

@@ -34,16 +34,15 @@ static struct profiling given = {.o = {.device = "0", .problem = 1}};
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.o.job),
     OPTION(string, &given.o.trial, "trial", 't', "WHICH",
-           "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
-           "(best)"),
+           "a trial's number, best, runner-up, a baseline, or NAME=value,... with the other values of the best (best)"),
     OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
     OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.o.device),
     FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
     FLAG(&given.o.limits, "limits", 0,
-         "instead, whether memory, arithmetic or latency is the limit: time the kernel, its memory traffic alone "
-         "and its arithmetic alone, at the same occupancy"),
+         "instead, find out whether memory, arithmetic or latency is the limit: time the kernel, only its memory "
+         "traffic and only its arithmetic, at the same occupancy"),
     OPTION_STORE(&given.o.store),
     OPTION_CACHE(&given.o.cache),
     OPTION_DOCUMENT_FORMAT(&given.o.format),
@@ -267,28 +266,28 @@ static int run(void)
 const struct command cmd_profile = {
     .name = "profile",
     .summary = "why a candidate is fast or slow: counters, source lines, limits, findings",
-    .description = "Says why a candidate is fast or slow: hardware counters by section, the source lines that cost "
-                   "most, and findings in words.",
+    .description = "Shows why a candidate is fast or slow: hardware counters by section, the most expensive source "
+                   "lines, and findings.",
     .options = specs,
     .run = run,
-    .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and what the "
-            "job's `counters.metrics` names besides. The profile and the findings are kept in the job's database with "
-            "the trial, where there is one (`docs/findings.md`). Without permission for hardware counters the rest is "
-            "printed and the exit status is 3.\n\n"
-            "Printed are, in this order: speed of light, execution units, launch, occupancy, instruction cache, shared "
-            "memory, "
-            "global memory, divergence, registers and spills, the balance of the multiprocessors, stalls, the source "
-            "lines that cost most, and findings: what was seen, why it costs time, what to try among the job's "
-            "parameters, and how much it could gain at most. Percentages of a ceiling are of what this device was "
-            "measured to do at most, which the database keeps too. Notes tell of metrics that the chip lacks, of a "
-            "kernel that is not reproducible between passes, and of one so short that launching it dominates. A kernel "
-            "of seconds is announced with the minutes that counting it takes, since every pass launches it twice.\n\n"
-            "For a failed trial, the reason is printed. Where nothing was measured yet, parameters that `--trial` "
-            "does not name are as in the first valid configuration. With `--against`, the profile says where the "
-            "difference of the times lies.\n\n"
-            "With `--limits`, all variants are timed and counted at the occupancy of the whole. Where the whole takes "
-            "as long as the longer part, that part is the limit; where it takes as long as both together, latency is. "
-            "The template must know the macro `SWEETSPOT_VARIANT` (0 whole, 1 memory, 2 arithmetic); for one that does "
-            "not, the exit status is 1. The result is kept like a profile.",
+    .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and the job's "
+            "`counters.metrics`. The profile and the findings are stored in the job's database with the trial, if "
+            "there is one (`docs/findings.md`). Without permission for hardware counters the rest is printed and the "
+            "exit status is 3.\n\n"
+            "The sections are speed of light, execution units, launch, occupancy, instruction cache, shared memory, "
+            "global memory, divergence, registers and spills, balance of the multiprocessors, stalls, the most "
+            "expensive source lines, and findings. A finding has an observation, the reason why it costs time, a "
+            "proposal among the job's parameters, and an upper limit of the gain. Ceilings are measured on this "
+            "device and stored in the database. Notes report metrics that the chip lacks, a kernel that is not "
+            "reproducible between passes, and a kernel so short that its launch dominates. For a kernel that takes "
+            "seconds, the command first prints how many minutes counting takes, because every pass launches the "
+            "kernel twice.\n\n"
+            "For a failed trial, the reason is printed. If nothing was measured yet, parameters that `--trial` does "
+            "not set have the values of the first valid configuration. With `--against`, the profile shows the cause "
+            "of the difference.\n\n"
+            "With `--limits`, all variants are timed and counted at the occupancy of the whole kernel. If the whole "
+            "kernel takes as long as the longer part, that part is the limit; if it takes as long as both parts "
+            "together, latency is the limit. The template must support the macro `SWEETSPOT_VARIANT` (0 whole, 1 "
+            "memory, 2 arithmetic); otherwise the exit status is 1. The result is stored like a profile.",
     .see = "list judge",
 };

@@ -108,14 +108,14 @@ const struct command cmd_report = {
     .name = "report",
     .summary = "write one page with all results: times, parameters, failures, counters",
     .description =
-        "Shows the results of jobs in one self-contained page: winners against the libraries, how the search went, "
-        "what each parameter does, failures, counters against time, finals. Only reads the stores; can be "
-        "called while jobs are being tuned. docs/report.md describes the document in the page, which --format json "
-        "prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
+        "Shows the results of jobs in one self-contained page: winners against the libraries, progress of the "
+        "search, effect of each parameter, failures, counters against time, finals. It only reads the stores and can "
+        "be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
+        "json prints. Exit status 1 if a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,
-    .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which "
-            "the set-up of the source tree fetches with npm. Run it again at any time; a page that is open loads "
-            "itself again every minute while a tuner is at work.",
+    .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, "
+            "which the set-up of the source tree installs with npm. Run the command again at any time; during a run, "
+            "an open page reloads every minute.",
     .see = "compare status tune",
 };

@@ -27,15 +27,15 @@ static const struct option_spec specs[] = {
            .high = 100000),
     OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
     OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
-           "proposals outstanding at once, as in a run whose compilers work ahead (1)", .low = 1, .high = 1024),
+           "number of outstanding proposals, as in a run whose compilers work ahead (1)", .low = 1, .high = 1024),
     OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
-           "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
-           "or 'recorded'"),
+           "simulate a whole run with its policy: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds or "
+           "'recorded'"),
     OPTION(string, &given.times, "times", 0, "LIST",
            "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
-           "results of another device, size or data type to learn from, a recorded space or a store; several "
-           "may be given, and a file is not used as a prior for itself (none)"),
+           "recorded space or store with results of another device, size or data type to learn from; repeatable; a "
+           "file is never a prior for itself (none)"),
     FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
     OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
            .high = BENCH_MAX_PROCESSES),
@@ -223,8 +223,8 @@ const struct command cmd_simulate = {
     .description = "Runs search strategies on recorded spaces and shows how close to the optimum they get.",
     .options = specs,
     .run = run,
-    .more = "`--timeline` runs the searches under the policy of `tune` and reports seconds as well: the seconds to 95% "
-            "and 99% of the optimum, the candidates compiled for each that is measured, and the share of the time in "
-            "which the GPUs idle.",
+    .more = "`--timeline` runs the searches with the policy of `tune` and also reports seconds: the seconds to 95% "
+            "and 99% of the optimum, the candidates compiled for each measured one, and the share of the time in "
+            "which the GPUs are idle.",
     .see = "tune export list",
 };

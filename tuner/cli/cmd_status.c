@@ -243,11 +243,11 @@ static int run(void)
 
 const struct command cmd_status = {
     .name = "status",
-    .summary = "how far a job is, and its best so far",
+    .summary = "progress of a job, and its best so far",
     .description =
-        "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is running and what each of its workers does, and how to resume. Of several jobs, or a folder "
-        "of them, a line each. Only reads; can be called while the job is being tuned.",
+        "Shows the progress of a job: trials by status, the best so far against the baselines, the last runs, "
+        "whether a tuner is running, the state of its workers, and how to resume. Several jobs, or a folder of jobs, "
+        "have a line each. It only reads and can be called while the job is being tuned.",
     .options = specs,
     .run = run,
     .more = "`docs/formats.md` describes json. To follow a run: `watch sweetspot status JOB`, on any machine that sees "

@@ -24,8 +24,7 @@ static struct {
     .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.jobs.named, "JOB",
-             "job file (configs/NAME.cfg); several, or folders of them, are tuned within one budget"),
+    ARGUMENT(list, &given.jobs.named, "JOB", "job file (configs/NAME.cfg); several files or folders share one budget"),
     OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
            "how long to search: 90s, 8h, 1h30m (the job's budget)"),
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
@@ -37,18 +36,18 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
            "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
     OPTION(list, &given.pools, "pool", 0, "NODES",
-           "nodes whose GPUs and cores are used: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
-           "see docs/cluster.md; several may be given (this machine, without an agent)"),
+           "use the GPUs and cores of these nodes: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
+           "see docs/cluster.md; repeatable (this machine, without an agent)"),
     OPTION(string, &given.pool.cache, "node-cache", 0, "FOLDER",
-           "folder of a node for what is sent to it (sweetspot-node in its user's cache)"),
+           "folder on a node for the files that it receives (sweetspot-node in its user's cache)"),
     OPTION(string, &given.pool.model, "gpu-model", 0, "TEXT",
-           "of the GPUs of --pool only those with this in their name, such as H100; all nodes compile (the model "
-           "of the first one)"),
+           "use only the GPUs of --pool with this text in their name, such as H100; all nodes compile (the first "
+           "GPU's model)"),
     OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
            .words = strategy_names),
     OPTION(list, &given.priors, "prior", 0, "FILE",
-           "results of another device, size or data type to learn from, a recorded space or a store; several "
-           "may be given (those of the store's other environments and of other stores in its folder)"),
+           "recorded space or store with results of another device, size or data type to learn from; repeatable "
+           "(those of the store's other environments and of other stores in its folder)"),
     FLAG(&given.request.options.alone, "no-stores", 0, "learn only from what --prior names"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
@@ -59,7 +58,7 @@ static const struct option_spec specs[] = {
     FLAG(&given.no_final, "no-final", 0, "only search, without a final"),
     FLAG(&given.no_nvcc, "no-nvcc", 0, "after the final, do not time nvcc's build of the winner"),
     OPTION(choice, &given.json, "format", 'f', NULL,
-           "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)",
+           "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
            .choices = document_formats),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION_END,
@@ -112,20 +111,20 @@ const struct command cmd_tune = {
     .summary = "search for the fastest configuration; resumes where it stopped",
     .description = "Searches for the best configuration: compiles, verifies, times and counts candidates, commits "
                    "each, and decides the winner in a final against the libraries. Run it again to resume. Ctrl-C "
-                   "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins with "
-                   "the others' winners, and more time goes to those that still gain. Results go to the folder out: "
-                   "that of the current folder, or of the nearest folder above the job file that has the job's store.",
+                   "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins "
+                   "with the others' winners, and jobs that still gain get more time. Results are written to out/ in "
+                   "the current folder, or in the nearest folder above the job file whose out/ has the job's store.",
     .options = specs,
     .run = run,
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
-            "that the store already knows are not measured again. After Ctrl-C the trial in flight is finished and "
-            "kept; a second Ctrl-C stops at once. Either way the command line that resumes is printed.\n\n"
-            "The budget of several jobs is the sum of their own, or `--time`. Half of it is shared equally; the rest "
-            "is given slice by slice to the job whose last slice gained most. The finals come after that.\n\n"
-            "A recording of another job is refused: one with other parameters, or of a job of another name with other "
-            "problems. Winners of the store's other environments (another device, driver, problem or version of the "
-            "source) are measured first. `--prior` may be given up to eight times; parameters are matched by name, "
-            "values by value, and a prior is trusted as far as it proves right. Progress and the end of a run say how "
-            "likely more time brings what `--until` asks for, or 1%.",
+            "with a stored result are not measured again. After Ctrl-C the trial in flight is finished and kept; a "
+            "second Ctrl-C stops at once. In both cases the command that resumes is printed.\n\n"
+            "The budget of several jobs is the sum of their own budgets, or `--time`. Half of it is shared equally. "
+            "The rest goes, slice by slice, to the job whose last slice gained most. The finals follow.\n\n"
+            "A recording is refused if its parameters differ from the job's, or if both its name and its problems "
+            "differ. Winners of the store's other environments (another device, driver, problem or version of the "
+            "source) are measured first. `--prior` may be given up to eight times. Parameters are matched by name, "
+            "values by value, and a prior that proves wrong loses its weight. Progress and the end of a run show the "
+            "probability that more time gives the gain of `--until`, or 1%.",
     .see = "status compare header report simulate",
 };

@@ -186,7 +186,7 @@ static void print_runs(const json_t *report)
                text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time),
                json_get_integer(run, "new", 0), json_get_string(run, "strategy", ""));
         const char *stopped = json_get_string(run, "stopped_by", "");
-        printf(*stopped ? "  stopped by %s\n" : "\n", stopped);
+        printf(*stopped ? "  stopped: %s\n" : "\n", stopped);
     }
 }
 

@@ -16,7 +16,7 @@ static int64_t number_before(const char *line, const char *end, const char *word
     return p > digits && p - digits <= 12 ? number : -1;
 }
 
-// Whether a line is ptxas's own. What a program has the compiler print stands behind a file's name or is indented.
+// Whether a line is ptxas's own. Messages of a program's own pragmas come after a file's name or are indented.
 static bool of_ptxas(const char *line)
 {
     return !strncmp(line, "ptxas ", 6);
@@ -69,7 +69,7 @@ static void read_log(const char *log, const char *symbol, struct trial_stage *fi
     free(own);
 }
 
-// What a cubin says counts, and ptxas's words where it does not.
+// The cubin's figures count, and ptxas's log where the cubin has none.
 static void read_figures(const struct compilation *c, const char *symbol, struct trial_stage *figures)
 {
     const struct cubin_kernel kernel = cubin_kernel(c->cubin, c->cubin_size, symbol);

@@ -69,7 +69,7 @@ static json_t *join(struct joined *all, const char *cache, struct error *err)
     return record_write(&compile_answer_record, &answer);
 }
 
-// The request of one unit: with its macros besides, and its entries.
+// The request of one unit: with its macros in addition, and its entries.
 static struct compile_request request_of(const struct compile_request *request, const struct compile_unit *unit,
                                          struct arena *memory)
 {

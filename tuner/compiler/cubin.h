@@ -9,7 +9,7 @@ struct cubin_kernel {
                                                   // it does not say
 };
 
-// The symbol of the kernel number `index` in the cubin; NULL behind the last. Borrowed from the cubin.
+// The symbol of the kernel number `index` in the cubin; NULL after the last. Borrowed from the cubin.
 const char *cubin_symbol(const void *cubin, size_t size, size_t index);
 
 // Never reads beyond `size`, whatever the bytes are.

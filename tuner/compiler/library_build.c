@@ -51,7 +51,7 @@ static void add(struct library_source *b, const char *option)
     json_array_append_new(b->options, json_string(option));
 }
 
-// Headers for users' own functions are found by name, behind the user's own folders.
+// Headers for users' own functions are found by name, after the user's own folders.
 static void add_headers(struct library_source *b)
 {
     char *folder = installation_headers(), *option = folder ? text_format("-I%s", folder) : NULL;

@@ -1,5 +1,7 @@
 // sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
 // protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+#include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -10,9 +12,7 @@
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/compile_units.h"
 #include "tuner/compiler/library_build.h"
-#include "tuner/compiler/memory_limit.h"
 #include "tuner/compiler/nvcc.h"
-#include "tuner/compiler/nvcc_symbol.h"
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
 #include "tuner/source/source_text.h"
@@ -120,17 +120,21 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
     return answer;
 }
 
-static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
+// Reads what a request asks for. NULL, or the answer where that cannot be done.
+static json_t *open_job(struct compile_job *job, const struct compile_request *request)
 {
     struct error err;
+    if (compile_job_read(job, request, cuda_home(), &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
+    if (!*request->source_hash || !strcmp(request->source_hash, job->source.hash)) return NULL;
+    return answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+}
+
+static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
+{
     struct compile_job job = {0};
     const char *cache = *request->cache ? request->cache : NULL;
-    json_t *answer = NULL;
-    if (compile_job_read(&job, request, cuda_home(), &err)) {
-        answer = answer_refuse(PROTOCOL_ERROR, err.message);
-    } else if (*request->source_hash && strcmp(request->source_hash, job.source.hash)) {
-        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
-    } else {
+    json_t *answer = open_job(&job, request);
+    if (!answer) {
         char key[HASH_TEXT_SIZE];
         compile_job_key(&job, version, key);
         answer = cache ? cache_find(cache, key, ".cubin") : NULL;
@@ -142,7 +146,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
     return answer;
 }
 
-// The text that nvcc builds: the macros, the template, the request's text behind it, and an instantiation of each entry
+// The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
 // that needs one.
 static char *nvcc_unit(const struct compile_request *request, bool marked)
 {
@@ -225,16 +229,11 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
         arena_release(&memory);
         return first;
     }
-    if (!*request->source)
-        answer = answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
-    else if (compile_job_read(&job, request, cuda_home(), &err))
-        answer = answer_refuse(PROTOCOL_ERROR, err.message);
-    else if (*request->source_hash && strcmp(request->source_hash, job.source.hash) != 0)
-        answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
-    else if (nvcc_find(&nvcc, cuda_home(), &err))
+    answer = *request->source ? open_job(&job, request)
+                              : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+    if (!answer && nvcc_find(&nvcc, cuda_home(), &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
-    else
-        answer = unless_changed(build(&nvcc, &job, own), &job);
+    if (!answer) answer = unless_changed(build(&nvcc, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
     nvcc_release(&nvcc);
     compile_job_release(&job);
@@ -264,6 +263,32 @@ static json_t *compile_one(const struct compile_request *request, const char *ve
     return answer_refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
+// What the process had at the first call: a sanitizer's shadow is counted too.
+static int64_t begun_with(void)
+{
+    static int64_t bytes = -1;
+    FILE *file = bytes < 0 ? fopen("/proc/self/statm", "re") : NULL;
+    char line[256] = "", *at = line;
+    if (file && !fgets(line, sizeof line, file)) *line = 0;
+    for (int i = 0; i < 5; i++) (void)strtoll(at, &at, 10);
+    int64_t pages = strtoll(at, NULL, 10); // the sixth number: data and stack
+    if (file) fclose(file);
+    if (bytes < 0) bytes = pages * sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+// From now on this process, and each that it starts, may take so many bytes of private memory beyond what it had at the
+// beginning. RLIMIT_DATA does not count address space that is only reserved, of which NVRTC takes much. 0: no limit.
+static int limit_memory(int64_t bytes, struct error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
+    rlim_t wanted = bytes > 0 ? (rlim_t)(bytes + begun_with()) : limit.rlim_max;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (setrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
+    return 0;
+}
+
 static json_t *serve(const json_t *message, const char *version)
 {
     struct error err;
@@ -273,7 +298,7 @@ static json_t *serve(const json_t *message, const char *version)
     bool compiles = !strcmp(op, "compile") || !strcmp(op, "build");
     json_t *answer;
     if (record_read(&compile_request_record, message, &request, &memory, &err) ||
-        (compiles && memory_limit_set(request.memory, &err)))
+        (compiles && limit_memory(request.memory, &err)))
         answer = answer_refuse(PROTOCOL_ERROR, err.message);
     else if (!strcmp(op, "hello"))
         answer = hello(&request, version);

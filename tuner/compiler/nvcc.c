@@ -1,6 +1,7 @@
 // See nvcc.h.
 #include "tuner/compiler/nvcc.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <sys/wait.h>
 
@@ -8,7 +9,7 @@
 #include "tuner/base/program_path.h"
 #include "tuner/base/run_program.h"
 #include "tuner/base/work_folder.h"
-#include "tuner/compiler/nvcc_symbol.h"
+#include "tuner/compiler/cubin.h"
 
 static const double version_deadline = 20; // s
 
@@ -59,6 +60,75 @@ static int write_unit(const char *path, const char *unit, struct error *err)
     return written ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
 }
 
+// ---- names of kernels -----------------------------------------------------------------------------------------------
+//
+// The marker of extern "C" plain(int *) is _Z17sweetspot_entry_0IXadL_Z5plainPiEEEvv. Within the marker, substitutions
+// (S_, S0_, ...) count from another start, so names are compared without their numbers.
+
+char *nvcc_symbol_marker(const char *entry, size_t index)
+{
+    return text_format("template <auto K> __global__ void sweetspot_entry_%zu() {}\n"
+                       "template __global__ void sweetspot_entry_%zu<&%s>();",
+                       index, index, entry);
+}
+
+// After one substitution at `at` (S_, S12_, SA_), or `at`.
+static const char *behind_substitution(const char *at)
+{
+    const char *end = at + 1;
+    if (*at != 'S') return at;
+    while (isdigit((unsigned char)*end) || isupper((unsigned char)*end)) end++;
+    return *end == '_' ? end + 1 : at;
+}
+
+// Whether two mangled names are the same but for the numbers of substitutions; `a` ends after `length`.
+static bool same(const char *a, size_t length, const char *b)
+{
+    const char *end = a + length;
+    while (a < end && *b) {
+        const char *x = behind_substitution(a), *y = behind_substitution(b);
+        if ((x > a) != (y > b) || (x == a && *a != *b)) return false;
+        a = x > a ? x : a + 1;
+        b = y > b ? y : b + 1;
+    }
+    return a == end && !*b;
+}
+
+// Whether `symbol` is the plain name of a function that is mangled as _Z<length><name>..., as extern "C" ones are.
+static bool plain(const char *mangled, const char *symbol)
+{
+    char *name;
+    size_t length = strtoul(mangled + 2, &name, 10);
+    return length == strlen(symbol) && !strncmp(name, symbol, length);
+}
+
+// The symbol of entry number `index`, borrowed from the cubin; NULL: none of its kernels, or several, may be it.
+static const char *find_symbol(const void *cubin, size_t size, size_t index)
+{
+    static const char suffix[] = "EEEvv";
+    char *word = text_format("sweetspot_entry_%zu", index), *prefix = text_format("_Z%zu%sIXadL", strlen(word), word);
+    const char *mangled = NULL, *found = NULL, *symbol;
+    size_t length = 0, count = 0;
+    for (size_t i = 0; (symbol = cubin_symbol(cubin, size, i)); i++) {
+        size_t all = strlen(symbol), edges = strlen(prefix) + strlen(suffix);
+        if (strncmp(symbol, prefix, strlen(prefix)) != 0 || all < edges ||
+            strcmp(symbol + all - strlen(suffix), suffix))
+            continue;
+        mangled = symbol + strlen(prefix);
+        length = all - edges;
+    }
+    for (size_t i = 0; mangled && (symbol = cubin_symbol(cubin, size, i)); i++) {
+        if (!same(mangled, length, symbol) && !plain(mangled, symbol)) continue;
+        found = symbol;
+        count++;
+    }
+    free(word);
+    free(prefix);
+    return count == 1 ? found : NULL;
+}
+
+// ---- compiling ------------------------------------------------------------------------------------------------------
+
 // Its cubin, with all the entries in it.
 static int take_result(const char *path, size_t entry_count, const char *const *entries, const char *const *symbols,
                        struct compilation *c, struct error *err)
@@ -67,7 +137,7 @@ static int take_result(const char *path, size_t entry_count, const char *const *
     if (!c->cubin) return error_set(err, "nvcc made no cubin: %s", strerror(errno));
     c->entries = memory_try(entry_count, sizeof *c->entries, err);
     for (size_t i = 0; i < entry_count && c->entries; i++) {
-        const char *symbol = symbols ? symbols[i] : nvcc_symbol_find(c->cubin, c->cubin_size, i);
+        const char *symbol = symbols ? symbols[i] : find_symbol(c->cubin, c->cubin_size, i);
         if (!symbol) return error_set(err, "nvcc's build has no kernel '%s', or several that it may be", entries[i]);
         compilation_add(c, entries[i], symbol);
         if (c->entries[i].figures.code_bytes < 0)

@@ -1,4 +1,4 @@
-// nvcc, as users of a header call it: a source, with its macros before it and the instantiations behind it, to a cubin,
+// nvcc, as users of a header call it: a source, with its macros before it and the instantiations after it, to a cubin,
 // in a process with a deadline.
 #ifndef SWEETSPOT_NVCC_H
 #define SWEETSPOT_NVCC_H
@@ -17,8 +17,13 @@ struct nvcc {
 int nvcc_find(struct nvcc *, const char *home, struct error *);
 void nvcc_release(struct nvcc *);
 
+// Name expressions may use macros and default arguments, so nvcc itself has to say under which name a kernel is in a
+// cubin: for each entry the unit has a marker, an empty kernel, which is a template that is instantiated with the
+// entry's address, and so with its mangled name. The marker's source text for entry number `index`; malloc'ed.
+char *nvcc_symbol_marker(const char *entry, size_t index);
+
 // Compiles `unit`, the text of a source file. Options are nvcc's (architecture included). `symbols` are the names of
-// the entries in the cubin; NULL: the unit has their markers (nvcc_symbol.h). `deadline` as for nvrtc_compile, and what
+// the entries in the cubin; NULL: the unit has their markers. `deadline` as for nvrtc_compile, and what
 // is a result and what an error. -1 with a message.
 int nvcc_compile(const struct nvcc *, const char *unit, size_t option_count, const char *const *options,
                  size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,

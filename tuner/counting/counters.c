@@ -244,21 +244,17 @@ int counters_begin_session(struct counters *c, struct error *err)
     c->session = enable.pRangeProfilerObject;
     c->invalid = false;
     int status = make_data(c, err);
-    if (status) counters_end_session(c, NULL);
+    if (status) counters_end_session(c);
     return status;
 }
 
-int counters_end_session(struct counters *c, struct error *err)
+void counters_end_session(struct counters *c)
 {
-    if (!c->session) return 0;
-    CUpti_RangeProfiler_Disable_Params disable =
-        CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
-    CUptiResult result = cupti.cuptiRangeProfilerDisable(&disable);
+    if (!c->session) return;
+    cupti.cuptiRangeProfilerDisable(&CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session));
     c->session = NULL;
     free(c->data);
     c->data = NULL;
-    if (result != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerDisable", result);
-    return 0;
 }
 
 // Empties the counter-data image, and sets the profiler to fill it from the first pass on.
@@ -289,7 +285,7 @@ static int try_session(struct counters *c, struct error *err)
             cupti.cuptiRangeProfilerStart(&CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
         cupti.cuptiRangeProfilerStop(&CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
     }
-    counters_end_session(c, NULL);
+    counters_end_session(c);
     if (started != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerStart", started);
     return status;
 }
@@ -338,7 +334,7 @@ out:
 void counters_close(struct counters *c)
 {
     if (!c) return;
-    counters_end_session(c, NULL);
+    counters_end_session(c);
     plan_release(&c->plan);
     free(c->metric);
     free(c->availability);
@@ -453,7 +449,7 @@ static int read_values(struct counters *c, size_t ranges, double *values, struct
 
 static int measure_together(struct counters *c, struct counter_batch *b, size_t ranges, double *values)
 {
-    if (c->invalid) counters_end_session(c, NULL);
+    if (c->invalid) counters_end_session(c);
     if (counters_begin_session(c, b->err)) return COUNTERS_FAILED;
     int status = prepare(c, b->err);
     if (!status) status = run_passes(c, b);

@@ -15,7 +15,7 @@
 //     ... time some dozens of candidates, and keep their modules loaded
 //     counters_begin_session(c, &err);
 //     counters_measure(c, candidates, stages, launch, reset, user, values, &err);
-//     counters_end_session(c, &err);
+//     counters_end_session(c);
 //     counters_close(c);
 //
 // All calls come from one thread, with the context current. One `struct counters` at a time for each context.
@@ -65,7 +65,7 @@ size_t counters_passes(const struct counters *c);
 
 // Opens and closes the profiler's session. After a failed begin, no session is open.
 int counters_begin_session(struct counters *c, struct error *err);
-int counters_end_session(struct counters *c, struct error *err);
+void counters_end_session(struct counters *c);
 
 // Counts a batch of candidates, of stages[i] >= 1 stages each; opens a session where none is, and leaves it open.
 // `values` has a row for every stage of every candidate, in order, with counters_count() columns: NaN where a metric

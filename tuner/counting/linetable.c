@@ -117,42 +117,28 @@ static void *with_room(struct linetable *t, void *list, size_t count, size_t siz
     return grown;
 }
 
-static void add_row(struct linetable *t, const struct line_row *row)
-{
-    void *grown = with_room(t, t->rows, t->row_count, sizeof *t->rows);
-    if (!grown) return;
-    t->rows = grown;
-    t->rows[t->row_count++] = *row;
-}
-
-static void add_file(struct linetable *t, const char *name, uint64_t directory)
-{
-    void *grown = with_room(t, t->files, t->file_count, sizeof *t->files);
-    if (!grown) return;
-    t->files = grown;
-    t->files[t->file_count++] = (struct file){name, (uint32_t)directory};
-}
-
-static void add_directory(struct linetable *t, const char *name)
-{
-    void *grown = with_room(t, t->directories, t->directory_count, sizeof *t->directories);
-    if (!grown) return;
-    t->directories = grown;
-    t->directories[t->directory_count++] = name;
-}
+// Adds an element to one of a table's lists, as long as there is memory.
+#define ADD(t, list, count, ...)                                               \
+    do {                                                                       \
+        void *grown_ = with_room(t, (t)->list, (t)->count, sizeof *(t)->list); \
+        if (!grown_) break;                                                    \
+        (t)->list = grown_;                                                    \
+        (t)->list[(t)->count++] = __VA_ARGS__;                                 \
+    } while (0)
 
 // The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's
 // lists.
 static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
 {
-    while (!c->bad && !t->exhausted && c->at < c->end && *c->at) add_directory(t, take_string(c));
+    while (!c->bad && !t->exhausted && c->at < c->end && *c->at) ADD(t, directories, directory_count, take_string(c));
     take(c, 1);
     while (!c->bad && !t->exhausted && c->at < c->end && *c->at) {
         const char *name = take_string(c);
         uint64_t directory = take_uleb(c);
         take_uleb(c);
         take_uleb(c);
-        add_file(t, name, directory ? first_directory + directory : 0); // counts from 1
+        ADD(t, files, file_count,
+            (struct file){name, (uint32_t)(directory ? first_directory + directory : 0)}); // counts from 1
     }
     take(c, 1);
 }
@@ -181,7 +167,7 @@ static void read_unit(struct linetable *t, const struct elf_file *image, struct 
         if (opcode >= opcode_base) {
             row.address += (opcode - opcode_base) / line_range * unit;
             row.line = (uint32_t)(row.line + line_base + (int64_t)((opcode - opcode_base) % line_range));
-            add_row(t, &row);
+            ADD(t, rows, row_count, row);
         } else if (!opcode) {
             uint64_t length = take_uleb(c);
             if (!length || length > (uint64_t)(c->end - c->at)) break;
@@ -190,7 +176,7 @@ static void read_unit(struct linetable *t, const struct elf_file *image, struct 
             switch (take(&e, 1)) {
             case 1: // end of sequence
                 row.end = true;
-                add_row(t, &row);
+                ADD(t, rows, row_count, row);
                 row = fresh;
                 break;
             case 2: // set address
@@ -208,7 +194,7 @@ static void read_unit(struct linetable *t, const struct elf_file *image, struct 
         } else {
             switch (opcode) {
             case 1:
-                add_row(t, &row);
+                ADD(t, rows, row_count, row);
                 break;
             case 2:
                 row.address += take_uleb(c) * unit;

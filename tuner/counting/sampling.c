@@ -7,6 +7,13 @@
 
 #include "tuner/libraries/cupti_library.h"
 
+// As CUPTI_PARAMS, for structs that are named otherwise.
+#define SAMPLING_PARAMS(type, ...)                            \
+    (type##Params)                                            \
+    {                                                         \
+        .size = type##ParamsSize, .ctx = context, __VA_ARGS__ \
+    }
+
 enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20 };
 
 // CUPTI writes into these until sampling_close.
@@ -22,8 +29,7 @@ static struct {
 int sampling_open(void *context, struct error *err)
 {
     if (cupti_library_load(err)) return SASS_FAILED;
-    CUPTI_TRY(cuptiPCSamplingEnable,
-              (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
+    CUPTI_TRY(cuptiPCSamplingEnable, &SAMPLING_PARAMS(CUpti_PCSamplingEnable, .pPriv = NULL));
     return 0;
 }
 
@@ -36,8 +42,7 @@ static void release_buffer(void)
 
 void sampling_close(void *context)
 {
-    cupti.cuptiPCSamplingDisable(
-        &(CUpti_PCSamplingDisableParams){.size = CUpti_PCSamplingDisableParamsSize, .ctx = context});
+    cupti.cuptiPCSamplingDisable(&SAMPLING_PARAMS(CUpti_PCSamplingDisable, .pPriv = NULL));
     release_buffer();
 }
 
@@ -48,16 +53,12 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
     for (size_t i = 0; i < MOST_REASONS; i++) names[i] = text[i];
     size_t count = 0;
     CUPTI_TRY(cuptiPCSamplingGetNumStallReasons,
-              (&(CUpti_PCSamplingGetNumStallReasonsParams){
-                  .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
+              &SAMPLING_PARAMS(CUpti_PCSamplingGetNumStallReasons, .numStallReasons = &count));
     if (count > MOST_REASONS)
         return error_set(err, "CUPTI has %zu stall reasons; %d were expected at most", count, MOST_REASONS);
     CUPTI_TRY(cuptiPCSamplingGetStallReasons,
-              (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize,
-                                                        .ctx = context,
-                                                        .numStallReasons = count,
-                                                        .stallReasonIndex = buffer.index,
-                                                        .stallReasons = names}));
+              &SAMPLING_PARAMS(CUpti_PCSamplingGetStallReasons, .numStallReasons = count,
+                               .stallReasonIndex = buffer.index, .stallReasons = names));
     buffer.stall_count = count;
     out->reason_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -136,20 +137,16 @@ int sampling_measure(void *context, const char *symbol, unsigned period, sass_la
 {
     release_buffer();
     if (find_reasons(context, out, err) || configure(context, period, out->count, err)) return SASS_FAILED;
-    CUPTI_TRY(cuptiPCSamplingStart,
-              (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
+    CUPTI_TRY(cuptiPCSamplingStart, &SAMPLING_PARAMS(CUpti_PCSamplingStart, .pPriv = NULL));
     if (launch(user)) return SASS_LAUNCH_FAILED;
-    CUPTI_TRY(cuptiPCSamplingStop,
-              (&(CUpti_PCSamplingStopParams){.size = CUpti_PCSamplingStopParamsSize, .ctx = context}));
+    CUPTI_TRY(cuptiPCSamplingStop, &SAMPLING_PARAMS(CUpti_PCSamplingStop, .pPriv = NULL));
     // The buffer given above is filled by stopping; what did not fit is fetched.
     do {
         add_samples(symbol, out);
         out->dropped += buffer.data.droppedSamples;
         if (buffer.data.totalNumPcs && !buffer.data.remainingNumPcs) break;
         buffer.data.totalNumPcs = 0;
-        CUPTI_TRY(cuptiPCSamplingGetData,
-                  (&(CUpti_PCSamplingGetDataParams){
-                      .size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
+        CUPTI_TRY(cuptiPCSamplingGetData, &SAMPLING_PARAMS(CUpti_PCSamplingGetData, .pcSamplingData = &buffer.data));
     } while (buffer.data.totalNumPcs);
     out->known[SASS_SAMPLES] = true;
     return 0;

@@ -73,8 +73,7 @@ static void add_record(const struct metrics *m, const CUpti_SassMetrics_Data *re
 static int read_data(CUcontext context, const struct metrics *m, const char *symbol, struct sass_listing *out,
                      struct error *err)
 {
-    CUpti_SassMetricsGetDataProperties_Params about = {
-        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = context};
+    CUpti_SassMetricsGetDataProperties_Params about = CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties, .ctx = context);
     CUPTI_TRY(cuptiSassMetricsGetDataProperties, &about);
     size_t records = about.numOfPatchedInstructionRecords, values = about.numOfInstances * m->count;
     if (!records || !values) return error_set(err, "CUPTI counted no instruction of '%s'", symbol);
@@ -89,12 +88,9 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
         data[i].structSize = sizeof *data;
         data[i].pInstanceValues = value + i * values;
     }
-    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
-                                               .ctx = context,
-                                               .numOfPatchedInstructionRecords = records,
-                                               .numOfInstances = about.numOfInstances,
-                                               .pMetricsData = data};
-    CUptiResult result = cupti.cuptiSassMetricsFlushData(&flush);
+    CUptiResult result = cupti.cuptiSassMetricsFlushData(
+        &CUPTI_PARAMS(CUpti_SassMetricsFlushData, .ctx = context, .numOfPatchedInstructionRecords = records,
+                      .numOfInstances = about.numOfInstances, .pMetricsData = data));
     for (size_t i = 0; i < records && result == CUPTI_SUCCESS; i++)
         if (data[i].functionName && !strcmp(data[i].functionName, symbol)) add_record(m, &data[i], values, out);
     free(data);
@@ -105,15 +101,11 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
 static int count_enabled(CUcontext context, const struct metrics *m, const char *symbol, sass_launch *launch,
                          void *user, struct sass_listing *out, struct error *err)
 {
-    CUPTI_TRY(cuptiSassMetricsEnable,
-              (&(CUpti_SassMetricsEnable_Params){
-                  .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
+    CUPTI_TRY(cuptiSassMetricsEnable, &CUPTI_PARAMS(CUpti_SassMetricsEnable, .ctx = context, .enableLazyPatching = 1));
     int failed = launch(user) ? SASS_LAUNCH_FAILED : 0;
     if (failed) return failed; // the context is lost: nothing more may be called
     failed = read_data(context, m, symbol, out, err);
-    CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
-                                               .ctx = context};
-    CUptiResult result = cupti.cuptiSassMetricsDisable(&disable);
+    CUptiResult result = cupti.cuptiSassMetricsDisable(&CUPTI_PARAMS(CUpti_SassMetricsDisable, .ctx = context));
     if (!failed && result != CUPTI_SUCCESS) failed = cupti_library_fail(err, "cuptiSassMetricsDisable", result);
     return failed;
 }
@@ -124,11 +116,8 @@ static int configure(int device, struct error *err)
     if (configured.count) return 0;
     struct metrics m;
     if (find_metrics(device, &m, err)) return -1;
-    CUPTI_TRY(cuptiSassMetricsSetConfig,
-              (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
-                                                    .numOfMetricConfig = m.count,
-                                                    .pConfigs = m.config,
-                                                    .deviceIndex = (uint32_t)device}));
+    CUPTI_TRY(cuptiSassMetricsSetConfig, &CUPTI_PARAMS(CUpti_SassMetricsSetConfig, .numOfMetricConfig = m.count,
+                                                       .pConfigs = m.config, .deviceIndex = (uint32_t)device));
     configured = m;
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/gpu_requests.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"
 

@@ -157,6 +157,19 @@ static int check_host_fill(const struct device_buffer *b, struct error *err)
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
+// Room for the origins of a set of data.
+static int open_origins(struct buffers *s, unsigned set, struct error *err)
+{
+    int failed = s->origin_bytes ? cuda_alloc(s->origin_bytes, &s->origins[set], err) : 0;
+    uint64_t at = s->origins[set];
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        if (!has_origin(&s->list[i])) continue;
+        s->list[i].origin[set] = at;
+        at += round_up(s->list[i].bytes, ALIGNMENT);
+    }
+    return failed;
+}
+
 int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
                  struct error *err)
 {
@@ -181,20 +194,14 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
     s->arena_bytes = offset;
-    if ((failed = cuda_alloc(cuda, s->arena_bytes + ALIGNMENT, &s->memory, err)) ||
-        (s->origin_bytes && (failed = cuda_alloc(cuda, 2 * s->origin_bytes, &s->origins, err))) ||
-        (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
+    if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) || (failed = open_origins(s, 0, err)) ||
+        (failed = cuda_alloc(BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
         return failed;
     s->arena = round_up(s->memory, ALIGNMENT);
-    uint64_t origin = s->origins;
     for (i = 0; i < s->count; i++) {
         struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;
-        for (int set = 0; set < 2 && has_origin(b); set++) {
-            b->origin[set] = origin;
-            origin += round_up(b->bytes, ALIGNMENT);
-        }
         if (b->has_image && (failed = device_image_open(&b->image, cuda, b->view.type, err))) {
             error_prefix(err, "buffer %s", b->name);
             return failed;
@@ -229,7 +236,8 @@ static size_t gap(void)
 int buffers_second(struct buffers *s, struct error *err)
 {
     size_t before = gap();
-    int failed = cuda_alloc(s->cuda, s->arena_bytes + ALIGNMENT + before, &s->second, err);
+    int failed = cuda_alloc(s->arena_bytes + ALIGNMENT + before, &s->second, err);
+    if (!failed) failed = open_origins(s, 1, err);
     if (failed) return failed;
     s->shift[1] = (int64_t)(round_up(s->second + before, ALIGNMENT) - s->arena);
     s->set[1] = 1;
@@ -237,17 +245,24 @@ int buffers_second(struct buffers *s, struct error *err)
     return 0;
 }
 
+void buffers_single(struct buffers *s)
+{
+    s->sets = s->copy_count = 1;
+    cuda_free(s->second);
+    cuda_free(s->origins[1]);
+    s->second = s->origins[1] = 0;
+    for (size_t i = 0; i < s->count; i++) s->list[i].origin[1] = 0;
+}
+
 void buffers_release(struct buffers *s)
 {
-    if (s->cuda) {
-        cuda_free(s->cuda, s->memory);
-        cuda_free(s->cuda, s->second);
-        for (unsigned i = 0; i < s->slab_count; i++) cuda_free(s->cuda, s->slabs[i]);
-        cuda_free(s->cuda, s->origins);
-        cuda_free(s->cuda, s->findings);
-        for (size_t i = 0; i < s->count; i++)
-            if (s->list[i].has_image) device_image_release(&s->list[i].image, s->cuda);
-    }
+    cuda_free(s->memory);
+    cuda_free(s->second);
+    for (unsigned i = 0; i < s->slab_count; i++) cuda_free(s->slabs[i]);
+    for (int set = 0; set < 2; set++) cuda_free(s->origins[set]);
+    cuda_free(s->findings);
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].has_image) device_image_release(&s->list[i].image);
     memset(s, 0, sizeof *s);
 }
 
@@ -270,42 +285,32 @@ static int upload_rows(struct buffers *s, const struct operand *v, const char *f
     return failed ? failed : ended;
 }
 
+// Dense rows from a file, into to->host.
+static int read_file(const char *path, const char *name, const struct operand *to, struct error *err)
+{
+    struct npy npy;
+    const size_t size = element_size(to->type), count = (size_t)(to->rows * to->cols);
+    int failed = npy_read(&npy, path, err);
+    if (!failed && npy.count != count)
+        failed = error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", path, npy.count, name,
+                           (long long)to->rows, (long long)to->cols);
+    if (!failed) failed = npy_check(&npy, path, to->type, err);
+    for (size_t i = 0; i < count && !failed; i++) npy_element(&npy, i, to->type, (char *)to->host + i * size);
+    npy_release(&npy);
+    return failed;
+}
+
+// Computed here or read from a file.
 static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
     struct operand to = b->view;
     const struct host_fill f = {b->fill, b->low, b->high};
     to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
-    int failed = to.host ? host_fill_compute(&f, &to, seed, err) : -1;
+    int failed = !to.host              ? -1
+                 : b->fill == FILL_NPY ? read_file(b->path, b->name, &to, err)
+                                       : host_fill_compute(&f, &to, seed, err);
     if (!failed) failed = upload_rows(s, &b->view, to.host, err);
     free(to.host);
-    return failed;
-}
-
-static int fill_from_file(struct buffers *s, const struct device_buffer *b, struct error *err)
-{
-    const struct operand *v = &b->view;
-    struct npy npy;
-    size_t size = element_size(v->type), row_bytes = (size_t)v->cols * size;
-    char *row = NULL;
-    int failed = -1;
-    if (npy_read(&npy, b->path, err)) goto out;
-    if (npy.count != (size_t)(v->rows * v->cols)) {
-        error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows,
-                  (long long)v->cols);
-        goto out;
-    }
-    if (npy_check(&npy, b->path, v->type, err)) goto out;
-    if (!(row = memory_try((size_t)v->cols, size, err))) goto out;
-    for (int64_t i = 0; i < v->rows; i++) {
-        for (int64_t j = 0; j < v->cols; j++)
-            npy_element(&npy, (size_t)(i * v->cols + j), v->type, row + (size_t)j * size);
-        uint64_t to = v->device + (size_t)(i * v->ld) * size;
-        if ((failed = cuda_upload(s->cuda, to, row, row_bytes, err)) || (failed = cuda_sync(s->cuda, err))) goto out;
-    }
-    failed = 0;
-out:
-    free(row);
-    npy_release(&npy);
     return failed;
 }
 
@@ -313,8 +318,7 @@ static int fill(struct buffers *s, const struct device_buffer *b, unsigned set, 
 {
     if (set == 1 && b->other.given)
         return support_fill(s->support, &b->view, b->other.fill, b->other.low, b->other.high, seed, err);
-    if (b->fill == FILL_NPY) return fill_from_file(s, b, err);
-    if (fill_is_on_host(b->fill)) return fill_on_host(s, b, seed, err);
+    if (b->fill == FILL_NPY || fill_is_on_host(b->fill)) return fill_on_host(s, b, seed, err);
     return support_fill(s->support, &b->view, b->fill, b->low, b->high, seed, err);
 }
 
@@ -497,7 +501,7 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
         total += s->arena_bytes;
     }
     uint64_t *slab = &s->slabs[s->slab_count];
-    int failed = cuda_alloc(s->cuda, total, slab, err);
+    int failed = cuda_alloc(total, slab, err);
     if (failed) return failed;
     s->slab_count++;
     for (unsigned i = 0; i < wanted && !failed; i++) { // each at one of the places, drawn

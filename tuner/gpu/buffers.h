@@ -58,7 +58,8 @@ struct buffers {
     struct support *support;
     size_t count;
     struct device_buffer list[BUFFERS_MAX];
-    uint64_t memory, arena, origins; // allocation; where the first copy begins in it
+    uint64_t memory, arena; // allocation; where the first copy begins in it
+    uint64_t origins[2];    // allocations, by set of data
     size_t arena_bytes, origin_bytes;
     struct region regions[3 * BUFFERS_MAX];
     size_t region_count;
@@ -83,10 +84,16 @@ int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t
 void buffers_release(struct buffers *);
 // Device memory that open() would take.
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
-// Makes room for a second set of data. CUDA_MEMORY: there is no room, and one set remains.
+// Makes room for a second set of data. CUDA_MEMORY: there is no room.
 int buffers_second(struct buffers *, struct error *err);
+// Gives that room back, also after a failure: one set remains.
+void buffers_single(struct buffers *);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
+static inline bool buffer_is_input(const struct device_buffer *b)
+{
+    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
+}
 static inline bool buffer_is_output(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;

@@ -5,6 +5,10 @@
 
 #include "tuner/gpu/workload_data.h"
 
+// `path` is of the cubin, and is borrowed. The caller closes.
+int ceilings_open(struct ceilings **out, struct cuda *, const char *path, struct error *err);
+void ceilings_close(struct ceilings *); // NULL is fine
+
 // Adds the members of the pipes that the request names to the answer, or of all that any job needs where it names none
 // (protocol.h). "lasting": of a pipe whose power lowers the clock, the rate that lasts; else the fastest launch. Takes
 // some milliseconds, 0.3 s for each rate that lasts, and up to 2 GiB of memory for as long.

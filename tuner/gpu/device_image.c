@@ -62,16 +62,16 @@ int device_image_open(struct device_image *image, struct cuda *cuda, enum elemen
     cuda_image_limits(cuda, &limits);
     if (image_check(&image->about, &limits, err)) return -1;
     if (image->about.memory != IMAGE_ARRAY) return 0;
-    if ((failed = cuda_array_create(cuda, &image->about, type, &image->array, err)) ||
-        (failed = cuda_texture_create(cuda, &image->about, type, image->array, 0, &image->texture, err)))
+    if ((failed = cuda_array_create(&image->about, type, &image->array, err)) ||
+        (failed = cuda_texture_create(&image->about, type, image->array, 0, &image->texture, err)))
         return failed;
-    return image->about.surface ? cuda_surface_create(cuda, image->array, &image->surface, err) : 0;
+    return image->about.surface ? cuda_surface_create(image->array, &image->surface, err) : 0;
 }
 
-void device_image_release(struct device_image *image, struct cuda *cuda)
+void device_image_release(struct device_image *image)
 {
-    cuda_texture_destroy(cuda, image->texture);
-    cuda_surface_destroy(cuda, image->surface);
-    cuda_array_destroy(cuda, image->array);
+    cuda_texture_destroy(image->texture);
+    cuda_surface_destroy(image->surface);
+    cuda_array_destroy(image->array);
     *image = (struct device_image){0};
 }

@@ -19,7 +19,7 @@ int device_image_read(struct device_image *, const json_t *from, int64_t rows, i
                       struct error *err);
 // Holds it against the device and makes the array and its objects. The caller releases, also after a failure.
 int device_image_open(struct device_image *, struct cuda *, enum element, struct error *err);
-void device_image_release(struct device_image *, struct cuda *);
+void device_image_release(struct device_image *);
 // Bytes of device memory that it takes.
 size_t device_image_bytes(const struct device_image *, enum element);
 

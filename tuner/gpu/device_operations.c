@@ -6,14 +6,14 @@ static int scratch(void *self, size_t bytes, uint64_t *pointer, struct error *er
     struct device_operations_context *c = self;
     if (c->scratch_count == DEVICE_OPERATIONS_SCRATCH_MAX)
         return error_set(err, "the reference needs more than %d temporary buffers", DEVICE_OPERATIONS_SCRATCH_MAX);
-    int failed = cuda_alloc(c->machine->cuda, bytes, pointer, err);
+    int failed = cuda_alloc(bytes, pointer, err);
     if (!failed) c->scratch[c->scratch_count++] = *pointer;
     return failed;
 }
 
 void device_operations_free_scratch(struct device_operations_context *c)
 {
-    while (c->scratch_count) cuda_free(c->machine->cuda, c->scratch[--c->scratch_count]);
+    while (c->scratch_count) cuda_free(c->scratch[--c->scratch_count]);
 }
 
 static struct support *support_of(void *self)
@@ -67,7 +67,7 @@ static int product(void *self, const struct device_gemm *g, struct error *err)
 static struct blas *blas_of(void *self, struct error *err)
 {
     struct machine *m = ((struct device_operations_context *)self)->machine;
-    return machine_blas(m, err) ? NULL : m->blas;
+    return m->blas || !blas_open(&m->blas, m->cuda, err) ? m->blas : NULL;
 }
 
 static int gemm(void *self, const struct device_gemm *g, struct error *err)

@@ -4,10 +4,18 @@
 #define SWEETSPOT_GPU_DEVICE_OPERATIONS_H
 
 #include "kernels/operation.h"
-#include "tuner/gpu/machine.h"
 #include "tuner/gpu/support.h"
+#include "tuner/libraries/blas.h"
+#include "tuner/libraries/nvml.h"
 
 enum { DEVICE_OPERATIONS_SCRATCH_MAX = 16 };
+
+// The process's hold on the machine: the device's context, and the libraries that are opened once. Outlives every job.
+struct machine {
+    struct cuda *cuda;
+    struct nvml *nvml; // may be NULL
+    struct blas *blas; // opened when first needed
+};
 
 // What the functions work on: their `self`.
 struct device_operations_context {

@@ -174,12 +174,7 @@ static int reset(void *user, size_t candidate)
 {
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    const unsigned first = 0;
-    int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_key(0), &b->why);
-    if (!failed) failed = pipeline_prepare(u->part, 0, &b->why);
-    if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
-    if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
-    return note(b, b->first + candidate, failed);
+    return note(b, b->first + candidate, pipeline_reach(b->w, u->part, 0, &b->why));
 }
 
 static int load(struct count_batch *b, const struct count_request *request, struct error *err)
@@ -276,13 +271,13 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
     double begin = clock_now();
     const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
-    struct error why = {""}, unused;
+    struct error why = {""};
     int failed = 0;
     if (!missing) {
         failed = load(&b, request, err);
         if (!failed && counters_begin_session(c->counters, &why)) missing = why.message;
         if (!failed && !missing) failed = count_all(&b, err);
-        if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters, &unused);
+        if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters);
         if (!failed) failed = workload_sound(w, err);
     }
     struct counted_trial *trials = arena_new(memory, request->trial_count * sizeof *trials);

@@ -1,5 +1,12 @@
-// See gpu_final.h.
-#include "tuner/gpu/gpu_final.h"
+// The final: the best candidates and the baselines, measured side by side on fresh data.
+//
+// Candidates are proved in their order, best first, until all places are taken: on two sets of new data, twice on each,
+// and in launches that are timed; the memory is checked after each, so that the culprit of any damage is known. Then,
+// in each round, every entry is timed once, in an order drawn for the round, so that a warming device, a drifting
+// clock or a neighbour's traffic affects all alike; times of one round belong together and are compared in pairs. Every
+// timed launch of a candidate is judged. Where the race left damage, the culprit is found and the others race again;
+// where no candidate passes, the next ones take the places.
+#include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
@@ -12,7 +19,6 @@
 #include "tuner/gpu/sizes.h"
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
-#include "tuner/gpu/workload.h"
 
 // With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
 // baselines.
@@ -50,15 +56,6 @@ struct gpu_final {
     final_progress *progress;
     void *user;
 };
-
-// splitmix64 (Steele, Lea, Flood 2014).
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static struct work entry_work(struct timed_entry *e, size_t problem)
 {
@@ -208,7 +205,9 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     if (!failed) failed = soak(f, e, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
     if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
-    return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
+    if (failed == CUDA_CRASHED) return failed;
+    if (failed && e->status == STATUS_OK) disqualify(e, STATUS_LAUNCH_ERROR, err->message); // nothing is proved
+    return check_memory(f, e, &damaged, err);
 }
 
 static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
@@ -311,7 +310,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
     announce(f, done, 0);
     for (size_t round = 0, retakes = 0; round < f->rounds && n && !failed;) {
         for (size_t i = n - 1; i > 0; i--) {
-            size_t j = draw(&f->random) % (i + 1), kept = order[i];
+            size_t j = stats_random(&f->random) % (i + 1), kept = order[i];
             order[i] = order[j];
             order[j] = kept;
         }
@@ -331,7 +330,7 @@ static int builds_problem(struct gpu_final *f, size_t problem, double done, doub
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
         e->launches_judged += e->plan.launches_judged;
-        measure_plan_free(w->measure, &e->plan);
+        measure_plan_free(&e->plan);
     }
     if (!failed) failed = check_times(f, order, n, problem, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {

@@ -1,6 +1,7 @@
-// See gpu_profile.h. A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and
-// sampled in as many as fill some milliseconds.
-#include "tuner/gpu/gpu_profile.h"
+// The request "profile": what the lines of a candidate's source do, by instruction (sass.h) and line table
+// (linetable.h). A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and sampled
+// in as many as fill some milliseconds.
+#include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
 
@@ -10,7 +11,6 @@
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
-#include "tuner/gpu/workload.h"
 
 // About how many samples one scheduler takes, and in which time.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
@@ -63,18 +63,6 @@ static int run_stage(void *user)
         r->failed = pipeline_enqueue_stage(r->part, r->stage, 0, &r->why);
     if (!r->failed) r->failed = cuda_sync(r->w->cuda, &r->why);
     return r->failed;
-}
-
-// The buffers as the stage finds them.
-static int prepare_stage(struct stage_run *r, struct device_problem *problem, struct error *err)
-{
-    const unsigned first = 0;
-    int failed = buffers_restore(&problem->buffers, &first, 1, buffers_key(0), err);
-    if (!failed) failed = pipeline_prepare(r->part, 0, err);
-    for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
-    if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);
-    if (!failed) failed = cuda_sync(r->w->cuda, err);
-    return failed;
 }
 
 static struct line *find_line(struct lines *lines, const struct source_place *place, struct error *err)
@@ -187,12 +175,12 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
     return 0;
 }
 
-static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                       struct sass_listing *listing, struct profile_run *reasons, struct error *err)
+static int count_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
+                       struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     r->launches = 1;
-    int failed = prepare_stage(r, problem, err);
+    int failed = pipeline_reach(r->w, r->part, r->stage, err);
     if (failed) return failed;
     int counted =
         sass_measure(cuda_context(r->w->cuda), cuda_info(r->w->cuda)->ordinal, symbol, run_stage, r, listing, &why);
@@ -201,12 +189,12 @@ static int count_stage(struct stage_run *r, struct device_problem *problem, cons
     return 0;
 }
 
-static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
-                        struct sass_listing *listing, struct profile_run *reasons, struct error *err)
+static int sample_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
+                        struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
-    int failed = prepare_stage(r, problem, err);
+    int failed = pipeline_reach(r->w, r->part, r->stage, err);
     if (!failed) failed = plan_sampling(r, &period, err);
     if (failed) return failed;
     int sampled = sampling_measure(cuda_context(r->w->cuda), symbol, period, run_stage, r, listing, &why);
@@ -225,8 +213,7 @@ static int phase(struct profile_run *p, bool sample, struct error *err)
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
         if (!*symbol) continue; // a library's call: its kernels have no source lines
-        failed =
-            (sample ? sample_stage : count_stage)(&run, &p->w->problems[p->problem], symbol, &p->listings[s], p, err);
+        failed = (sample ? sample_stage : count_stage)(&run, symbol, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;

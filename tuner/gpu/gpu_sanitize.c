@@ -1,5 +1,10 @@
-// See gpu_sanitize.h.
-#include "tuner/gpu/gpu_sanitize.h"
+// The request "sanitize": launches a candidate for a tool of compute-sanitizer to watch. Nothing is timed or compared.
+//
+// In a trial all buffers of a problem lie in one allocation that is filled before anything runs: a tool would see
+// neither their ends nor which bytes were never written. Here each buffer is an allocation of exactly its size, and
+// only what the job promises has contents: inputs, inout buffers and filled scratch, copied from the host, so that the
+// tool knows them to be written. Outputs and other scratch are left as they were allocated.
+#include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
@@ -23,8 +28,7 @@ struct sanitized {
 
 static bool has_contents(const struct device_buffer *b)
 {
-    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT ||
-           (b->direction == DIRECTION_SCRATCH && b->filled);
+    return buffer_is_input(b) || (b->direction == DIRECTION_SCRATCH && b->filled);
 }
 
 static int move_apart(struct sanitized *s, size_t i, struct error *err)
@@ -40,7 +44,7 @@ static int move_apart(struct sanitized *s, size_t i, struct error *err)
             (failed = cuda_sync(cuda, err)))
             return failed;
     }
-    if ((failed = cuda_alloc(cuda, b->bytes, &a->memory, err))) return failed;
+    if ((failed = cuda_alloc(b->bytes, &a->memory, err))) return failed;
     a->home = b->view.device;
     b->view.device = a->memory;
     return 0;
@@ -62,7 +66,7 @@ static void close_apart(struct sanitized *s, bool lost)
     for (size_t i = 0; i < s->problem->buffers.count; i++) {
         struct apart *a = &s->apart[i];
         if (a->home) s->problem->buffers.list[i].view.device = a->home;
-        if (!lost) cuda_free(s->w->cuda, a->memory);
+        if (!lost) cuda_free(a->memory);
         free(a->contents);
     }
     s->problem->buffers.sets = s->sets;

@@ -1,4 +1,4 @@
-// See gpu_trial.h. The order of one trial, with the waits marked:
+// One trial: verify, screen, measure, verify again. Its order, with the waits marked:
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
@@ -9,7 +9,7 @@
 //
 // The memory is sound when a trial begins, because it is checked, and filled again if needed, when one ends. So any
 // damage was done by the candidate.
-#include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
@@ -18,7 +18,6 @@
 #include "tuner/gpu/sizes.h"
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
-#include "tuner/gpu/workload.h"
 #include "tuner/gpu/zeros_needed.h"
 #include "tuner/trial/trial_field.h"
 
@@ -349,7 +348,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
     if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
-        failed = zeros_needed(t->w, &t->pipeline, &t->reason, &why);
+        failed = zeros_needed(t->w, &t->pipeline, &t->reason, &why) == CUDA_CRASHED ? CUDA_CRASHED : 0;
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
         int lost = check_memory(t, failed ? NULL : &why);
         if (!lost && !failed && t->verify) lost = check_times(t, &why);

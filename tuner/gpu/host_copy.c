@@ -20,17 +20,3 @@ int host_upload(struct workload *w, uint64_t to, const void *from, size_t bytes,
     int failed = cuda_upload(w->cuda, to, from, bytes, err);
     return failed ? failed : cuda_sync(w->cuda, err);
 }
-
-void host_widen(const struct device_buffer *b, const void *data, void *wide)
-{
-    bool floats = element_is_float(b->view.type);
-    size_t size = element_size(b->view.type), n = 0;
-    for (int64_t r = 0; r < b->view.rows; r++)
-        for (int64_t c = 0; c < b->view.cols; c++, n++) {
-            const char *from = (const char *)data + (size_t)(r * b->view.ld + c) * size;
-            if (floats)
-                ((double *)wide)[n] = element_load(b->view.type, from);
-            else
-                ((int64_t *)wide)[n] = element_load_integer(b->view.type, from);
-        }
-}

@@ -15,7 +15,5 @@ int host_read(struct workload *, const struct device_buffer *, int64_t shift, vo
 int host_download(struct workload *, const struct device_buffer *, void **to, struct error *err);
 // Waits.
 int host_upload(struct workload *, uint64_t to, const void *from, size_t bytes, struct error *err);
-// Element i, in the order of rows, of data with the buffer's layout, as a double or an int64_t.
-void host_widen(const struct device_buffer *, const void *data, void *wide);
 
 #endif

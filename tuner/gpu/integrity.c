@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -17,84 +18,68 @@ struct piece {
     enum piece_kind kind;
 };
 
-typedef void visitor(void *user, const struct piece *);
+// All pieces of one look, in the order of their sums on the device: two of each, under an old key and a new one.
+struct pieces {
+    struct workload *w;
+    struct piece *list;
+    size_t count;
+    struct error *err;
+    int failed;
+};
 
-static size_t elements(const struct device_buffer *b)
+static void add(struct pieces *all, struct piece p)
 {
-    return (size_t)b->view.rows * (size_t)b->view.cols;
+    struct piece *grown = all->list;
+    if (!p.address || all->failed) return;
+    if (!(all->count & (all->count - 1))) // there is room for as many as the next power of two
+        grown = memory_try_grow(grown, all->count ? 2 * all->count : 1, sizeof *grown, all->err);
+    if (!grown) all->failed = -1;
+    if (!grown) return;
+    all->list = grown;
+    all->list[all->count++] = p;
 }
 
 // Inputs of one copy, which may lie in the placement, and origins of one set.
-static void each_input(struct workload *w, size_t k, unsigned set, const struct buffers *in, unsigned copy,
-                       bool origins, visitor *visit, void *user)
+static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct buffers *in, unsigned copy,
+                       bool origins)
 {
-    struct buffers *all = &w->problems[k].buffers;
-    for (size_t i = 0; i < all->count; i++) {
-        struct device_buffer *b = &all->list[i];
+    struct buffers *own = &all->w->problems[k].buffers;
+    for (size_t i = 0; i < own->count; i++) {
+        struct device_buffer *b = &own->list[i];
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
         if (b->direction == DIRECTION_IN && !b->restored)
             p.address = in->list[i].view.device + (uint64_t)in->shift[copy], p.kind = INPUT;
         else if (origins && set != SET_MIXED && b->origin[set])
             p.address = b->origin[set], p.kind = ORIGIN;
-        if (p.address) visit(user, &p);
+        add(all, p);
     }
 }
 
-static void each_expected(struct workload *w, size_t k, unsigned set, visitor *visit, void *user)
+static void add_expected(struct pieces *all, size_t k, unsigned set)
 {
-    struct device_problem *problem = &w->problems[k];
+    struct device_problem *problem = &all->w->problems[k];
     struct data_set *s = &problem->set[set];
     for (size_t i = 0; i < problem->buffers.count; i++) {
-        size_t n = elements(&problem->buffers.list[i]);
-        struct piece p = {s->bound[i].expected, n * 8, &s->checksum[i][0], k, i, EXPECTED};
-        if (p.address) visit(user, &p);
-        p = (struct piece){bound_scale(&s->bound[i]), n * sizeof(float), &s->checksum[i][1], k, i, SCALE};
-        if (p.address) visit(user, &p);
+        size_t n = host_elements(&problem->buffers.list[i]);
+        add(all, (struct piece){s->bound[i].expected, n * 8, &s->checksum[i][0], k, i, EXPECTED});
+        add(all, (struct piece){bound_scale(&s->bound[i]), n * sizeof(float), &s->checksum[i][1], k, i, SCALE});
     }
 }
 
-static void each_piece(struct workload *w, visitor *visit, void *user)
+static void add_all(struct pieces *all)
 {
+    struct workload *w = all->w;
     for (size_t k = 0; k < w->problem_count; k++) {
         struct buffers *b = &w->problems[k].buffers;
-        for (unsigned c = 0; c < b->copy_count; c++) each_input(w, k, b->set[c], b, c, c < b->sets, visit, user);
-        for (unsigned set = 0; set < b->sets; set++) each_expected(w, k, set, visit, user);
-        if (w->problems[k].mixed.known) each_expected(w, k, SET_MIXED, visit, user);
+        for (unsigned c = 0; c < b->copy_count; c++) add_inputs(all, k, b->set[c], b, c, c < b->sets);
+        for (unsigned set = 0; set < b->sets; set++) add_expected(all, k, set);
+        if (w->problems[k].mixed.known) add_expected(all, k, SET_MIXED);
     }
     const struct placement *p = w->placement;
     if (!p || p->holds == p->problem_count) return;
     const struct buffers *in = &p->placed[p->holds];
     if (in->set[0] == SET_MIXED) return; // which is only known under the key of the time when it was made
-    each_input(w, p->holds, in->set[0], in, 0, false, visit, user);
-}
-
-// Pieces on their way to the device, SUPPORT_CHECKED_MAX at a time. Without `sums` they are only counted.
-struct batch_of_pieces {
-    struct workload *w;
-    uint64_t old_key, new_key;
-    struct checked list;
-    size_t filled, count; // of the list; of all
-    bool counting;
-    int failed;
-    struct error *err;
-};
-
-static void send(struct batch_of_pieces *b)
-{
-    uint64_t to = b->w->sums + 2 * (b->count - b->filled) * sizeof(uint64_t);
-    if (b->filled && !b->failed)
-        b->failed = support_checksums(b->w->support, &b->list, b->filled, b->old_key, b->new_key, to, b->err);
-    b->filled = 0;
-}
-
-static void add(void *user, const struct piece *p)
-{
-    struct batch_of_pieces *b = user;
-    b->count++;
-    if (b->counting) return;
-    b->list.address[b->filled] = p->address;
-    b->list.bytes[b->filled++] = p->bytes;
-    if (b->filled == SUPPORT_CHECKED_MAX) send(b);
+    add_inputs(all, p->holds, in->set[0], in, 0, false);
 }
 
 static int make_room(struct workload *w, size_t pieces, struct error *err)
@@ -102,109 +87,108 @@ static int make_room(struct workload *w, size_t pieces, struct error *err)
     void *host = NULL;
     int failed;
     if (pieces <= w->sums_room) return 0;
-    cuda_free(w->cuda, w->sums);
-    cuda_host_free(w->cuda, w->host_sums);
+    cuda_free(w->sums);
+    cuda_host_free(w->host_sums);
     w->sums = 0;
     w->host_sums = NULL;
     w->sums_room = 0;
-    if ((failed = cuda_alloc(w->cuda, 4 * pieces * sizeof(uint64_t), &w->sums, err)) ||
-        (failed = cuda_host_alloc(w->cuda, 4 * pieces * sizeof(uint64_t), &host, err)))
+    if ((failed = cuda_alloc(4 * pieces * sizeof(uint64_t), &w->sums, err)) ||
+        (failed = cuda_host_alloc(4 * pieces * sizeof(uint64_t), &host, err)))
         return failed;
     w->host_sums = host;
     w->sums_room = 2 * pieces;
     return 0;
 }
 
-// The pieces of one set of one problem that are known at this point, or (walk_all) all there are.
-struct piece_walk {
-    struct workload *w;
-    size_t problem;
-    bool all, expected;
-};
-
-static void walk(const struct piece_walk *how, visitor *visit, void *user)
+// Computes all sums under two keys and enqueues their way to w->host_sums.
+static int compute(const struct pieces *all, uint64_t old_key, uint64_t new_key, struct error *err)
 {
-    struct device_problem *p = &how->w->problems[how->problem];
-    unsigned set = p->buffers.set[0];
-    if (how->all)
-        each_piece(how->w, visit, user);
-    else if (how->expected)
-        each_expected(how->w, how->problem, set, visit, user);
-    else
-        each_input(how->w, how->problem, set, &p->buffers, 0, true, visit, user);
+    struct workload *w = all->w;
+    struct checked list;
+    int failed = all->failed ? all->failed : make_room(w, all->count, err);
+    for (size_t first = 0, n; first < all->count && !failed; first += n) {
+        n = all->count - first < SUPPORT_CHECKED_MAX ? all->count - first : SUPPORT_CHECKED_MAX;
+        for (size_t i = 0; i < n; i++) {
+            list.address[i] = all->list[first + i].address;
+            list.bytes[i] = all->list[first + i].bytes;
+        }
+        failed = support_checksums(w->support, &list, n, old_key, new_key, w->sums + 2 * first * sizeof(uint64_t), err);
+    }
+    if (failed || !all->count) return failed;
+    return cuda_download(w->cuda, w->host_sums, w->sums, 2 * all->count * sizeof(uint64_t), err);
 }
 
-// Computes all sums of a walk under two keys and enqueues their way to the host.
-static int compute(const struct piece_walk *how, uint64_t old_key, uint64_t new_key, struct error *err)
+// The sums under the new key are from now on those that are known.
+static void keep(const struct pieces *all)
 {
-    struct workload *w = how->w;
-    struct batch_of_pieces b = {.w = w, .old_key = old_key, .new_key = new_key, .counting = true, .err = err};
-    walk(how, add, &b);
-    int failed = make_room(w, b.count, err);
-    if (failed || !b.count) return failed;
-    b.counting = false;
-    b.count = 0;
-    walk(how, add, &b);
-    send(&b);
-    return b.failed ? b.failed : cuda_download(w->cuda, w->host_sums, w->sums, 2 * b.count * sizeof(uint64_t), err);
+    for (size_t i = 0; i < all->count; i++) *all->list[i].known = all->w->host_sums[2 * i + 1];
 }
 
-struct sum_reader {
-    struct workload *w;
-    const uint64_t *sums;
-    bool content; // of inputs: the sum under the old key identifies them
-    bool damaged;
-    struct piece first; // the first damaged piece; of several, one of the judge's memory
-};
-
-static void keep(void *user, const struct piece *p)
+// The pieces of the set that lies in the first copy of a problem.
+static int take(struct pieces *all, struct error *err)
 {
-    struct sum_reader *r = user;
-    if (r->content) r->w->problems[p->problem].buffers.list[p->buffer].content = r->sums[0];
-    *p->known = r->sums[1];
-    r->sums += 2;
-}
-
-static int take(struct workload *w, size_t number, bool expected, struct error *err)
-{
-    const struct piece_walk how = {.w = w, .problem = number, .expected = expected};
-    struct sum_reader r = {.w = w, .content = !expected};
-    int failed = compute(&how, 0, w->check_key, err);
-    if (!failed) failed = cuda_sync(w->cuda, err);
-    r.sums = w->host_sums;
-    if (!failed) walk(&how, keep, &r);
+    int failed = compute(all, 0, all->w->check_key, err);
+    if (!failed) failed = cuda_sync(all->w->cuda, err);
+    if (!failed) keep(all);
     return failed;
 }
 
 int integrity_take_inputs(struct workload *w, size_t number, struct error *err)
 {
-    return take(w, number, false, err);
+    struct pieces all = {.w = w, .err = err};
+    struct buffers *b = &w->problems[number].buffers;
+    add_inputs(&all, number, b->set[0], b, 0, true);
+    int failed = take(&all, err);
+    for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies them
+        b->list[all.list[i].buffer].content = w->host_sums[2 * i];
+    free(all.list);
+    return failed;
 }
 
 int integrity_take_expected(struct workload *w, size_t number, struct error *err)
 {
-    return take(w, number, true, err);
+    struct pieces all = {.w = w, .err = err};
+    add_expected(&all, number, w->problems[number].buffers.set[0]);
+    int failed = take(&all, err);
+    free(all.list);
+    return failed;
 }
 
-static void compare(void *user, const struct piece *p)
+// The first damaged piece; of several, one of the judge's memory. NULL: there is none.
+static const struct piece *find_damage(const struct pieces *all)
 {
-    struct sum_reader *r = user;
-    if (r->sums[0] != *p->known && (!r->damaged || p->kind > r->first.kind)) r->first = *p, r->damaged = true;
-    r->sums += 2;
+    const struct piece *found = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct piece *p = &all->list[i];
+        if (all->w->host_sums[2 * i] != *p->known && (!found || p->kind > found->kind)) found = p;
+    }
+    return found;
 }
 
-// Guards first: a stray write is the likeliest damage, and its place is known.
-static bool verify_guards(const struct workload *w, struct error *reason)
+// Whether something was written outside the buffers of a problem, by its findings.
+static bool is_stray(const struct workload *w, size_t k, struct error *reason)
 {
-    for (size_t k = 0; k < w->problem_count; k++)
-        for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
-            const struct verify_finding *f = &w->findings[2 * k][i];
-            if (!f->guard_bad) continue;
-            verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
-            error_prefix(reason, "problem %s", w->problems[k].name);
-            return true;
-        }
+    for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
+        const struct verify_finding *f = &w->findings[2 * k][i];
+        if (!f->guard_bad) continue;
+        verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
+        error_prefix(reason, "problem %s", w->problems[k].name);
+        return true;
+    }
     return false;
+}
+
+int integrity_check_reference(struct workload *w, size_t number, struct error *err)
+{
+    struct buffers *b = &w->problems[number].buffers;
+    struct error reason;
+    int failed;
+    if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
+        (failed = buffers_guards(b, 0, err)) ||
+        (failed = cuda_download(w->cuda, w->findings[2 * number], b->findings, sizeof w->findings[0], err)) ||
+        (failed = cuda_sync(w->cuda, err)))
+        return failed;
+    return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }
 
 // Enqueued; then the padding of inputs, which their checksums include, is what it was when these were taken.
@@ -214,9 +198,29 @@ static int check_guards(struct buffers *b, struct error *err)
     return failed || !b->padded ? failed : buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
+// What was found, once the device has ended its part.
+static enum trial_status judge(const struct pieces *all, struct error *reason)
+{
+    const struct workload *w = all->w;
+    const struct piece *damaged = find_damage(all);
+    for (size_t k = 0; k < w->problem_count;
+         k++) // first: a stray write is the likeliest damage, and its place is known
+        if (is_stray(w, k, reason)) return STATUS_OUT_OF_BOUNDS;
+    if (!damaged) return STATUS_OK;
+    const struct device_problem *p = &w->problems[damaged->problem];
+    const char *name = p->buffers.list[damaged->buffer].name;
+    if (damaged->kind == INPUT) {
+        error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name, name);
+        return STATUS_WRONG;
+    }
+    error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,
+              damaged->kind == ORIGIN ? "first contents" : "expected values", name);
+    return STATUS_OUT_OF_BOUNDS;
+}
+
 int integrity_check(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
-    const struct piece_walk all = {.w = w, .all = true};
+    struct pieces all = {.w = w, .err = err};
     uint64_t next = entropy_draw();
     int failed = 0;
     *status = STATUS_OK;
@@ -227,28 +231,15 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
         if (!failed && w->placement && w->placement->holds == k) failed = check_guards(&w->placement->placed[k], err);
         if (!failed) failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err);
     }
+    add_all(&all);
     if (!failed) failed = compute(&all, w->check_key, next, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
-    if (failed || ended) return ended ? ended : failed;
-    struct sum_reader r = {.w = w, .sums = w->host_sums};
-    walk(&all, compare, &r);
-    if (verify_guards(w, reason)) {
-        *status = STATUS_OUT_OF_BOUNDS;
-    } else if (r.damaged) {
-        const struct device_problem *p = &w->problems[r.first.problem];
-        const char *name = p->buffers.list[r.first.buffer].name;
-        if (r.first.kind == INPUT) {
-            *status = STATUS_WRONG;
-            error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name, name);
-        } else {
-            *status = STATUS_OUT_OF_BOUNDS;
-            error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,
-                      r.first.kind == ORIGIN ? "first contents" : "expected values", name);
-        }
+    if (ended) failed = ended;
+    if (!failed) *status = judge(&all, reason);
+    if (!failed && *status == STATUS_OK) { // else everything is filled again, and then all sums are taken
+        keep(&all);
+        w->check_key = next;
     }
-    if (*status != STATUS_OK) return 0; // everything is filled again, and then all sums are taken
-    r = (struct sum_reader){.w = w, .sums = w->host_sums};
-    walk(&all, keep, &r);
-    w->check_key = next;
-    return 0;
+    free(all.list);
+    return failed;
 }

@@ -13,6 +13,10 @@
 int integrity_take_inputs(struct workload *, size_t number, struct error *err);
 int integrity_take_expected(struct workload *, size_t number, struct error *err);
 
+// Whether the reference that has just been computed kept to the problem's buffers: -1 with the reason. Their guards are
+// then written again (buffers_keep). Waits.
+int integrity_check_reference(struct workload *, size_t number, struct error *err);
+
 // Checks everything and draws a new key. STATUS_OK, or with a reason: STATUS_OUT_OF_BOUNDS (stray writes; the judge's
 // memory), STATUS_WRONG (inputs). Waits; *status is set when 0 is returned.
 int integrity_check(struct workload *, enum trial_status *status, struct error *reason, struct error *err);

@@ -85,12 +85,6 @@ static char *own_program(struct error *err)
     return program;
 }
 
-static void tell(void *user)
-{
-    (void)user;
-    parallel_tell();
-}
-
 // What became of the call, where it did not return.
 static int explain(const struct program_end *end, const struct library_answer *answer, const char *path,
                    const char *function, double timeout, struct error *err)
@@ -121,8 +115,8 @@ int library_call_run(struct library_call *c, const struct implementation_request
     struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;
     *shared = (struct library_answer){0};
-    int failed = run_program(&(struct program_run){.argv = argv, .file = c->file, .deadline = timeout, .watch = tell},
-                             &end, err);
+    int failed = run_program(
+        &(struct program_run){.argv = argv, .file = c->file, .deadline = timeout, .watch = parallel_tell}, &end, err);
     *answer = *shared;
     answer->why.message[sizeof answer->why.message - 1] = 0;
     if (!failed && (answer->called != 2 || end.late)) failed = explain(&end, answer, path, function, timeout, err);
@@ -133,8 +127,7 @@ int library_call_run(struct library_call *c, const struct implementation_request
     return failed;
 }
 
-// ---- in the called process
-// ---------------------------------------------------------------------------------------------
+// ---- in the called process -----------------------------------------------------------------------------------------
 
 static int map_arrays(const json_t *list, struct sweetspot_array *array)
 {

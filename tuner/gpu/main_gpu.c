@@ -17,10 +17,7 @@
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
 #include "tuner/gpu/gpu_counting.h"
-#include "tuner/gpu/gpu_final.h"
-#include "tuner/gpu/gpu_profile.h"
-#include "tuner/gpu/gpu_sanitize.h"
-#include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/gpu_requests.h"
 #include "tuner/gpu/library_call.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/program_call.h"
@@ -37,6 +34,22 @@ struct gpu_worker {
     bool has_job;
     const json_t *id; // of the request being answered
 };
+
+// Opens the device and NVML, unless that is done.
+static int machine_open(struct machine *m, const char *device, struct error *err)
+{
+    if (m->cuda) return 0;
+    if (cuda_open(&m->cuda, device, err)) return -1;
+    m->nvml = nvml_open(cuda_info(m->cuda)->uuid);
+    return 0;
+}
+
+static void machine_close(struct machine *m)
+{
+    blas_close(m->blas);
+    nvml_close(m->nvml);
+    cuda_close(m->cuda);
+}
 
 static json_t *device_json(const struct gpu_worker *w)
 {

@@ -6,7 +6,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
-#include "tuner/gpu/early_stop.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
@@ -60,7 +59,7 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
     m->l2_bytes = (size_t)info->l2_bytes;
     m->memory_bytes = (size_t)info->memory_bytes;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
-        int failed = cuda_event_create(cuda, &m->event[i], err);
+        int failed = cuda_event_create(&m->event[i], err);
         if (failed) {
             measure_close(m);
             return failed;
@@ -73,7 +72,7 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
 void measure_close(struct measure *m)
 {
     if (!m) return;
-    for (int i = 0; i < 2 * MEASURE_BATCH; i++) cuda_event_destroy(m->cuda, m->event[i]);
+    for (int i = 0; i < 2 * MEASURE_BATCH; i++) cuda_event_destroy(m->event[i]);
     free(m->samples);
     free(m);
 }
@@ -121,7 +120,7 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
         failed = subject->work.enqueue(subject->work.self, buffers->shift[i], err);
     int ended = cuda_capture_end(m->cuda, &out->graph, failed ? &dropped : err);
     if (failed || ended) { // what cannot be captured is timed one by one
-        cuda_graph_free(m->cuda, out->graph);
+        cuda_graph_free(out->graph);
         out->graph = NULL;
         return failed == CUDA_CRASHED || ended == CUDA_CRASHED ? CUDA_CRASHED : 0;
     }
@@ -129,9 +128,9 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
     return 0;
 }
 
-void measure_plan_free(struct measure *m, struct measure_plan *plan)
+void measure_plan_free(struct measure_plan *plan)
 {
-    if (plan->graph) cuda_graph_free(m->cuda, plan->graph);
+    if (plan->graph) cuda_graph_free(plan->graph);
     memset(plan, 0, sizeof *plan);
 }
 
@@ -241,11 +240,11 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
     read_state(m);
     if ((failed = cuda_sync(m->cuda, err))) return failed;
     double all;
-    if ((failed = cuda_event_seconds(m->cuda, m->event[0], m->event[2 * n - 1], &all, err))) return failed;
+    if ((failed = cuda_event_seconds(m->event[0], m->event[2 * n - 1], &all, err))) return failed;
     m->busy += all;
     for (size_t i = 0; i < n; i++) {
         struct measure_plan *plan = plans[i];
-        if ((failed = cuda_event_seconds(m->cuda, m->event[2 * i], m->event[2 * i + 1], &times[i], err))) return failed;
+        if ((failed = cuda_event_seconds(m->event[2 * i], m->event[2 * i + 1], &times[i], err))) return failed;
         times[i] /= plan->repeats;
         if (!judged[i] || plan->status != STATUS_OK) continue;
         plan->status = plan->subject.judge.verdict(plan->subject.judge.self, (unsigned)i, &plan->reason);
@@ -295,6 +294,6 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     add_power(m, out);
     out->throttled |= m->reading.capped || m->reading.hot;
 out:
-    measure_plan_free(m, &plan);
+    measure_plan_free(&plan);
     return failed;
 }

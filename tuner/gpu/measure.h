@@ -2,12 +2,12 @@
 // everything writable that outlives one is put into a state that the job allows, and which launches are judged is drawn
 // afterwards, from the system's entropy.
 //
-// A launch alone:  draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
+// Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
 // In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
 //                  restored between executions. Copies are added until an execution lasts 300 us (at most 128); where
 //                  there is no room for them, where a warm cache does not hold them, or where the module has variables
-//                  that change or are the job's, or arrays, launches are timed alone.
+//                  that change or are the job's, or arrays, launches are timed one by one.
 //
 // Samples are taken in batches of one synchronisation each.
 #ifndef SWEETSPOT_GPU_MEASURE_H
@@ -74,7 +74,7 @@ struct nvml_reading measure_reading(const struct measure *);
 // Decides from `estimate` (s) how the subject is timed.
 int measure_plan(struct measure *, const struct measure_subject *, double estimate, struct measure_plan *out,
                  struct error *err);
-void measure_plan_free(struct measure *, struct measure_plan *);
+void measure_plan_free(struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one
 // launch. A share of them is judged, and unless it is 0 at least one of each plan; verdicts go into the plans.

@@ -45,7 +45,6 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, 
 }
 
 struct finder {
-    struct cuda *cuda;
     struct cuda_module *module;
     struct module_state *state;
 };
@@ -63,7 +62,7 @@ static int add(void *user, const char *name, size_t bytes, bool constant, struct
     if (!v->name) return -1;
     memcpy(v->name, name, length);
     s->count++;
-    int failed = constant ? 0 : cuda_module_global(f->cuda, f->module, name, &v->address, &v->bytes, err);
+    int failed = constant ? 0 : cuda_module_global(f->module, name, &v->address, &v->bytes, err);
     if (!constant && v->bytes < bytes) v->bytes = bytes;
     return failed;
 }
@@ -90,22 +89,22 @@ static int read_all(const struct module_state *s, struct cuda *cuda, unsigned ch
 int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_module *module, const void *image,
                       size_t size, struct error *err)
 {
-    struct finder f = {cuda, module, s};
+    struct finder f = {module, s};
     *s = (struct module_state){0};
     int failed = module_state_scan(image, size, &s->heap, &s->prints, add, &f, err);
     if (failed) return failed;
     place(s);
     if (!s->bytes) return 0;
     void *both = NULL;
-    if ((failed = cuda_host_alloc(cuda, 2 * s->bytes, &both, err))) return failed;
+    if ((failed = cuda_host_alloc(2 * s->bytes, &both, err))) return failed;
     s->first = both;
     s->now = s->first + s->bytes;
     return read_all(s, cuda, s->first, err);
 }
 
-void module_state_release(struct module_state *s, struct cuda *cuda)
+void module_state_release(struct module_state *s)
 {
-    cuda_host_free(cuda, s->first);
+    cuda_host_free(s->first);
     for (size_t i = 0; i < s->count; i++) free(s->variables[i].name);
     free(s->variables);
     *s = (struct module_state){0};

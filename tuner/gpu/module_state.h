@@ -33,7 +33,7 @@ struct module_state {
 // does not know one of them. The caller releases, also after a failure.
 int module_state_open(struct module_state *, struct cuda *, struct cuda_module *, const void *image, size_t size,
                       struct error *err);
-void module_state_release(struct module_state *, struct cuda *);
+void module_state_release(struct module_state *);
 
 // Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);

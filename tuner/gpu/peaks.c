@@ -42,17 +42,17 @@ void peaks_raise(struct peaks *p, const json_t *ceilings)
 // Products of factors with so many bits, as operations a second.
 static double product_rate(const struct peaks *p, int bits)
 {
-    double tensor = 0, beside = 0;
+    double tensor = 0, others = 0;
     for (int k = 0; k < PEAK_PRODUCTS; k++) {
         int pieces = (bits + factors[k].sign + factors[k].bits - 1) / factors[k].bits;
         double rate = p->flops[k] / (2 * pieces - 1);
         if (k == PEAK_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
         if (k == PEAK_FP64 || k == PEAK_FP32)
-            beside += rate;
+            others += rate;
         else
             tensor = fmax(tensor, rate);
     }
-    return tensor + beside;
+    return tensor + others;
 }
 
 // What the job allows a kernel beyond the operation's own bound.

@@ -12,7 +12,7 @@
 // - Arithmetic: on whichever pipe is fastest. A product of factors with b bits on a pipe of p bits takes ceil(b/p)
 //   pieces of each factor (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
-//   FP32, or residues. FP32 and FP64 pipes work beside the tensor cores, and add to them.
+//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to them.
 #ifndef SWEETSPOT_GPU_PEAKS_H
 #define SWEETSPOT_GPU_PEAKS_H
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "tuner/base/base.h"
-#include "tuner/gpu/pipeline_read.h"
 
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
 struct launch_arguments {
@@ -30,7 +29,7 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
         struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
         a->value[i] = s->pointer[i] || map ? moved(part, s->value[i], shift) : s->value[i];
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
-        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(part->cuda, map, a->value[i], err) : 0;
+        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(map, a->value[i], err) : 0;
         if (s->object[i])
             failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)s->value[i],
                                             s->object[i] == BINDING_SURFACE, shift, &a->value[i], err);
@@ -48,7 +47,7 @@ static int open_units(struct pipeline *p, const char *image, size_t bytes, struc
         size_t size;
         const char *cubin = image + units_offset(image, bytes, u, &size);
         if (!size && count > 1) continue; // this configuration does not use it
-        failed = cuda_module_load(p->cuda, cubin, &p->units[u].module, err);
+        failed = cuda_module_load(cubin, &p->units[u].module, err);
         if (!failed) failed = module_state_open(&p->units[u].state, p->cuda, p->units[u].module, cubin, size, err);
     }
     return failed;
@@ -63,7 +62,7 @@ static int load_units(struct pipeline *p, const char *path, struct error *err)
     int failed = 0;
     if (strlen(image) == bytes && strstr(image, ".entry")) { // PTX
         char *cubin;
-        failed = cuda_link(p->cuda, image, &cubin, &bytes, err);
+        failed = cuda_link(image, &cubin, &bytes, err);
         free(image);
         image = cubin;
     }
@@ -141,7 +140,6 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
         struct buffers *buffers = &w->problems[k].buffers;
         unsigned char views[BUFFERS_MAX] = {0};
         bool kernels = look_at_views(part, buffers, views);
-        part->home = buffers;
         if (!part->count) continue;
         failed = symbol_bindings_open(&part->symbol_bindings, p->cuda, buffers, p->units, p->unit_count, views, kernels,
                                       err);
@@ -198,7 +196,8 @@ static int open_parts(struct pipeline *p, const struct workload *w, struct error
     p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
-        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .pipeline = p, .operations = &w->operations};
+        p->parts[i] = (struct pipeline_part){
+            .cuda = w->cuda, .pipeline = p, .operations = &w->operations, .home = &w->problems[i].buffers};
     return 0;
 }
 
@@ -246,8 +245,8 @@ void pipeline_release(struct pipeline *p)
         free(part->launch);
     }
     for (size_t u = 0; p->cuda && u < p->unit_count; u++) {
-        module_state_release(&p->units[u].state, p->cuda);
-        cuda_module_unload(p->cuda, p->units[u].module);
+        module_state_release(&p->units[u].state);
+        cuda_module_unload(p->units[u].module);
     }
     free(p->parts);
     memset(p, 0, sizeof *p);
@@ -286,6 +285,16 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     for (unsigned i = 0; i < part->count && !failed; i++)
         failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
     return failed;
+}
+
+int pipeline_reach(struct workload *w, struct pipeline_part *part, unsigned stage, struct error *err)
+{
+    const unsigned first = 0;
+    int failed = buffers_restore(part->home, &first, 1, buffers_key(0), err);
+    if (!failed) failed = pipeline_prepare(part, 0, err);
+    for (unsigned i = 0; i < stage && !failed; i++) failed = pipeline_enqueue_stage(part, i, 0, err);
+    if (!failed && w->measure_settings.cold) failed = support_flush(w->support, err);
+    return failed ? failed : cuda_sync(w->cuda, err);
 }
 
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *part, unsigned stage)

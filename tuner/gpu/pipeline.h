@@ -89,6 +89,8 @@ int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+// Runs the stages before one, on the first copy of the buffers, made ready. Waits; then the L2 is as the job says.
+int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
 // From now on launches of a problem work on these buffers, which lie elsewhere (placement.h); NULL: on the problem's.
@@ -100,5 +102,12 @@ bool pipeline_moves(const struct pipeline *, size_t problem);
 bool pipeline_does(const struct pipeline *, size_t problem);
 // Its variables are restored before every launch once they have been seen to change (module_state_inspect).
 struct work pipeline_work(struct pipeline *, size_t problem);
+
+// ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
+
+// Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and makes it
+// ready. Its kernel is of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
+int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
+                        const struct candidate *, const struct stage_call *, struct error *);
 
 #endif

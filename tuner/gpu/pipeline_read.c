@@ -1,5 +1,5 @@
-// See pipeline_read.h.
-#include "tuner/gpu/pipeline_read.h"
+// Reading the stages of a candidate: launches with their arguments, a library's calls, functions of the user's.
+#include "tuner/gpu/pipeline.h"
 
 #include "tuner/base/base.h"
 
@@ -11,7 +11,7 @@ static void read_triple(const int64_t from[3], unsigned out[3])
 }
 
 // Encoded here, moved at launches that use copies of the memory.
-static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
+static int read_tensor_map(struct pipeline_launch *s, const struct device_problem *problem,
                            const struct stage_argument *from, struct error *err)
 {
     struct cuda_tensor t = {.rank = (int)from->box_count,
@@ -34,7 +34,7 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_launch *s, const 
     }
     t.type = problem->buffers.list[found].view.type;
     s->value[s->count] = problem->buffers.list[found].view.device;
-    int failed = cuda_tensor_map_encode(p->cuda, &t, s->value[s->count], &map, err);
+    int failed = cuda_tensor_map_encode(&t, s->value[s->count], &map, err);
     if (failed) return error_prefix(err, "tensor map '%s'", from->tensor_map), failed;
     memcpy(s->maps[s->map_count++], &map, sizeof map);
     s->map[s->count++] = (int)s->map_count;
@@ -71,12 +71,12 @@ static int read_bytes(struct pipeline_launch *s, const char *digits, struct erro
     return 0;
 }
 
-static int read_argument(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
+static int read_argument(struct pipeline_launch *s, const struct device_problem *problem,
                          const struct stage_argument *from, struct error *err)
 {
     unsigned i = s->count;
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
-    if (*from->tensor_map) return read_tensor_map(p, s, problem, from, err);
+    if (*from->tensor_map) return read_tensor_map(s, problem, from, err);
     if (*from->texture || *from->surface) return read_object(s, problem, from, err);
     if (*from->bytes) return read_bytes(s, from->bytes, err);
     if (*from->buffer) {
@@ -139,20 +139,20 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     return failed;
 }
 
-static int read_arguments(struct pipeline *p, struct pipeline_launch *s, const struct device_problem *problem,
+static int read_arguments(struct pipeline_launch *s, const struct device_problem *problem,
                           const struct stage_call *from, struct error *err)
 {
     int failed = 0;
-    for (size_t i = 0; i < from->arg_count && !failed; i++) failed = read_argument(p, s, problem, &from->args[i], err);
+    for (size_t i = 0; i < from->arg_count && !failed; i++) failed = read_argument(s, problem, &from->args[i], err);
     return failed;
 }
 
 // A function of the user's, made ready for this problem.
-static int read_program(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
-                        const char *baseline, const struct stage_call *from, struct error *err)
+static int read_program(struct pipeline_part *part, const struct device_problem *problem, const char *baseline,
+                        const struct stage_call *from, struct error *err)
 {
     struct pipeline_launch *s = &part->launch[part->count];
-    int failed = read_arguments(p, s, problem, from, err);
+    int failed = read_arguments(s, problem, from, err);
     if (!failed) failed = program_call_open(&s->program, baseline, from, err);
     part->count += s->program != NULL; // so that it is closed
     return failed;
@@ -167,7 +167,7 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
     if (!again) part->stage_count++;
     part->launch[part->count].stage = part->stage_count - 1;
     if (*from->operation) return read_library_stage(part, problem, from, err);
-    if (*from->function) return read_program(p, part, problem, candidate->name, from, err);
+    if (*from->function) return read_program(part, problem, candidate->name, from, err);
     struct pipeline_launch *s = &part->launch[part->count];
     if (from->unit < 0 || (size_t)from->unit >= p->unit_count || !p->units[from->unit].module)
         return error_set(err, "the cubin has no unit %lld", (long long)from->unit);
@@ -177,15 +177,15 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
     s->geometry.shared = from->shared < 0 || from->shared > INT32_MAX ? INT32_MAX : (unsigned)from->shared;
     s->geometry.cooperative = from->cooperative;
     s->overlap = from->overlap && part->count && !part->launch[part->count - 1].library;
-    int failed = read_arguments(p, s, problem, from, err);
+    int failed = read_arguments(s, problem, from, err);
     if (failed) return failed;
     for (size_t i = 0; i < 3; i++)
         if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i])
             return cuda_refuse(err, "a grid, block or cluster of size 0 or beyond 2^32");
-    if ((failed = cuda_module_kernel(p->cuda, p->units[from->unit].module, from->symbol, &s->kernel, err)) ||
+    if ((failed = cuda_module_kernel(p->units[from->unit].module, from->symbol, &s->kernel, err)) ||
         (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
-        (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
-        (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
+        (failed = cuda_kernel_info(s->kernel, &s->info, err)) ||
+        (failed = cuda_kernel_occupancy(s->kernel, &s->geometry, &s->blocks_per_sm, err)))
         return failed;
     const struct cuda_info *info = cuda_info(p->cuda);
     unsigned threads = s->geometry.block[0] * s->geometry.block[1] * s->geometry.block[2],

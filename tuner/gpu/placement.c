@@ -111,7 +111,7 @@ int placement_fill(struct placement *p, const struct workload *w, size_t problem
             failed = cuda_copy(w->cuda, b->view.device + from->mixed.offset,
                                at + (uint64_t)from->buffers.shift[1] + from->mixed.offset, from->mixed.bytes, err);
     }
-    p->holds = problem;
+    p->holds = failed ? p->problem_count : problem;
     to->set[0] = (unsigned char)set;
     return failed;
 }

@@ -12,7 +12,7 @@
 #define SWEETSPOT_GPU_PLACEMENT_H
 
 #include "tuner/gpu/workload_data.h"
-#include "tuner/libraries/cuda_mapping.h"
+#include "tuner/libraries/cuda.h"
 
 struct placement {
     struct cuda_mapping memory;

@@ -46,18 +46,20 @@ static void last_words(const char *baseline, const char *reason)
     _exit(EXIT_NOTHING);
 }
 
+enum { FAULTS = 5 };
+static const struct {
+    int number;
+    const char *words;
+} faults[FAULTS] = {{SIGSEGV, "its own code crashed (SIGSEGV)"},
+                    {SIGBUS, "its own code crashed (SIGBUS)"},
+                    {SIGFPE, "its own code crashed (SIGFPE)"},
+                    {SIGILL, "its own code crashed (SIGILL)"},
+                    {SIGABRT, "its own code crashed (SIGABRT)"}};
+
 static void on_fault(int number)
 {
-    static const struct {
-        int number;
-        const char *words;
-    } faults[] = {{SIGSEGV, "its own code crashed (SIGSEGV)"},
-                  {SIGBUS, "its own code crashed (SIGBUS)"},
-                  {SIGFPE, "its own code crashed (SIGFPE)"},
-                  {SIGILL, "its own code crashed (SIGILL)"},
-                  {SIGABRT, "its own code crashed (SIGABRT)"}};
     struct program_call *p = running;
-    for (size_t i = 0; p && i < sizeof faults / sizeof *faults; i++)
+    for (int i = 0; p && i < FAULTS; i++)
         if (faults[i].number == number) last_words(p->baseline, faults[i].words);
     signal(number, SIG_DFL); // not the program's
     raise(number);
@@ -71,13 +73,12 @@ static void on_alarm(int number)
 
 static void watch_faults(void)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char stack[1 << 16]; // where the program's own has overflowed
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&other, NULL);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (int i = 0; i < FAULTS; i++) {
         struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
-        sigaction(faults[i], &action, NULL);
+        sigaction(faults[i].number, &action, NULL);
     }
 }
 

@@ -21,7 +21,7 @@ int program_call_run(struct program_call *, struct cuda *, void **arguments, str
 
 // Where answers go, and the id of the request at work (NULL: none has one).
 void program_call_answers(int file, const json_t *id);
-// From now on a baseline's work may take so many seconds; 0: as long as it likes.
+// From now on a baseline's work may take at most so many seconds; 0: without a limit.
 void program_call_limit(const char *baseline, double seconds);
 
 #endif

@@ -9,7 +9,6 @@
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
-#include "tuner/gpu/reference_command.h"
 #include "tuner/gpu/reference_library.h"
 
 enum { ALIGNMENT = 1024 };
@@ -101,21 +100,18 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
             if (!pass) total += mine;
         }
         if (pass) break;
-        int failed = total ? cuda_alloc(w->cuda, total, &p->filled->results, err) : 0;
+        int failed = total ? cuda_alloc(total, &p->filled->results, err) : 0;
         if (failed) return failed;
     }
     return 0;
 }
 
-// ---- by operation
-// ----------------------------------------------------------------------------------------------------
+// ---- by operation --------------------------------------------------------------------------------------------------
 
-// Where an output of the operation is kept: the buffer that plays the role.
-static int buffer_of_role(const struct device_problem *p, int role)
+// What is expected of the buffer that plays an output's role.
+static struct bound *bound_of_role(struct device_problem *p, int role)
 {
-    for (size_t i = 0; i < p->buffers.count; i++)
-        if (p->buffers.list[i].view.device == p->operation.operand[role].device) return (int)i;
-    return -1;
+    return &p->filled->bound[device_problem_buffer(p, role) - p->buffers.list];
 }
 
 static void set_bound(const struct workload *w, struct bound *b, const struct operation_expected *from)
@@ -140,7 +136,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     int failed = 0;
     for (int i = 0; role[i].name && !failed; i++) {
         if (role[i].kind != ROLE_OUTPUT) continue;
-        const struct device_buffer *b = &p->buffers.list[buffer_of_role(p, i)];
+        const struct device_buffer *b = device_problem_buffer(p, i);
         size_t n = host_elements(b);
         void *values = memory_try(n, 8, err);
         if (!values) {
@@ -155,7 +151,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     bool known = !failed && keep && reference_cache_read(kept, w, p, expected);
     for (int i = 0; role[i].name && !failed && !known; i++)
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT)
-            failed = host_download(w, &p->buffers.list[buffer_of_role(p, i)], &host.operand[i].host, err);
+            failed = host_download(w, device_problem_buffer(p, i), &host.operand[i].host, err);
     if (!failed && !known) {
         double begin = clock_now();
         failed = w->operation->cpu(&host, expected, err);
@@ -165,7 +161,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         struct operation_expected *e = &expected[i];
         void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
         if (role[i].kind == ROLE_OUTPUT && values && !failed) {
-            size_t n = host_elements(&p->buffers.list[buffer_of_role(p, i)]);
+            size_t n = host_elements(device_problem_buffer(p, i));
             failed = host_upload(w, e->expected, values, n * 8, err);
             if (!failed && e->host_scale) failed = host_upload(w, e->scale, e->host_scale, n * sizeof(float), err);
         }
@@ -183,7 +179,7 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
         if (role[i].kind != ROLE_OUTPUT) continue;
-        const struct bound *b = &p->filled->bound[buffer_of_role(p, i)];
+        const struct bound *b = bound_of_role(p, i);
         expected[i].expected = b->expected;
         expected[i].scale = b->scale;
     }
@@ -193,12 +189,11 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
     device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
-        if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->filled->bound[buffer_of_role(p, i)], &expected[i]);
+        if (role[i].kind == ROLE_OUTPUT) set_bound(w, bound_of_role(p, i), &expected[i]);
     return 0;
 }
 
-// ---- by another kernel, files
-// ------------------------------------------------------------------------------------------
+// ---- by another kernel, files --------------------------------------------------------------------------------------
 
 // For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)

@@ -21,7 +21,7 @@ bool reference_cache_read(const char *path, const struct workload *, const struc
 
 // Writes them to a temporary name and renames it. A failure is ignored: the values are computed again.
 void reference_cache_write(const char *path, const struct workload *, const struct device_problem *,
-                           const struct operation_expected *expected);
+                           struct operation_expected *expected);
 
 // The same for arrays of plain values, of which some may be NULL; too many are not kept.
 bool reference_cache_read_arrays(const char *path, void *const *data, const size_t *bytes, size_t count);

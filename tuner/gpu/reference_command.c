@@ -1,5 +1,11 @@
-// See reference_command.h.
-#include "tuner/gpu/reference_command.h"
+// A reference that is a command of the user's. It gets a fresh folder as its last argument:
+//
+//     job.json      the problem's name, the seed, sizes and scalars, inputs and outputs with file, type and shape
+//     in/x.npy      each input, and each inout buffer as it is before a launch; bf16 as f4
+//     out/y.npy     to be written: each output, in any type of numbers
+//
+// and runs in the job file's folder. Its output files are kept by content, in the folder of the compile cache.
+#include "tuner/gpu/reference_library.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,19 +35,13 @@ struct command_run {
     char inputs[BUFFERS_MAX][HASH_TEXT_SIZE]; // of inputs: hash of the file as it was written
 };
 
-static bool is_input(const struct device_buffer *b)
-{
-    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
-}
-
 static const char *path_in(const struct command_run *c, const char *folder, const char *name, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/%s/%s.npy", c->work, folder, name);
     return path;
 }
 
-// ---- what it is told
-// ----------------------------------------------------------------------------------------------------
+// ---- what it is told -----------------------------------------------------------------------------------------------
 
 static json_t *describe_buffer(const struct device_buffer *b, const char *folder)
 {
@@ -56,7 +56,7 @@ static json_t *describe(const struct command_run *c)
     json_t *inputs = json_array(), *outputs = json_array();
     for (size_t i = 0; i < c->p->buffers.count; i++) {
         const struct device_buffer *b = &c->p->buffers.list[i];
-        if (is_input(b)) json_array_append_new(inputs, describe_buffer(b, "in"));
+        if (buffer_is_input(b)) json_array_append_new(inputs, describe_buffer(b, "in"));
         if (buffer_is_output(b)) json_array_append_new(outputs, describe_buffer(b, "out"));
     }
     return json_pack("{s:s, s:o, s:O, s:o, s:o}", "problem", c->p->name, "seed",
@@ -96,7 +96,7 @@ static int write_inputs(struct command_run *c, struct error *err)
         const struct device_buffer *b = &c->p->buffers.list[i];
         char path[PATH_MAX];
         void *data = NULL;
-        if (!is_input(b)) continue;
+        if (!buffer_is_input(b)) continue;
         failed = host_download(c->w, b, &data, err);
         if (!failed) failed = write_npy(b, path_in(c, "in", b->name, path), data, err);
         if (!failed) failed = hash_file(path, c->inputs[i], err);
@@ -105,14 +105,7 @@ static int write_inputs(struct command_run *c, struct error *err)
     return failed;
 }
 
-// ---- running it
-// ---------------------------------------------------------------------------------------------------------
-
-static void tell(void *user)
-{
-    (void)user;
-    parallel_tell();
-}
+// ---- running it ----------------------------------------------------------------------------------------------------
 
 // The end of what it printed, in whole lines.
 static const char *last_lines(char *output)
@@ -139,7 +132,7 @@ static int run(const struct command_run *c, char **said, struct error *err)
     if (!line) return -1;
     sprintf(line, "%s \"$1\"", c->text);
     char *argv[] = {shell, option, line, shell, c->work, NULL};
-    const struct program_run child = {.argv = argv, .folder = c->folder, .deadline = timeout, .watch = tell};
+    const struct program_run child = {.argv = argv, .folder = c->folder, .deadline = timeout, .watch = parallel_tell};
     int failed = run_program(&child, &end, err);
     const char *last = failed ? "" : last_lines(end.output), *colon = *last ? ":\n" : "";
     if (!failed && end.late)
@@ -162,15 +155,14 @@ static int check_inputs(const struct command_run *c, struct error *err)
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &c->p->buffers.list[i];
         char path[PATH_MAX], hash[HASH_TEXT_SIZE];
-        if (!is_input(b)) continue;
+        if (!buffer_is_input(b)) continue;
         if (hash_file(path_in(c, "in", b->name, path), hash, err) || strcmp(hash, c->inputs[i]) != 0)
             failed = error_set(err, "the reference command '%s' changed its input in/%s.npy", c->text, b->name);
     }
     return failed;
 }
 
-// ---- what it wrote
-// ------------------------------------------------------------------------------------------------------
+// ---- what it wrote -------------------------------------------------------------------------------------------------
 
 static int check_shape(const struct npy *npy, const struct device_buffer *b, struct error *err)
 {
@@ -188,7 +180,7 @@ static int check_shape(const struct npy *npy, const struct device_buffer *b, str
 static bool may_be_nan(const struct device_problem *p)
 {
     for (size_t i = 0; i < p->buffers.count; i++)
-        if (is_input(&p->buffers.list[i]) && p->buffers.list[i].fill == FILL_NONFINITE) return true;
+        if (buffer_is_input(&p->buffers.list[i]) && p->buffers.list[i].fill == FILL_NONFINITE) return true;
     return false;
 }
 
@@ -266,7 +258,7 @@ static int cache_path(struct command_run *c, const char *description, char path[
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &c->p->buffers.list[i];
         void *data = NULL;
-        if (!is_input(b)) continue;
+        if (!buffer_is_input(b)) continue;
         failed = host_download(c->w, b, &data, err);
         if (!failed) hash_bytes(h, data, b->bytes);
         free(data);

@@ -10,13 +10,13 @@ static struct sweetspot_array in_own_layout(const struct device_buffer *b, int o
                                     NULL};
 }
 
-// An array for each buffer that holds contents before a launch, the outputs' own behind; none of scratch.
+// An array for each buffer that holds contents before a launch; none for scratch.
 static void add_contents(struct library_call *c, const struct device_problem *p, int output, bool written)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         struct sweetspot_array a = in_own_layout(b, output);
-        if (b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT) library_call_add(c, &a, b->bytes, written);
+        if (buffer_is_input(b)) library_call_add(c, &a, b->bytes, written);
     }
 }
 
@@ -26,8 +26,7 @@ static int read_contents(struct workload *w, const struct device_problem *p, str
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT)
-            failed = host_read(w, b, 0, c->list[n++].about.data, err);
+        if (buffer_is_input(b)) failed = host_read(w, b, 0, c->list[n++].about.data, err);
     }
     return failed;
 }
@@ -37,8 +36,22 @@ static int reports_failure(const struct workload *w, const char *function, struc
     return error_set(err, "the reference function %s in %s reports failure", function, w->reference.path);
 }
 
-// ---- expected values
-// ---------------------------------------------------------------------------------------------------
+// ---- expected values -----------------------------------------------------------------------------------------------
+
+// Element i, in the order of rows, of data with the buffer's layout, as a double or an int64_t.
+static void widen(const struct device_buffer *b, const void *data, void *wide)
+{
+    bool floats = element_is_float(b->view.type);
+    size_t size = element_size(b->view.type), n = 0;
+    for (int64_t r = 0; r < b->view.rows; r++)
+        for (int64_t c = 0; c < b->view.cols; c++, n++) {
+            const char *from = (const char *)data + (size_t)(r * b->view.ld + c) * size;
+            if (floats)
+                ((double *)wide)[n] = element_load(b->view.type, from);
+            else
+                ((int64_t *)wide)[n] = element_load_integer(b->view.type, from);
+        }
+}
 
 // Inputs as they lie on the device; outputs dense and wide, with the first contents of those that are inputs too.
 static int read_arrays(struct workload *w, const struct device_problem *p, struct library_call *c, struct error *err)
@@ -51,7 +64,7 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
         if (b->direction == DIRECTION_SCRATCH) continue;
         void *data = c->list[n++].about.data;
         if (b->direction == DIRECTION_IN) failed = host_read(w, b, 0, data, err);
-        if (b->direction == DIRECTION_INOUT && !(failed = host_download(w, b, &own, err))) host_widen(b, own, data);
+        if (b->direction == DIRECTION_INOUT && !(failed = host_download(w, b, &own, err))) widen(b, own, data);
         free(own);
     }
     return failed;
@@ -92,8 +105,7 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
     return failed;
 }
 
-// ---- inputs
-// ------------------------------------------------------------------------------------------------------------
+// ---- inputs --------------------------------------------------------------------------------------------------------
 
 // Whether the padding of each row, which is a guard, is what it was. -1 with the row.
 static int check_padding(const struct device_buffer *b, const char *now, const char *before, const char *function,
@@ -149,7 +161,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
     if (!failed) failed = compare_calls(c, once, function, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (b->direction != DIRECTION_IN && b->direction != DIRECTION_INOUT) continue;
+        if (!buffer_is_input(b)) continue;
         const struct library_array *a = &c->list[n++];
         failed = check_padding(b, a->about.data, (const char *)before + a->offset, function, err);
         if (!failed) failed = host_upload(w, b->view.device, a->about.data, b->bytes, err);
@@ -162,8 +174,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
     return failed;
 }
 
-// ---- verdicts
-// ----------------------------------------------------------------------------------------------------------
+// ---- verdicts ------------------------------------------------------------------------------------------------------
 
 bool reference_library_judges(const struct workload *w)
 {

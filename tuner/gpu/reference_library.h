@@ -24,4 +24,7 @@ int reference_library_verify(struct workload *, struct device_problem *, const s
                              struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);
 
+// The expected values of a problem, by a command of the user's (reference_command.c), from the same set. Waits.
+int reference_command_compute(struct workload *, struct device_problem *, struct error *err);
+
 #endif

@@ -8,6 +8,8 @@
 #include "tuner/gpu/workload.h"
 
 enum { SIZES_OF_BEST = 3 };
+// Of the device's memory, one part of so many stays free.
+enum { LEFT_OF = 32 };
 static const struct soak_budget soak_of_some = {12, 24, 0.02}, soak_of_all = {32, 96, 0.1};
 
 static const char advice[] = "'verification.supported' says which sizes a kernel is made for";
@@ -27,6 +29,9 @@ int sizes_open(struct workload *w, json_t *request, struct error *err)
     if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
     int failed = workload_open(w->sizes, w->machine, request, err);
     if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
+    const size_t left = cuda_memory_left(), needed = (size_t)cuda_info(w->cuda)->memory_bytes / LEFT_OF;
+    if (!failed && left < needed)
+        failed = error_set(err, "they would leave %zu MiB of memory to libraries and candidates", left >> 20);
     if (failed == CUDA_CRASHED) return error_prefix(err, "on sizes that were drawn (%s)", advice), failed;
     if (failed) fprintf(stderr, "no drawn sizes are verified (%s): %s\n", advice, err->message);
     if (failed || !w->sizes->problem_count) sizes_close(w);
@@ -94,6 +99,10 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
     w->launches_judged += s->launches_judged;
     measure_add_busy(w->measure, measure_take_busy(s->measure));
     static const char where[] = "with sizes and values that the header accepts";
+    if (failed == CUDA_MEMORY) { // which says nothing about the candidate
+        fprintf(stderr, "not verified %s: %s\n", where, err->message);
+        *verified = failed = 0;
+    }
     if (failed) error_prefix(err, "%s (%s)", where, advice);
     if (*status != STATUS_OK) error_prefix(reason, "%s (%s)", where, advice);
     return failed;

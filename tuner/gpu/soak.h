@@ -5,7 +5,7 @@
 //
 // Half of the launches work on the problem's own copies, the others in the placement (placement.h): at drawn addresses,
 // each of which holds all problems and all sets of data in turn, the mixed one (mixed_data.h) included. Addresses are
-// drawn again for every batch. Two of five launches run beside other work on the device (support.h), which mostly
+// drawn again for every batch. Two of five launches run during other work on the device (support.h), which mostly
 // begins before them: sleeps in the place of barriers, missing waits and races at borders of tiles then show. A drawn
 // third of the launches and the last one of each batch are judged.
 #ifndef SWEETSPOT_GPU_SOAK_H
@@ -24,7 +24,8 @@ struct soak_budget {
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
 // STATUS_OK, or what the first judged launch that was not right calls for, with the reason. Waits; *status is set when
-// 0 is returned. CUDA_CRASHED, CUDA_REFUSED: a launch failed, with the launches in the message.
+// 0 is returned. Where memory is short, the rest is left out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a
+// launch failed, with the launches in the message.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,
              struct error *reason, struct error *err);
 

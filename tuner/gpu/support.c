@@ -4,36 +4,23 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
-#include "tuner/libraries/cuda_beside.h"
-
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
-enum kernel_name { FILL, COMPARE, DISTURB, JUDGE, WIDEN, SUMS, TYPED_COUNT };
-static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "disturb", "judge", "widen", "sums"};
-
-enum {
-    CHECKSUMS,
-    MASK,
-    RESTORE,
-    POISON,
-    GUARDS,
-    NARROW_UP,
-    TO_INTEGER,
-    ROW_SIZES,
-    SUMS_JOIN,
-    PRODUCT,
-    FLUSH,
-    YIELD,
-    LOAD,
-    HOLD,
-    DROP,
-    PLAIN_COUNT
-};
-static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums", "mask",    "restore", "poison", "guards", "narrow_up", "to_integer", "row_sizes",
-    "sums_join", "product", "flush",   "yield",  "load",   "hold",      "drop",
-};
+// Those that exist for each type of elements, and the others: X(enumerator, name).
+// clang-format off
+#define TYPED_KERNELS(X) \
+    X(FILL, fill) X(COMPARE, compare) X(DISTURB, disturb) X(JUDGE, judge) X(WIDEN, widen) X(SUMS, sums)
+#define PLAIN_KERNELS(X) \
+    X(CHECKSUMS, checksums) X(MASK, mask) X(RESTORE, restore) X(POISON, poison) X(GUARDS, guards) \
+    X(NARROW_UP, narrow_up) X(TO_INTEGER, to_integer) X(ROW_SIZES, row_sizes) X(SUMS_JOIN, sums_join) \
+    X(PRODUCT, product) X(FLUSH, flush) X(YIELD, yield) X(LOAD, load) X(HOLD, hold) X(DROP, drop)
+#define ENUMERATOR(enumerator, name) enumerator,
+#define NAME(enumerator, name) #name,
+enum kernel_name { TYPED_KERNELS(ENUMERATOR) TYPED_COUNT };
+enum { PLAIN_KERNELS(ENUMERATOR) PLAIN_COUNT };
+// clang-format on
+static const char *const typed_names[] = {TYPED_KERNELS(NAME)}, *const plain_names[] = {PLAIN_KERNELS(NAME)};
 
 struct sums {
     double sum, sum_abs, sum_squares, fractional;
@@ -99,9 +86,8 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     s->wide = (unsigned)info->sm_count * 8;
     // On an H200, the L2's size is enough.
     s->flush_bytes = (size_t)(info->l2_bytes > 0 ? info->l2_bytes : 64 << 20) / 4 * 5;
-    if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
-        (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
-        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
+    if ((result = cuda_module_load(image, &s->module, err)) || (result = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
+        (result = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
         (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
         error_prefix(err, "support kernels");
         support_close(s);
@@ -114,10 +100,10 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
 void support_close(struct support *s)
 {
     if (!s) return;
-    cuda_free(s->cuda, s->flush);
-    cuda_free(s->cuda, s->small);
+    cuda_free(s->flush);
+    cuda_free(s->small);
     cuda_beside_close(s->beside);
-    cuda_module_unload(s->cuda, s->module);
+    cuda_module_unload(s->module);
     free(s);
 }
 
@@ -126,7 +112,7 @@ static int find(struct support *s, struct cuda_kernel **kernel, const char *name
     char symbol[64];
     if (*kernel) return 0;
     snprintf(symbol, sizeof symbol, "support_%s%s%s", name, type ? "_" : "", type ? type : "");
-    return cuda_module_kernel(s->cuda, s->module, symbol, kernel, err);
+    return cuda_module_kernel(s->module, symbol, kernel, err);
 }
 
 static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args,

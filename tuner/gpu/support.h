@@ -171,7 +171,7 @@ int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t col
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
-// run beside them, and begin up to SUPPORT_LOAD_DELAY ns later than they could. What comes then waits for both.
+// run at the same time, and begin up to SUPPORT_LOAD_DELAY ns later than they could. Later work waits for both.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_DOUBLINGS = 9, SUPPORT_LOAD_DELAY = 20000 };
 int support_load_begin(struct support *, struct error *err);
 int support_load_end(struct support *, struct error *err);

@@ -54,7 +54,7 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
                            "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
                            "__device__ variable",
                            b->name);
-    failed = cuda_module_global(p->cuda, unit->module, v->name, &address, &bytes, err);
+    failed = cuda_module_global(unit->module, v->name, &address, &bytes, err);
     if (failed) return failed;
     if (b->bytes > v->placed) v->placed = b->bytes; // others' concern from now on
     add(p, i, address, !v->constant && !pointer);
@@ -92,7 +92,7 @@ static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shif
     struct bound_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
     if (!grown) return -1;
     p->textures = grown;
-    int failed = cuda_texture_create(p->cuda, &b->image.about, b->view.type, NULL, address, object, err);
+    int failed = cuda_texture_create(&b->image.about, b->view.type, NULL, address, object, err);
     if (failed) return error_prefix(err, "texture '%s'", b->name), failed;
     p->textures[p->texture_count++] = (struct bound_texture){buffer, address, *object};
     return 0;
@@ -121,7 +121,7 @@ int symbol_bindings_open(struct symbol_bindings *p, struct cuda *cuda, struct bu
 
 void symbol_bindings_release(struct symbol_bindings *p)
 {
-    for (size_t i = 0; i < p->texture_count; i++) cuda_texture_destroy(p->cuda, p->textures[i].object);
+    for (size_t i = 0; i < p->texture_count; i++) cuda_texture_destroy(p->textures[i].object);
     free(p->textures);
     *p = (struct symbol_bindings){0};
 }

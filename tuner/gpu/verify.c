@@ -101,13 +101,13 @@ int verify_pass(struct workload *w, const struct work *works, enum verify_runs r
     int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
     double seconds;
     if (failed || ended) return ended ? ended : failed;
-    if (!cuda_event_seconds(w->cuda, first, last, &seconds, err)) measure_add_busy(w->measure, seconds);
+    if (!cuda_event_seconds(first, last, &seconds, err)) measure_add_busy(w->measure, seconds);
     return 0;
 }
 
 int verify_time(const struct workload *w, size_t problem, double *seconds, struct error *err)
 {
-    return cuda_event_seconds(w->cuda, w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
+    return cuda_event_seconds(w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
 }
 
 enum { PLACE_MAX = 64 };

@@ -9,6 +9,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/ceilings.h"
 #include "tuner/gpu/integrity.h"
 #include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
@@ -65,11 +66,11 @@ static void note_unguarded(const struct device_problem *p)
     }
 }
 
-static void release_problem(struct workload *w, struct device_problem *p)
+static void release_problem(struct device_problem *p)
 {
     reference_library_release(p);
     buffers_release(&p->buffers);
-    for (int set = 0; set < SETS_MAX; set++) cuda_free(w->cuda, p->set[set].results);
+    for (int set = 0; set < SETS_MAX; set++) cuda_free(p->set[set].results);
 }
 
 static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
@@ -93,7 +94,7 @@ static void open_second(struct workload *w, struct device_problem *p)
     struct error err;
     p->filled = &p->set[1];
     if (!buffers_second(&p->buffers, &err) && !reference_prepare(w, p, &err)) return;
-    p->buffers.sets = p->buffers.copy_count = 1;
+    buffers_single(&p->buffers);
     fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
@@ -119,7 +120,7 @@ static int open_support(struct workload *w, struct error *err)
     w->context.support = w->support;
     free(image);
     path = json_get_string(w->request, "ceilings", "");
-    return failed ? failed : ceiling_kernels_open(&w->ceilings, w->cuda, path, err);
+    return failed ? failed : ceilings_open(&w->ceilings, w->cuda, path, err);
 }
 
 // All problems. Of drawn sizes those are left out that the reference cannot compute.
@@ -135,7 +136,7 @@ static int open_problems(struct workload *w, const json_t *problems, size_t *byt
         if (failed && !(w->drawn && failed != CUDA_CRASHED)) return error_prefix(err, "problem %s", p->name), failed;
         if (failed) {
             fprintf(stderr, "not verified on the size %s: %s\n", p->name, err->message);
-            release_problem(w, p);
+            release_problem(p);
             memset(p, 0, sizeof *p);
             w->problem_count--;
             continue;
@@ -178,10 +179,10 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     void *findings = NULL, *samples = NULL;
     if ((failed = check_memory(w, problems, err)) || (failed = open_support(w, err)) ||
         (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
-        (failed = cuda_host_alloc(w->cuda, 2 * count * sizeof *w->findings, &findings, err)))
+        (failed = cuda_host_alloc(2 * count * sizeof *w->findings, &findings, err)))
         return failed;
     w->findings = findings;
-    if ((failed = cuda_host_alloc(w->cuda, MEASURE_BATCH * sizeof *w->samples, &samples, err))) return failed;
+    if ((failed = cuda_host_alloc(MEASURE_BATCH * sizeof *w->samples, &samples, err))) return failed;
     w->samples = samples;
     if (reference_library_judges(w) && (!(w->verdicts = memory_try(2 * count, sizeof *w->verdicts, err)) ||
                                         !(w->sample_verdicts = memory_try(MEASURE_BATCH, sizeof *w->verdicts, err))))
@@ -189,7 +190,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->events = memory_try(2 * count + 1, sizeof *w->events, err);
     if (!w->events) return -1;
     for (size_t i = 0; i < 2 * count + 1; i++)
-        if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
+        if ((failed = cuda_event_create(&w->events[i], err))) return failed;
     if ((failed = open_problems(w, problems, &bytes, err))) return failed;
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
     for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
@@ -203,22 +204,20 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
 void workload_release(struct workload *w)
 {
     for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
-        cuda_event_destroy(w->cuda, w->events[i]);
+        cuda_event_destroy(w->events[i]);
     free(w->events);
     free(w->verdicts);
     free(w->sample_verdicts);
-    for (size_t i = 0; i < w->problem_count; i++) release_problem(w, &w->problems[i]);
+    for (size_t i = 0; i < w->problem_count; i++) release_problem(&w->problems[i]);
     placement_close(w->placement);
     free(w->problems);
-    if (w->cuda) {
-        device_operations_free_scratch(&w->context);
-        cuda_host_free(w->cuda, w->findings);
-        cuda_host_free(w->cuda, w->samples);
-        cuda_host_free(w->cuda, w->host_sums);
-        cuda_free(w->cuda, w->sums);
-    }
+    device_operations_free_scratch(&w->context);
+    cuda_host_free(w->findings);
+    cuda_host_free(w->samples);
+    cuda_host_free(w->host_sums);
+    cuda_free(w->sums);
     measure_close(w->measure);
-    ceiling_kernels_close(w->ceilings);
+    ceilings_close(w->ceilings);
     support_close(w->support);
     json_decref(w->request);
     arena_release(&w->memory);
@@ -228,8 +227,8 @@ void workload_release(struct workload *w)
 // A third reference is computed where the second took less (s).
 static const double mixed_below = 0.05;
 
-// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept beside the
-// computed values.
+// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept in the folder
+// of the computed values.
 static uint64_t other_seed(const struct workload *w)
 {
     const char *folder = w->reference.cache;
@@ -261,6 +260,8 @@ static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, d
     double begin = clock_now();
     if (!failed) failed = reference_compute(w, i, err);
     *seconds = clock_now() - begin;
+    // Another's kernel may not keep to its buffers at sizes that its author did not try.
+    if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
     if (!failed) failed = integrity_take_expected(w, i, err);
     return failed || set == SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
@@ -290,6 +291,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         if (!failed && p->mixed.known) failed = fill_set(w, i, SET_MIXED, seed, &seconds, err);
         if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
         if (failed) {
+            p->buffers.set[0] = 0; // passes know no mixed set
             error_prefix(err, "problem %s", p->name);
             return failed;
         }
@@ -300,7 +302,9 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 int workload_mend(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
     int failed = integrity_check(w, status, reason, err);
-    return !failed && *status != STATUS_OK ? workload_fill(w, w->seed, err) : failed;
+    if (failed || *status == STATUS_OK || !(failed = workload_fill(w, w->seed, err))) return failed;
+    // Nothing can be verified on what lies there now; another process can.
+    return error_prefix(err, "%s; filling memory again fails", reason->message), CUDA_CRASHED;
 }
 
 int workload_sound(struct workload *w, struct error *err)

@@ -12,7 +12,7 @@ void workload_release(struct workload *);
 // Fills everything again, from another seed or after damage, and computes the references. Waits.
 int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
-// integrity_check(), and fills everything again if something was damaged. Waits.
+// integrity_check(), and fills everything again if something was damaged; where that fails, CUDA_CRASHED. Waits.
 int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
 // For requests that run candidates without judging them: the same, but findings are ignored. Waits.
 int workload_sound(struct workload *, struct error *err);

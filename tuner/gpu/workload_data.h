@@ -1,5 +1,5 @@
-// What all requests after "job" work with: the problems with their memory and expected results, and the settings. Data
-// alone: reference.c, pipeline.c, verify.c and others take it as it is; workload.c, above them, makes it.
+// What all requests after "job" work with: the problems with their memory and expected results, and the settings. Only
+// data: reference.c, pipeline.c, verify.c and others use it; workload.c, above them, makes it.
 #ifndef SWEETSPOT_GPU_WORKLOAD_DATA_H
 #define SWEETSPOT_GPU_WORKLOAD_DATA_H
 
@@ -9,11 +9,8 @@
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
-#include "tuner/gpu/ceiling_kernels.h"
 #include "tuner/gpu/device_operations.h"
-#include "tuner/gpu/early_stop.h"
 #include "tuner/gpu/library_call.h"
-#include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/peaks.h"
 #include "tuner/gpu/support.h"
@@ -83,6 +80,14 @@ struct device_problem {
     bool unbounded;                       // its least work is estimated wrongly: no time is refused
 };
 
+// The buffer that plays a role of the operation; NULL: there is none.
+static inline const struct device_buffer *device_problem_buffer(const struct device_problem *p, int role)
+{
+    for (size_t i = 0; i < p->buffers.count; i++)
+        if (p->buffers.list[i].view.device == p->operation.operand[role].device) return &p->buffers.list[i];
+    return NULL;
+}
+
 // Where the device's peaks are known from. UNAVAILABLE: they could not be measured.
 enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILABLE };
 
@@ -92,7 +97,7 @@ struct workload {
     struct machine *machine;
     struct cuda *cuda; // the machine's
     struct support *support;
-    struct ceiling_kernels *ceilings;
+    struct ceilings *ceilings;
     struct measure *measure;
     struct placement *placement; // NULL: none
     struct workload *sizes;      // the same job on drawn sizes (sizes.h); NULL: none

@@ -6,10 +6,10 @@
 
 static const double enough = 0.1; // s
 
-// Buffers of one direction whose contents before a launch are arbitrary.
+// Buffers of one direction whose contents before a launch are arbitrary. (Requests give outputs a fill, too.)
 static bool is_arbitrary(const struct device_buffer *b, enum direction direction)
 {
-    return b->direction == direction && !b->filled && b->view.ld == b->view.cols;
+    return b->direction == direction && !(direction == DIRECTION_SCRATCH && b->filled) && b->view.ld == b->view.cols;
 }
 
 // The name of the first such buffer of any problem; NULL: there is none.
@@ -21,18 +21,18 @@ static const char *first_name(const struct workload *w, enum direction direction
     return NULL;
 }
 
-// One launch on the first copy of a problem's memory, with zeros in buffers of the given direction.
-static int launch(struct workload *w, struct pipeline *pipeline, size_t problem, enum direction direction,
+// One launch on the first copy of a problem's memory, with zeros in buffers of the given direction, or NaN in all.
+static int launch(struct workload *w, struct pipeline *pipeline, size_t problem, enum direction direction, bool zeros,
                   enum trial_status *status, struct error *err)
 {
     const unsigned first = 0;
     struct buffers *in = &w->problems[problem].buffers;
     struct work work = pipeline_work(pipeline, problem);
-    uint64_t key = buffers_key(0);
+    uint64_t key = CONTENT_NAN;
     struct error reason;
     int failed = buffers_restore(in, &first, 1, key, err);
     for (size_t i = 0; i < in->count && !failed; i++)
-        if (is_arbitrary(&in->list[i], direction))
+        if (zeros && is_arbitrary(&in->list[i], direction))
             failed = cuda_zero(w->cuda, in->list[i].view.device, in->list[i].bytes, err);
     if (!failed) failed = pipeline_restore(pipeline, err);
     if (!failed && work.put) failed = work.put(work.self, 0, err);
@@ -41,6 +41,21 @@ static int launch(struct workload *w, struct pipeline *pipeline, size_t problem,
     if (!failed) failed = verify_launch(w, problem, in, first, key, 0, err);
     if (!failed) failed = cuda_sync(w->cuda, err);
     if (!failed) *status = verify_launched(w, problem, 0, &reason);
+    return failed;
+}
+
+// Whether the candidate is right on all problems. *late: there was no time to try.
+static int try_all(struct workload *w, struct pipeline *pipeline, enum direction direction, bool zeros, double until,
+                   bool *right, bool *late, struct error *err)
+{
+    enum trial_status status = STATUS_OK;
+    int failed = 0;
+    verify_forget(w);
+    for (size_t k = 0; k < w->problem_count && !failed && status == STATUS_OK && !*late; k++) {
+        *late = clock_now() > until;
+        if (!*late && pipeline_does(pipeline, k)) failed = launch(w, pipeline, k, direction, zeros, &status, err);
+    }
+    *right = status == STATUS_OK;
     return failed;
 }
 
@@ -53,18 +68,17 @@ int zeros_needed(struct workload *w, struct pipeline *pipeline, struct error *re
         {DIRECTION_SCRATCH, "fill = \"zero\""},
         {DIRECTION_OUT, "direction = \"inout\"; fill = \"zero\""},
     };
-    double begin = clock_now();
-    int failed = 0;
+    const double until = clock_now() + enough;
+    bool right = true, late = false;
+    // What is right without zeros is wrong for another reason.
+    int failed = try_all(w, pipeline, DIRECTION_OUT, false, until, &right, &late, err);
+    if (right) return failed;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !failed; i++) {
         const char *name = first_name(w, kinds[i].direction);
-        enum trial_status status = STATUS_OK;
         if (!name) continue;
-        verify_forget(w);
-        for (size_t k = 0; k < w->problem_count && !failed && status == STATUS_OK; k++) {
-            if (clock_now() - begin > enough) return 0;
-            if (pipeline_does(pipeline, k)) failed = launch(w, pipeline, k, kinds[i].direction, &status, err);
-        }
-        if (failed || status != STATUS_OK) continue;
+        failed = try_all(w, pipeline, kinds[i].direction, true, until, &right, &late, err);
+        if (late) return failed;
+        if (failed || !right) continue;
         struct error said = *reason;
         error_set(reason, "%s; it is right where '%s' holds zeros before the launch: if it needs them, write %s there",
                   said.message, name, kinds[i].advice);

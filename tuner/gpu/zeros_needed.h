@@ -6,8 +6,8 @@
 #include "tuner/gpu/pipeline.h"
 
 // After a verdict of STATUS_WRONG or STATUS_NONDETERMINISTIC, before memory is checked: launches the candidate once
-// more on each problem with zeros in scratch, and if that does not help in outputs, and adds to the reason where it is
-// right. Not where launches take long. Waits.
+// more on each problem, then with zeros in scratch, then with zeros in outputs. Adds to the reason if it is right only
+// with zeros. Not where launches take long. Waits.
 int zeros_needed(struct workload *, struct pipeline *, struct error *reason, struct error *err);
 
 #endif

@@ -69,16 +69,16 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
     }
 const struct device_name device_names[] = {
     NAME(sm_count, 1, "multiprocessors"),
-    NAME(max_shared, 1, "bytes of shared memory that a block can have"),
-    NAME(shared_per_sm, 1, "bytes of shared memory of a multiprocessor"),
-    NAME(registers_per_sm, 1, "32-bit registers of a multiprocessor"),
-    NAME(max_threads, 1, "threads that a block can have"),
+    NAME(max_shared, 1, "largest shared memory of a block in bytes"),
+    NAME(shared_per_sm, 1, "bytes of shared memory per multiprocessor"),
+    NAME(registers_per_sm, 1, "32-bit registers per multiprocessor"),
+    NAME(max_threads, 1, "largest number of threads in a block"),
     NAME(threads_per_sm, 1, "threads that a multiprocessor can hold"),
     NAME(blocks_per_sm, 1, "blocks that a multiprocessor can hold"),
     NAME(warp_size, 1, "threads of a warp"),
     NAME(l2_bytes, 0, "bytes of the L2 cache"),
     NAME(memory_bytes, 0, "bytes of device memory"),
-    NAME(max_cluster, 0, "blocks that a cluster can have; 1 where there are no clusters"),
+    NAME(max_cluster, 0, "blocks that a cluster can have; 1 if the device has no clusters"),
     NAME(compute, 0, "compute capability: 90 for sm_90"),
     {0},
 };

@@ -109,7 +109,7 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     if (!b) return -1;
     b->cuda = cuda;
     cublasStatus_t s;
-    if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
+    if (blas_probe(b->version, err) || cuda_alloc(WORKSPACE, &b->workspace, err)) goto out;
     if ((s = lib.cublasCreate(&b->handle)) || (s = lt.cublasLtCreate(&b->lt)) ||
         (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
@@ -130,7 +130,7 @@ void blas_close(struct blas *b)
     if (!b) return;
     if (b->lt) lt.cublasLtDestroy(b->lt);
     if (b->handle) lib.cublasDestroy(b->handle);
-    cuda_free(b->cuda, b->workspace);
+    cuda_free(b->workspace);
     free(b);
 }
 
@@ -251,7 +251,7 @@ static int time_algorithm(struct blas *b, const struct device_gemm *g, const str
     for (int i = 0; i < 3; i++) {
         if ((failed = cuda_event_record(b->cuda, event[0], err)) || (failed = run(b, g, k, p, algorithm, err)) ||
             (failed = cuda_event_record(b->cuda, event[1], err)) || (failed = cuda_sync(b->cuda, err)) ||
-            (failed = cuda_event_seconds(b->cuda, event[0], event[1], &best[i], err)))
+            (failed = cuda_event_seconds(event[0], event[1], &best[i], err)))
             return failed;
         if (best[i] > 0.05) {
             *seconds = best[i];
@@ -295,7 +295,7 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
         check(err, s, "cublasLt's heuristics");
         goto out;
     }
-    if (cuda_event_create(b->cuda, &event[0], err) || cuda_event_create(b->cuda, &event[1], err)) goto out;
+    if (cuda_event_create(&event[0], err) || cuda_event_create(&event[1], err)) goto out;
     for (int i = 0; i < count; i++) {
         double seconds;
         if (found[i].state) continue;
@@ -319,8 +319,8 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
              algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
     failed = 0;
 out:
-    cuda_event_destroy(b->cuda, event[0]);
-    cuda_event_destroy(b->cuda, event[1]);
+    cuda_event_destroy(event[0]);
+    cuda_event_destroy(event[1]);
     if (preference) lt.cublasLtMatmulPreferenceDestroy(preference);
     return failed;
 }

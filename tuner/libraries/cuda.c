@@ -196,37 +196,40 @@ void *cuda_context(const struct cuda *c)
     return c->context;
 }
 
-int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *err)
+size_t cuda_memory_left(void)
 {
-    (void)c;
+    size_t left = 0, total = 0;
+    driver.cuMemGetInfo(&left, &total);
+    return left;
+}
+
+int cuda_alloc(size_t bytes, uint64_t *pointer, struct error *err)
+{
     CUdeviceptr p = 0;
     CUresult r = driver.cuMemAlloc(&p, bytes ? bytes : 1);
     *pointer = p;
     if (r == CUDA_ERROR_OUT_OF_MEMORY) {
-        size_t available = 0, total = 0;
-        driver.cuMemGetInfo(&available, &total);
+        size_t left = 0, total = 0;
+        driver.cuMemGetInfo(&left, &total);
         error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30,
-                  (double)available / 0x1p30, (double)total / 0x1p30);
+                  (double)left / 0x1p30, (double)total / 0x1p30);
         return CUDA_MEMORY;
     }
     return cuda_check(err, r, "cannot allocate device memory");
 }
 
-void cuda_free(struct cuda *c, uint64_t pointer)
+void cuda_free(uint64_t pointer)
 {
-    (void)c;
     if (pointer) driver.cuMemFree(pointer);
 }
 
-int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *err)
+int cuda_host_alloc(size_t bytes, void **pointer, struct error *err)
 {
-    (void)c;
     return cuda_check(err, driver.cuMemHostAlloc(pointer, bytes, 0), "cannot allocate page-locked memory");
 }
 
-void cuda_host_free(struct cuda *c, void *pointer)
+void cuda_host_free(void *pointer)
 {
-    (void)c;
     if (pointer) driver.cuMemFreeHost(pointer);
 }
 
@@ -256,9 +259,8 @@ int cuda_sync(struct cuda *c, struct error *err)
     return cuda_check(err, driver.cuStreamSynchronize(c->stream), "the GPU reports") ? CUDA_CRASHED : 0;
 }
 
-int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struct error *err)
+int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
 {
-    (void)c;
     CUlinkState link = NULL;
     void *made = NULL;
     CUresult r = driver.cuLinkCreate(0, NULL, NULL, &link);
@@ -272,25 +274,21 @@ int cuda_link(struct cuda *c, const char *ptx, char **cubin, size_t *size, struc
     return failed ? failed : *cubin ? 0 : -1;
 }
 
-int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
+int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
-    (void)c;
     CUmodule module = NULL;
     CUresult r = driver.cuModuleLoadData(&module, image);
     *out = (struct cuda_module *)module;
     return cuda_check(err, r, "cannot load the module");
 }
 
-void cuda_module_unload(struct cuda *c, struct cuda_module *module)
+void cuda_module_unload(struct cuda_module *module)
 {
-    (void)c;
     if (module) driver.cuModuleUnload((CUmodule)module);
 }
 
-int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
-                       struct error *err)
+int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
-    (void)c;
     CUfunction function = NULL;
     CUresult r = driver.cuModuleGetFunction(&function, (CUmodule)module, symbol);
     *out = (struct cuda_kernel *)function;
@@ -299,10 +297,9 @@ int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *s
     return failed;
 }
 
-int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
+int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err)
 {
-    (void)c;
     CUdeviceptr pointer = 0;
     CUresult r = driver.cuModuleGetGlobal(&pointer, bytes, (CUmodule)module, symbol);
     *address = pointer;
@@ -311,9 +308,8 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     return CUDA_REFUSED;
 }
 
-int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
+int cuda_kernel_info(const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
 {
-    (void)c;
     CUfunction f = (CUfunction)kernel;
     CUresult r;
     if (!(r = driver.cuFuncGetAttribute(&info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f)) &&
@@ -331,7 +327,7 @@ static unsigned volume(const unsigned size[3])
 int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, struct error *err)
 {
     struct cuda_kernel_info info;
-    int result = cuda_kernel_info(c, kernel, &info, err);
+    int result = cuda_kernel_info(kernel, &info, err);
     if (result) return result;
     const struct cuda_info *device = &c->info;
     if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared)
@@ -353,10 +349,8 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     return cuda_check(err, r, "cannot set the kernel's attributes");
 }
 
-int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
-                          struct error *err)
+int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
 {
-    (void)c;
     return cuda_check(err,
                       driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel,
                                                                          (int)volume(g->block), g->shared),
@@ -404,7 +398,7 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
 
 static_assert(sizeof(CUtensorMap) == sizeof(struct cuda_tensor_map), "a tensor map is 128 bytes");
 
-int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
+int cuda_tensor_map_encode(const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err)
 {
     static const CUtensorMapDataType types[] = {
@@ -427,7 +421,6 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
     cuuint64_t size[CUDA_TENSOR_RANK], stride[CUDA_TENSOR_RANK] = {0};
     cuuint32_t box[CUDA_TENSOR_RANK], every[CUDA_TENSOR_RANK] = {1, 1, 1, 1, 1};
     CUtensorMap map;
-    (void)c;
     for (int i = 0; i < t->rank; i++) {
         size[i] = t->size[i];
         stride[i] = t->stride[i];
@@ -448,25 +441,22 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
     return failed;
 }
 
-int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
+int cuda_tensor_map_move(struct cuda_tensor_map *map, uint64_t address, struct error *err)
 {
-    (void)c;
     return cuda_check(err, driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address),
                       "cannot move a tensor map");
 }
 
-int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
+int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    (void)c;
     CUevent event = NULL;
     CUresult r = driver.cuEventCreate(&event, CU_EVENT_DEFAULT);
     *out = (struct cuda_event *)event;
     return cuda_check(err, r, "cannot create an event");
 }
 
-void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
+void cuda_event_destroy(struct cuda_event *event)
 {
-    (void)c;
     if (event) driver.cuEventDestroy((CUevent)event);
 }
 
@@ -475,10 +465,8 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
     return cuda_check(err, driver.cuEventRecord((CUevent)event, c->stream), "cannot record an event");
 }
 
-int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
-                       struct error *err)
+int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
 {
-    (void)c;
     float milliseconds = 0;
     CUresult r = driver.cuEventElapsedTime(&milliseconds, (CUevent)from, (CUevent)to);
     *seconds = (double)milliseconds * 1e-3;
@@ -507,8 +495,7 @@ int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *er
     return cuda_check(err, driver.cuGraphLaunch((CUgraphExec)graph, c->stream), "cannot launch a graph");
 }
 
-void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)
+void cuda_graph_free(struct cuda_graph *graph)
 {
-    (void)c;
     if (graph) driver.cuGraphExecDestroy((CUgraphExec)graph);
 }

@@ -2,6 +2,7 @@
 // at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
+// Functions without a `struct cuda` need neither the stream nor the device: they act on the context, which is current.
 //
 // Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
@@ -38,11 +39,12 @@ const struct cuda_info *cuda_info(const struct cuda *);
 void *cuda_stream(const struct cuda *);
 void *cuda_context(const struct cuda *);
 
-int cuda_alloc(struct cuda *, size_t bytes, uint64_t *pointer, struct error *err);
-void cuda_free(struct cuda *, uint64_t pointer); // 0 is fine; waits for the device
+int cuda_alloc(size_t bytes, uint64_t *pointer, struct error *err);
+void cuda_free(uint64_t pointer); // 0 is fine; waits for the device
+size_t cuda_memory_left(void);
 // Page-locked host memory, so that copies to it are asynchronous.
-int cuda_host_alloc(struct cuda *, size_t bytes, void **pointer, struct error *err);
-void cuda_host_free(struct cuda *, void *pointer);
+int cuda_host_alloc(size_t bytes, void **pointer, struct error *err);
+void cuda_host_free(void *pointer);
 
 // All enqueued. upload() of pageable memory may return only when the source has been read.
 int cuda_upload(struct cuda *, uint64_t to, const void *from, size_t bytes, struct error *err);
@@ -53,21 +55,19 @@ int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
 int cuda_sync(struct cuda *, struct error *err);
 
 // Compiles PTX for the device. *cubin is malloc'ed.
-int cuda_link(struct cuda *, const char *ptx, char **cubin, size_t *size, struct error *err);
+int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err);
 // A cubin in memory. CUDA_REFUSED if it cannot be loaded on this device.
-int cuda_module_load(struct cuda *, const void *image, struct cuda_module **out, struct error *err);
-void cuda_module_unload(struct cuda *, struct cuda_module *); // NULL is fine
-int cuda_module_kernel(struct cuda *, struct cuda_module *, const char *symbol, struct cuda_kernel **out,
-                       struct error *err);
+int cuda_module_load(const void *image, struct cuda_module **out, struct error *err);
+void cuda_module_unload(struct cuda_module *); // NULL is fine
+int cuda_module_kernel(struct cuda_module *, const char *symbol, struct cuda_kernel **out, struct error *err);
 
 // A variable of the module by the name of its symbol. CUDA_REFUSED when the driver does not know it.
-int cuda_module_global(struct cuda *, struct cuda_module *, const char *symbol, uint64_t *address, size_t *bytes,
-                       struct error *err);
+int cuda_module_global(struct cuda_module *, const char *symbol, uint64_t *address, size_t *bytes, struct error *err);
 
 struct cuda_kernel_info {
     int registers, local_bytes, static_shared, max_threads;
 };
-int cuda_kernel_info(struct cuda *, const struct cuda_kernel *, struct cuda_kernel_info *, struct error *err);
+int cuda_kernel_info(const struct cuda_kernel *, struct cuda_kernel_info *, struct error *err);
 
 struct cuda_geometry {
     unsigned grid[3], block[3], cluster[3]; // cluster 1,1,1: none
@@ -80,8 +80,7 @@ struct cuda_geometry {
 // is exceeded. Once for a kernel and its largest geometry, before launches.
 int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
 // Blocks of this geometry that fit on one multiprocessor.
-int cuda_kernel_occupancy(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, int *blocks,
-                          struct error *err);
+int cuda_kernel_occupancy(struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
 // Enqueues; `args` as for cuLaunchKernel.
 int cuda_launch(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, void **args, struct error *err);
 
@@ -102,22 +101,56 @@ struct cuda_tensor {
     bool tf32; // of f32: rounded to TF32 by loads
 };
 // CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
-int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out,
+int cuda_tensor_map_encode(const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err);
 // The same map for other memory.
-int cuda_tensor_map_move(struct cuda *, struct cuda_tensor_map *, uint64_t address, struct error *err);
+int cuda_tensor_map_move(struct cuda_tensor_map *, uint64_t address, struct error *err);
 
-int cuda_event_create(struct cuda *, struct cuda_event **out, struct error *err);
-void cuda_event_destroy(struct cuda *, struct cuda_event *);
+int cuda_event_create(struct cuda_event **out, struct error *err);
+void cuda_event_destroy(struct cuda_event *);
 int cuda_event_record(struct cuda *, struct cuda_event *, struct error *err);
 // Seconds between two events that have both happened.
-int cuda_event_seconds(struct cuda *, struct cuda_event *from, struct cuda_event *to, double *seconds,
-                       struct error *err);
+int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err);
 
 // What is enqueued between the two calls becomes a graph instead of being executed.
 int cuda_capture_begin(struct cuda *, struct error *err);
 int cuda_capture_end(struct cuda *, struct cuda_graph **out, struct error *err); // *out NULL on failure
 int cuda_graph_launch(struct cuda *, struct cuda_graph *, struct error *err);
-void cuda_graph_free(struct cuda *, struct cuda_graph *); // NULL is fine
+void cuda_graph_free(struct cuda_graph *); // NULL is fine
+
+// ---- cuda_mapping.c ------------------------------------------------------------------------------------------------
+//
+// Memory whose pieces lie at chosen distances, which allocations do not promise. Each piece is mapped separately into a
+// reservation of addresses, and nothing is mapped between them.
+enum { CUDA_MAPPING_PIECES_MAX = 4 };
+
+struct cuda_mapping {
+    uint64_t reserved, reserved_bytes; // the reservation
+    size_t count;
+    uint64_t address[CUDA_MAPPING_PIECES_MAX];
+    size_t bytes[CUDA_MAPPING_PIECES_MAX]; // that are mapped; 0: none yet
+};
+
+// Each piece at the given distance or a little more from the end of the one before it (the first: from the
+// reservation's beginning). CUDA_REFUSED where the device cannot map memory, CUDA_MEMORY where there is no room. The
+// caller closes, also after a failure.
+int cuda_mapping_open(struct cuda_mapping *, struct cuda *, const size_t *bytes, const uint64_t *apart, size_t count,
+                      struct error *err);
+void cuda_mapping_close(struct cuda_mapping *); // once nothing uses it
+
+// ---- cuda_beside.c -------------------------------------------------------------------------------------------------
+//
+// A second stream, for kernels that run at the same time as what is enqueued on the context's stream.
+struct cuda_beside;
+
+// The caller closes.
+int cuda_beside_open(struct cuda_beside **out, struct cuda *, struct error *err);
+void cuda_beside_close(struct cuda_beside *); // NULL is fine
+// Enqueues a kernel that begins when everything enqueued so far has ended, at the same time as what is enqueued from
+// now on.
+int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct cuda_geometry *, void **args,
+                       struct error *err);
+// From now on the context's stream waits for the last of these kernels.
+int cuda_beside_join(struct cuda_beside *, struct error *err);
 
 #endif

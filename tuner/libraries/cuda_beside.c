@@ -1,6 +1,4 @@
-// See cuda_beside.h.
-#include "tuner/libraries/cuda_beside.h"
-
+// See cuda.h.
 #include "tuner/base/memory.h"
 #include "tuner/libraries/cuda_driver.h"
 

@@ -36,8 +36,7 @@ static CUarray_format format_of(enum element type)
     return formats[type]; // 0, which is no format, for the others
 }
 
-int cuda_array_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array **out,
-                      struct error *err)
+int cuda_array_create(const struct image_layout *image, enum element type, struct cuda_array **out, struct error *err)
 {
     CUarray array = NULL;
     CUDA_ARRAY3D_DESCRIPTOR about = {.Width = (size_t)image->size[0],
@@ -46,15 +45,13 @@ int cuda_array_create(struct cuda *c, const struct image_layout *image, enum ele
                                      .Format = format_of(type),
                                      .NumChannels = (unsigned)image->channels,
                                      .Flags = image->surface ? CUDA_ARRAY3D_SURFACE_LDST : 0};
-    (void)c;
     CUresult r = driver.cuArray3DCreate(&array, &about);
     *out = (struct cuda_array *)array;
     return cuda_check(err, r, "cannot allocate an array for a texture or a surface");
 }
 
-void cuda_array_destroy(struct cuda *c, struct cuda_array *array)
+void cuda_array_destroy(struct cuda_array *array)
 {
-    (void)c;
     if (array) driver.cuArrayDestroy((CUarray)array);
 }
 
@@ -119,8 +116,8 @@ static CUDA_RESOURCE_DESC resource_of(const struct image_layout *image, enum ele
     return r;
 }
 
-int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum element type, struct cuda_array *array,
-                        uint64_t address, uint64_t *object, struct error *err)
+int cuda_texture_create(const struct image_layout *image, enum element type, struct cuda_array *array, uint64_t address,
+                        uint64_t *object, struct error *err)
 {
     static const CUaddress_mode modes[] = {[IMAGE_CLAMP] = CU_TR_ADDRESS_MODE_CLAMP,
                                            [IMAGE_WRAP] = CU_TR_ADDRESS_MODE_WRAP,
@@ -130,7 +127,6 @@ int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum e
     CUDA_TEXTURE_DESC texture = {.filterMode = image->filter == IMAGE_INTERPOLATED ? CU_TR_FILTER_MODE_LINEAR
                                                                                    : CU_TR_FILTER_MODE_POINT};
     CUtexObject made = 0;
-    (void)c;
     for (int i = 0; i < IMAGE_DIMENSIONS; i++) texture.addressMode[i] = modes[image->address[i]];
     if (!element_is_float(type) && image->read == IMAGE_ELEMENT) texture.flags |= CU_TRSF_READ_AS_INTEGER;
     if (image->normalized) texture.flags |= CU_TRSF_NORMALIZED_COORDINATES;
@@ -139,24 +135,21 @@ int cuda_texture_create(struct cuda *c, const struct image_layout *image, enum e
     return cuda_check(err, r, "the driver refuses the texture");
 }
 
-void cuda_texture_destroy(struct cuda *c, uint64_t object)
+void cuda_texture_destroy(uint64_t object)
 {
-    (void)c;
     if (object) driver.cuTexObjectDestroy(object);
 }
 
-int cuda_surface_create(struct cuda *c, struct cuda_array *array, uint64_t *object, struct error *err)
+int cuda_surface_create(struct cuda_array *array, uint64_t *object, struct error *err)
 {
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = (CUarray)array};
     CUsurfObject made = 0;
-    (void)c;
     CUresult r = driver.cuSurfObjectCreate(&made, &resource);
     *object = made;
     return cuda_check(err, r, "the driver refuses the surface");
 }
 
-void cuda_surface_destroy(struct cuda *c, uint64_t object)
+void cuda_surface_destroy(uint64_t object)
 {
-    (void)c;
     if (object) driver.cuSurfObjectDestroy(object);
 }

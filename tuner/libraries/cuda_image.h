@@ -12,9 +12,8 @@ struct cuda_array;
 void cuda_image_limits(struct cuda *, struct image_limits *);
 
 // An array for an image whose texels have `channels` elements of the type. Types are those of textures: 8 to 32 bits.
-int cuda_array_create(struct cuda *, const struct image_layout *, enum element, struct cuda_array **out,
-                      struct error *err);
-void cuda_array_destroy(struct cuda *, struct cuda_array *); // NULL is fine
+int cuda_array_create(const struct image_layout *, enum element, struct cuda_array **out, struct error *err);
+void cuda_array_destroy(struct cuda_array *); // NULL is fine
 // Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array. Enqueued.
 int cuda_array_write(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t from,
                      struct error *err);
@@ -22,10 +21,10 @@ int cuda_array_read(struct cuda *, struct cuda_array *, const struct image_layou
                     struct error *err);
 
 // A texture over the array or, with other memory, over the address. CUDA_REFUSED with the driver's words.
-int cuda_texture_create(struct cuda *, const struct image_layout *, enum element, struct cuda_array *, uint64_t address,
+int cuda_texture_create(const struct image_layout *, enum element, struct cuda_array *, uint64_t address,
                         uint64_t *object, struct error *err);
-void cuda_texture_destroy(struct cuda *, uint64_t object); // 0 is fine
-int cuda_surface_create(struct cuda *, struct cuda_array *, uint64_t *object, struct error *err);
-void cuda_surface_destroy(struct cuda *, uint64_t object); // 0 is fine
+void cuda_texture_destroy(uint64_t object); // 0 is fine
+int cuda_surface_create(struct cuda_array *, uint64_t *object, struct error *err);
+void cuda_surface_destroy(uint64_t object); // 0 is fine
 
 #endif

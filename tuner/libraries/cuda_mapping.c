@@ -1,6 +1,4 @@
-// See cuda_mapping.h.
-#include "tuner/libraries/cuda_mapping.h"
-
+// See cuda.h.
 #include "tuner/libraries/cuda_driver.h"
 
 static CUmemAllocationProp properties(const struct cuda *c)

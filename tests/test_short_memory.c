@@ -1,0 +1,227 @@
+// The GPU worker's answers when memory is short or its reference writes where it must not, on a device that is host
+// memory (tests/fuzz/fake_cuda.h). All data are zeros there, and so is what is expected.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/fuzz/fake_cuda.h"
+#include "tests/testing.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/gpu/gpu_requests.h"
+#include "tuner/gpu/integrity.h"
+#include "tuner/gpu/placement.h"
+#include "tuner/gpu/sizes.h"
+#include "tuner/gpu/workload.h"
+#include "tuner/protocol/final_message.h"
+
+#define STAGE                                                                                                        \
+    "{\"symbol\":\"%s\",\"grid\":[1,1,1],\"block\":[32,1,1],\"cluster\":[1,1,1],\"shared\":0,\"cooperative\":false," \
+    "\"overlap\":false,\"args\":[{\"buffer\":\"x\"},{\"buffer\":\"y\"}]}"
+static const char job[] =
+    "{\"op\":\"job\",\"support\":\"%s\",\"ceilings\":\"%s\",\"seed\":1,\"drawn\":%s,\"problems\":[{\"name\":\"N=16\","
+    "\"tune\":true,\"buffers\":[{\"name\":\"x\",\"type\":\"f32\",\"cols\":16,\"fill\":{\"kind\":\"uniform\"}},"
+    "{\"name\":\"y\",\"type\":\"f32\",\"cols\":16,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\"}}]}],"
+    "\"reference\":{\"kind\":\"kernel\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"drawn\":%s,\"stages\":[" STAGE
+    "]}]},"
+    "\"verify\":{\"enabled\":true,\"guard_bytes\":64},\"measure\":{\"min_samples\":3,\"max_samples\":5,\"cache\":"
+    "\"cold\","
+    "\"max_time\":0.01}}";
+
+static char cubin[64];
+
+static void set_up(void)
+{
+    size_t size;
+    char *text = test_owned(text_read_file("tests/fuzz/corpus/cubin/variables", &size)),
+         *image = strchr(text, '\n') + 1;
+    int file = memfd_create("cubin", MFD_CLOEXEC);
+    size -= (size_t)(image - text);
+    assert_true(write(file, image, size) == (ssize_t)size);
+    snprintf(cubin, sizeof cubin, "/proc/self/fd/%d", file);
+}
+
+static json_t *request_of(const char *reference, bool drawn)
+{
+    struct error err = {""};
+    const char *word = drawn ? "true" : "false";
+    char *text = test_text(job, cubin, cubin, word, cubin, word, reference);
+    json_t *request = json_parse(text, &err);
+    if (!request) fail_msg("%s", err.message);
+    return request;
+}
+
+static int launches;
+
+// The worker's kernel for guards: a byte for each kind of content.
+static void run_guards(void **args)
+{
+    const struct region *regions = args[0];
+    const struct copies *in = args[1];
+    const struct guard_contents *held = args[2];
+    struct verify_finding *findings = *(struct verify_finding **)args[3];
+    for (unsigned r = 0; r < fake_geometry.grid[1]; r++)
+        for (unsigned c = 0; c < fake_geometry.grid[2]; c++)
+            for (uint64_t i = 0; i < regions[r].bytes; i++) {
+                unsigned char *at = (unsigned char *)(uintptr_t)(regions[r].address + (uint64_t)in->shift[c] + i);
+                if (!findings)
+                    *at = held->kind[c];
+                else
+                    findings[regions[r].buffer].guard_bad += *at != held->kind[c];
+            }
+}
+
+// The worker's kernel for checksums, with another hash.
+static void run_checksums(void **args)
+{
+    const struct checked *list = args[0];
+    const uint64_t old_key = *(uint64_t *)args[1], new_key = *(uint64_t *)args[2];
+    uint64_t *sums = *(uint64_t **)args[3];
+    for (unsigned k = 0; k < fake_geometry.grid[1]; k++)
+        for (uint64_t i = 0; i < list->bytes[k]; i++) {
+            const uint64_t byte = ((const unsigned char *)(uintptr_t)list->address[k])[i];
+            sums[2 * k] += (byte ^ old_key) * (2 * i + 1);
+            sums[2 * k + 1] += (byte ^ new_key) * (2 * i + 1);
+        }
+}
+
+static void run_kernel(void **args)
+{
+    if (!strcmp(fake_launched, "support_checksums")) run_checksums(args);
+    if (!strcmp(fake_launched, "support_guards")) run_guards(args);
+    if (!strcmp(fake_launched, "careless")) (*(float **)args[1])[16] = 1;
+    launches += !strcmp(fake_launched, "k");
+}
+
+static void open_workload(struct workload *w, struct machine *machine, bool drawn)
+{
+    struct error err = {""};
+    json_t *request = request_of("k", drawn);
+    fake_kernel = run_kernel;
+    if (workload_open(w, machine, request, &err)) fail_msg("%s", err.message);
+    json_decref(request);
+}
+
+static void progress(void *user, double share, int64_t trial)
+{
+    (void)user, (void)share, (void)trial;
+}
+
+TEST(a_finalist_whose_proof_ends_early_does_not_win)
+{
+    struct machine machine = {.cuda = &fake_device};
+    char *text = test_text(
+        "{\"op\":\"final\",\"seed\":7,\"process\":0,\"rounds\":3,\"places\":1,\"candidates\":[{\"trial\":"
+        "17,\"binary\":\"nvrtc\",\"config\":\"\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"stages\":[" STAGE
+        "]}]}],\"baselines\":[]}",
+        cubin, "k");
+    for (int n = -1; n < 5; n++) { // two launches of a pass, three that are timed
+        struct workload w;
+        struct baselines none = {.workload = &w};
+        struct arena memory = {NULL};
+        struct final_request request;
+        struct final_answer answer;
+        struct error err = {""};
+        open_workload(&w, &machine, false);
+        json_t *json = test_json(json_parse(text, &err));
+        if (record_read(&final_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
+        record_clear(&final_answer_record, &answer);
+        fake_memory_for.kernel = n < 0 ? NULL : "k";
+        fake_memory_for.launches = n + 2; // the references of two sets are computed before
+        launches = 0;
+        int failed = gpu_final_run(&w, &none, &request, &answer, &memory, progress, NULL, &err);
+        fake_memory_for.kernel = NULL;
+        bool won = !failed && answer.entry_count == 1 && answer.entries[0].status == STATUS_OK;
+        if (won != (n < 0)) fail_msg("memory for %d launches: %d %s", n, failed, err.message);
+        if (n < 0) assert_true(launches > 64);
+        arena_release(&memory);
+        workload_release(&w);
+    }
+}
+
+static const struct {
+    const char *reference;
+    size_t left;
+    bool verified;
+} cases[] = {{"k", FAKE_MEMORY, true}, {"careless", FAKE_MEMORY, false}, {"k", FAKE_MEMORY / 100, false}};
+
+TEST(drawn_sizes_are_left_out_where_their_reference_or_memory_does_not_allow_them)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct machine machine = {.cuda = &fake_device};
+        struct workload w = {.machine = &machine, .cuda = &fake_device};
+        struct error err = {""};
+        json_t *request = request_of(cases[i].reference, true);
+        fake_kernel = run_kernel;
+        fake_memory_left = cases[i].left;
+        if (sizes_open(&w, request, &err)) fail_msg("%s", err.message);
+        if ((w.sizes != NULL) != cases[i].verified) fail_msg("case %zu", i);
+        sizes_close(&w);
+        fake_memory_left = FAKE_MEMORY;
+        json_decref(request);
+    }
+}
+
+TEST(damage_that_cannot_be_repaired_ends_the_worker)
+{
+    struct machine machine = {.cuda = &fake_device};
+    struct workload w;
+    enum trial_status status;
+    struct error reason, err = {""};
+    open_workload(&w, &machine, false);
+    assert_int_equal(workload_mend(&w, &status, &reason, &err), 0);
+    assert_int_equal(status, STATUS_OK);
+    for (int n = 0; n < 2; n++) {
+        const struct operand *y = &w.problems[0].buffers.list[1].view;
+        ((float *)(uintptr_t)y->device)[16] = 1;
+        fake_memory_for.kernel = n ? "k" : NULL;
+        fake_memory_for.launches = 0;
+        assert_int_equal(workload_mend(&w, &status, &reason, &err), n ? CUDA_CRASHED : 0);
+        assert_int_equal(status, STATUS_OUT_OF_BOUNDS);
+    }
+    fake_memory_for.kernel = NULL;
+    workload_release(&w);
+}
+
+TEST(memory_that_is_not_the_kernel_s_is_checked_in_every_copy)
+{
+    struct machine machine = {.cuda = &fake_device};
+    struct workload w;
+    struct error err = {""};
+    open_workload(&w, &machine, false);
+    struct device_problem *p = &w.problems[0];
+    assert_int_equal(p->buffers.sets, 2);
+    if (buffers_clone(&p->buffers, 4, &err) || placement_fill(w.placement, &w, 0, 1, &err)) fail_msg("%s", err.message);
+    if (buffers_write_guards(&w.placement->placed[0], 0, CONTENT_NAN, &err)) fail_msg("%s", err.message);
+    const uint64_t x = p->buffers.list[0].view.device;
+    struct {
+        uint64_t address;
+        const char *said; // NULL: nothing is changed
+    } changes[] = {
+        {0, NULL},
+        {x, "changed the input x"},
+        {x + (uint64_t)p->buffers.shift[1] + 60, "changed the input x"},
+        {x + (uint64_t)p->buffers.shift[3] + 60, "changed the input x"},
+        {w.placement->placed[0].list[0].view.device, "changed the input x"},
+        {p->set[0].bound[1].expected, "the expected values of y"},
+        {p->set[1].bound[1].expected + 8, "the expected values of y"},
+        {p->set[SET_MIXED].bound[1].expected, "the expected values of y"},
+        {0, NULL},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        enum trial_status status;
+        struct error reason = {""};
+        for (int n = 0; n < 2; n++) // the second time under a new key
+            if (integrity_check(&w, &status, &reason, &err) || status != STATUS_OK)
+                fail_msg("case %zu: %s%s", i, err.message, reason.message);
+        unsigned char *at = (unsigned char *)(uintptr_t)changes[i].address;
+        if (at) *at ^= 1;
+        if (integrity_check(&w, &status, &reason, &err)) fail_msg("%s", err.message);
+        if (at) *at ^= 1;
+        if ((status != STATUS_OK) != (changes[i].said != NULL)) fail_msg("case %zu: %s", i, reason.message);
+        if (changes[i].said && !strstr(reason.message, changes[i].said)) fail_msg("case %zu: %s", i, reason.message);
+    }
+    workload_release(&w);
+}
+
+TEST_MAIN(set_up, NULL)

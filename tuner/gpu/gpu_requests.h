@@ -1,0 +1,30 @@
+// What the GPU worker answers requests with. Each function fills `answer`, which is cleared, and keeps what it points
+// to in `memory`. It fails only when a request is invalid (negative) or the context is lost (CUDA_CRASHED, after which
+// the process must end); a candidate's failure is its status.
+#ifndef SWEETSPOT_GPU_REQUESTS_H
+#define SWEETSPOT_GPU_REQUESTS_H
+
+#include "tuner/gpu/baselines.h"
+#include "tuner/gpu/workload.h"
+#include "tuner/protocol/final_message.h"
+#include "tuner/protocol/profile_message.h"
+#include "tuner/protocol/trial_message.h"
+
+int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
+                  struct error *err);
+// A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
+void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
+
+// The share that is done, and the trial that runs alone (-1: a baseline; 0: all race).
+typedef void final_progress(void *user, double share, int64_t trial);
+// `progress` is called before each entry's turn and now and then.
+int gpu_final_run(struct workload *, struct baselines *, const struct final_request *, struct final_answer *answer,
+                  struct arena *memory, final_progress *progress, void *user, struct error *err);
+
+// What cannot be counted here is a "reason" of the stage.
+int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,
+                    struct arena *memory, struct error *err);
+int gpu_sanitize_run(struct workload *, const struct sanitize_request *, struct answer_head *answer,
+                     struct arena *memory, struct error *err);
+
+#endif
