@@ -55,7 +55,7 @@ KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The agent of a node; all but its main is known to the driver, which speaks with it.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
 # Of the driver alone; with the commit, so that another one compiles and links no more than this.
-MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
+MAIN_SOURCES := tuner/cli/main.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
@@ -131,8 +131,8 @@ $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
 CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
   $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
-$(BUILD)/tuner/cli/version.o: EXTRA = -DSWEETSPOT_COMMIT='"$(COMMIT)"' -DSWEETSPOT_CUDA='"$(CUDA_VERSION)"'
-$(BUILD)/tuner/cli/version.o: $(BUILD)/built-from
+$(BUILD)/tuner/cli/main.o: EXTRA = -DSWEETSPOT_COMMIT='"$(COMMIT)"' -DSWEETSPOT_CUDA='"$(CUDA_VERSION)"'
+$(BUILD)/tuner/cli/main.o: $(BUILD)/built-from
 $(BUILD)/built-from: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMMIT) $(CUDA_VERSION)' | cmp -s - $@ || echo '$(COMMIT) $(CUDA_VERSION)' >$@
@@ -143,7 +143,7 @@ FORCE:
 # The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
-PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js searched.js \
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js progress.js \
   parameters.js pair.js trials.js failures.js counters.js final.js kernel.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)

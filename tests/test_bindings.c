@@ -3,7 +3,7 @@
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"
-#include "tuner/base/symbol_name.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/gpu/pipeline.h"
 
 static char *cubin;

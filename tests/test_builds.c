@@ -116,13 +116,6 @@ TEST(the_race_goes_by_the_finals_protocol)
     json_t *document = builds_document(folder);
     assert_int_equal(json_get_integer(document, "rounds", 0), 20);
     assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
-    const json_t *builds = json_array_get(json_object_get(document, "builds"), 0);
-    static const char *const compilers[] = {"nvrtc", "nvcc"};
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *entry = json_array_get(json_object_get(builds, compilers[i]), 0);
-        assert_int_equal(json_get_integer(entry, "registers", 0), 32);
-        assert_true(json_get_integer(entry, "code_bytes", 0) > 1000);
-    }
     json_decref(document);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
     e2e_expect(r.out, "\"verdict\": \"same\"");
@@ -188,9 +181,6 @@ TEST(every_kernel_of_a_set_is_raced)
     e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     e2e_expect(log, "race 0: 7 rounds, 4 candidates");
-    json_t *document = builds_document(folder);
-    assert_int_equal(json_array_size(json_object_get(document, "builds")), 2);
-    json_decref(document);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | grep -A 4 '\"nvcc\": \\['",
                 folder);
@@ -233,8 +223,7 @@ static const char by_hand[] =
     "echo '#include \"built_best.h\"'; echo '#include \"x.cu\"'; grep -q BUILT_INSTANTIATE built_best.h && echo "
     "BUILT_INSTANTIATE; echo; } >by_hand.cu && eval \"nvcc $(sed -n 's/^#define BUILT_OPTIONS_NVCC "
     "\"\\(.*\\)\"$/\\1/p' "
-    "built_best.h)\" -Imore -cubin --ptxas-options=-v by_hand.cu -o by_hand.cubin 2>&1 && readelf -SW by_hand.cubin | "
-    "sed -n 's/.* \\.text\\.%s  *PROGBITS  *[0-9a-f]* [0-9a-f]* \\([0-9a-f]*\\) .*/code \\1/p'";
+    "built_best.h)\" -Imore -cubin by_hand.cu -o by_hand.cubin 2>&1";
 
 TEST(the_build_is_what_the_header_tells_its_users_to_make)
 {
@@ -258,22 +247,14 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
                     "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q 2>&1",
                     folder);
         if (r.status || !strstr(r.out, "built by nvcc ")) fail_msg("%s: %s", forms[i].what, r.out);
-        json_t *document = builds_document(folder);
-        const json_t *entry =
-            json_array_get(json_object_get(json_array_get(json_object_get(document, "builds"), 0), "nvcc"), 0);
-        char *registers = test_text("Used %lld registers", (long long)json_get_integer(entry, "registers", -1));
-        char *code = test_text("code %06llx\n", (unsigned long long)json_get_integer(entry, "code_bytes", -1));
-        r = e2e_run(folder, by_hand, folder, forms[i].symbol);
+        r = e2e_run(folder, by_hand, folder);
         if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
-        e2e_expect(r.out, registers);
-        e2e_expect(r.out, code);
         // And the bytes of the kernel are the same.
         r = e2e_run(folder,
                     "cd %s && for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do "
                     "readelf -x '.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
                     folder, forms[i].symbol);
         assert_string_equal(r.out, "1\n");
-        json_decref(document);
         free(job);
     }
 }

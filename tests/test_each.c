@@ -13,7 +13,7 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/policy/incumbent.h"
+#include "tuner/run/search.h"
 #include "tuner/setup/request.h"
 #include "tuner/setup/wave_model.h"
 #include "tuner/store/binary.h"

@@ -372,7 +372,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
-    assert_contains(err, "the file beside the header lacks the binary for NVIDIA H200");
+    assert_contains(err, "the file next to the header lacks the binary for NVIDIA H200");
     free(err);
     free(text);
 }

@@ -21,13 +21,13 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_string_equal(recorded_device_name(r), "NVIDIA H200");
     assert_int_equal(r->problem_count, 2);
     assert_string_equal(r->problems[1].name, "M=1000,N=77");
-    assert_int_equal(r->problems[1].size_values[1], 77);
-    assert_true(r->problems[1].flops == 2 * 1000 * 77 && r->problems[1].bytes == 4 * 1000 * 77);
+    assert_int_equal(r->problems[1].sizes[1].value, 77);
+    assert_true(r->problems[1].work->flops == 2 * 1000 * 77 && r->problems[1].work->bytes == 4 * 1000 * 77);
     assert_int_equal(r->parameter_count, 3);
-    assert_int_equal(r->parameters[1].kind, PARAMETER_UNROLL);
-    assert_int_equal(r->parameters[0].count, 3); // also values that no trial has
-    assert_string_equal(r->parameters[2].texts[1], "shared");
-    assert_int_equal(r->constraint_count, 1);
+    assert_int_equal(space_parameter(r->space, 1)->kind, PARAMETER_UNROLL);
+    assert_int_equal(space_parameter(r->space, 0)->count, 3); // also values that no trial has
+    assert_string_equal(space_value_text(r->space, 2, 1, NULL), "shared");
+    assert_int_equal(json_array_size(r->constraints), 1);
     assert_int_equal(r->metric_count, 1);
     assert_int_equal(r->trial_count, 3);
     assert_int_equal(r->best, 1);

@@ -113,15 +113,15 @@ static json_t *profile_of_trial(const struct job *job, const struct recorded *r,
     json_decref(problems);
     config_text(job->space, config, text, sizeof text);
     for (size_t i = 0; i < r->metric_count; i++)
-        json_object_set_new(counters, r->metrics[i].key, json_real_or_null(r->counters[trial * r->metric_count + i]));
+        json_object_set_new(counters, r->metrics[i].key, json_real(r->counters[trial * r->metric_count + i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
     free(launches);
-    json_object_set_new(facts, "code_bytes", json_real_or_null(t->facts.code_bytes));
-    json_object_set_new(facts, "spill_loads", json_real_or_null(t->facts.spill_bytes));
+    json_object_set_new(facts, "code_bytes", json_real(t->facts.code_bytes));
+    json_object_set_new(facts, "spill_loads", json_real(t->facts.spill_bytes));
     json_object_set_new(facts, "spill_stores", json_real(0));
     return json_pack("{s:s, s:s, s:f, s:f, s:f, s:[{s:s, s:o, s:o}]}", "config", text, "problem", job->problems[0].name,
-                     "time", t->objective, "flops", r->problems[0].flops, "bytes", r->problems[0].bytes, "stages",
-                     "name", "k", "counters", counters, "facts", facts);
+                     "time", t->objective, "flops", r->problems[0].work->flops, "bytes", r->problems[0].work->bytes,
+                     "stages", "name", "k", "counters", counters, "facts", facts);
 }
 
 struct tally {

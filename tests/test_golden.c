@@ -72,13 +72,11 @@ static const struct {
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
-    {"report_table", "report job.cfg --store job.db --format table", 0, NULL, NULL},
-    {"report_csv", "report job.cfg --store job.db --format csv", 0, report_blots, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
     // Wherever results are shown that nothing was held against.
     {"unverified",
      "check unverified.cfg && $BIN/sweetspot tune unverified.cfg --device replay:space.json --store unverified.db 2>&1 "
-     "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f table' 'header -o -'; do "
+     "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f json' 'header -o -'; do "
      "$BIN/sweetspot ${command%% *} unverified.cfg --store unverified.db $(echo \"$command \" | cut -d' ' -f2-) 2>&1 | "
      "grep -i 'not verified'; done",
      0, NULL, NULL},
@@ -101,8 +99,7 @@ static const struct {
     {"header_several", "header night -o best 2>&1", 1, NULL, NULL},
     {"export_several", "export night -o spaces 2>&1", 1, NULL, NULL},
     {"report_measured_json", "report measured.cfg --store measured.db --format json", 0, report_blots, NULL},
-    {"space_table", "space job.cfg", 0, NULL, NULL},
-    {"space_json", "space job.cfg --format json", 0, NULL, NULL},
+    {"check_space", "check job.cfg --space", 0, NULL, NULL},
     {"simulate_table", "simulate -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
     {"simulate_csv", "simulate -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
     {"timeline_table", SIMULATE, 0, NULL, NULL},

@@ -71,8 +71,6 @@ static const char geometry_program[] =
     "    if (!MINI_GEMM_DECIDED_IN_FINAL || MINI_GEMM_FINAL_ROUNDS != 40 || MINI_GEMM_COMPUTE != 90) return 13;\n"
     "    if (MINI_GEMM_RATIO_CUBLAS < 1.19 || MINI_GEMM_RATIO_CUBLAS_HIGH > 1.21 || MINI_GEMM_ERROR != 0.5) return "
     "14;\n"
-    "    if (MINI_GEMM_REGISTERS != 40 || MINI_GEMM_SPILL_BYTES != 8 || MINI_GEMM_COUNTER_BANK_CONFLICTS_PROBLEM_1 != "
-    "3) return 15;\n"
     "    if (MINI_GEMM_VERIFIED_PROBLEMS != 2 || MINI_GEMM_SOURCE_HASH == 0) return 16;\n"
     "    if (MINI_GEMM_REDUCTION[2] != 'a') return 17;                  /* \"shared\" */\n"
     "    return 0;\n}\n";
@@ -81,7 +79,9 @@ TEST_WITH(it_compiles_without_warnings_and_computes_the_launch, setup, teardown)
 {
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    char *text = make_header();
+    assert_contains(text, ": 40 registers, 8 bytes spilled, ");
+    free(text);
     assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", geometry_program), 0);
     int clang =

@@ -1,4 +1,4 @@
-// What a strategy knows of a space (search/model/history.c, strategy_kit.c): rows are found again, corrections count,
+// What a strategy knows of a space (search/model/history.c): rows are found again, corrections count,
 // and the best is always the best. A long random sequence is held against a plain list.
 #include "tests/space_fixture.h"
 

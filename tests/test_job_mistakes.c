@@ -306,7 +306,7 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
     static const char *const commands[][2] = {
         {"cp tests/golden/job.cfg \"$(printf '%s/\\366.txt' $FOLDER)\" && $BIN/sweetspot check $FOLDER/*.txt",
          "sweetspot: argument 2 is not UTF-8: '"},
-        {"$BIN/sweetspot space tests/golden/job.cfg --device \"$(printf 'caf\\351')\"",
+        {"$BIN/sweetspot check tests/golden/job.cfg --arch \"$(printf 'caf\\351')\"",
          "argument 4 is not UTF-8: 'caf?'"},
         {"$BIN/sweetspot \"$(printf 'caf\\351')\"", "argument 1 is not UTF-8: 'caf?'"},
         {"SWEETSPOT_NVCC=\"$(printf '/\\351')\" $BIN/sweetspot list",
@@ -369,7 +369,7 @@ TEST(an_integer_that_an_included_file_would_lose_is_refused_there)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
         e2e_write(folder, "deep.inc", text);
-        sound_run("space", cases[i].expected);
+        sound_run("header --hash", cases[i].expected);
     }
 }
 

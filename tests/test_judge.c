@@ -216,7 +216,6 @@ TEST(a_job_without_parameters_is_one_configuration)
         const char *command, *out;
     } commands[] = {{"check plain.cfg", "0 parameters, 1 valid configurations of 1"},
                     {"check empty.cfg", "0 parameters, 1 valid configurations of 1"},
-                    {"space plain.cfg", "valid size  1 "},
                     {"tune plain.cfg -q --store p.db", "winner: trial 1, "},
                     {"compare plain.cfg --store p.db", "compute-sanitizer 2025.3.1.0 on N=1024: "},
                     {"header plain.cfg --store p.db --output p.h", "p.h"},

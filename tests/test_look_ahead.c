@@ -112,7 +112,7 @@ TEST(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead)
     look_ahead_init(&a, 512, 64);
     size_t first = a.number;
     for (size_t i = 0; i < first; i++) look_ahead_compiled(&a, 0.3);
-    for (int i = 0; i < 40; i++) look_ahead_unmeasured(&a);
+    for (int i = 0; i < 40; i++) look_ahead_measured(&a, 0);
     assert_int_equal(a.number, first);
     for (size_t i = 40; i < first; i++) look_ahead_measured(&a, 0.35);
     assert_in_range(a.number, 64 * 0.65 / 0.35 - 8, 64 * 0.65 / 0.35 + 40);

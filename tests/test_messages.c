@@ -145,7 +145,7 @@ static const struct mistake command_mistakes[] = {
     {"a number out of range", "tune job.cfg --workers 0"},
     {"a wrong choice", "status job.cfg --format xml"},
     {"no job file", "tune"},
-    {"an argument too many", "space job.cfg other.cfg"},
+    {"an argument too many", "profile job.cfg other.cfg"},
     {"a job file that is not there", "check jobs.cfg"},
     {"a job file that is a folder without job files", "status empty"},
     {"an unknown strategy", "tune job.cfg --strategy random_search"},

@@ -11,8 +11,8 @@
 #include "tuner/base/output_file.h"
 #include "tuner/node/node_file.h"
 #include "tuner/node/node_frame.h"
-#include "tuner/node/node_identity.h"
-#include "tuner/pool/pool_slurm.h"
+#include "tuner/node/node_message.h"
+#include "tuner/pool/pool_spec.h"
 
 struct agent {
     struct child child;

@@ -389,7 +389,7 @@ TEST(the_final_begins_when_all_finalists_are_compiled)
 }
 
 // Two GPUs are ready; the one that began goes on, once it is ready again.
-TEST(a_final_goes_on_with_the_same_tasks_on_the_same_gpu)
+TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);
     run_to_the_end(s);

@@ -3,11 +3,11 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#include "search/model/prior_weight.h"
+#include "search/model/prior.h"
 #include "search/space/random.h"
 #include "search/strategies/strategy.h"
 #include "tuner/recorded/transfer.h"
-#include "tuner/run/prior_file.h"
+#include "tuner/run/search.h"
 
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 

@@ -22,6 +22,13 @@ static char *problem_text(char *list, const int64_t n[3], bool holdout)
 }
 
 // The job of configs/sgemm_each.cfg with other problems; takes `problems`.
+static const int64_t *sizes_of(const struct recorded *recorded, size_t problem)
+{
+    static int64_t sizes[3];
+    for (size_t i = 0; i < 3; i++) sizes[i] = recorded->problems[problem].sizes[i].value;
+    return sizes;
+}
+
 static struct job *job_with_problems(const char *folder, char *problems)
 {
     struct outcome_of_command r =
@@ -43,7 +50,7 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
 {
     char *problems = NULL;
     for (size_t p = 0; p < recorded->problem_count; p++)
-        problems = problem_text(problems, recorded->problems[p].size_values, p >= 11);
+        problems = problem_text(problems, sizes_of(recorded, p), p >= 11);
     return job_with_problems(folder, problems);
 }
 
@@ -217,7 +224,7 @@ TEST(the_header_selects_what_the_driver_expects)
                 folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder));
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
-        const int64_t *n = recorded->problems[p].size_values;
+        const int64_t *n = sizes_of(recorded, p);
         char *line = test_text("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
         const char *at = strstr(r.out, line);
         if (!at) fail_msg("no '%s' in: %s", line, r.out);
@@ -237,7 +244,7 @@ TEST(the_header_selects_what_the_driver_expects)
     for (int i = 0; i < JOBS; i++) {
         char *problems = NULL;
         int selected[JOB_MAX_PROBLEMS];
-        for (size_t p = 0; p < 11; p++) problems = problem_text(problems, recorded->problems[p].size_values, false);
+        for (size_t p = 0; p < 11; p++) problems = problem_text(problems, sizes_of(recorded, p), false);
         for (size_t p = 0; p < SIZES_A_JOB; p++)
             problems =
                 problem_text(problems, (int64_t[]){random_size(&rng), random_size(&rng), random_size(&rng)}, true);

@@ -7,7 +7,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
-#include "tuner/job/job_sizes.h"
+#include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
 // A job whose problems, and whose settings of verification, are these.

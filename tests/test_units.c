@@ -6,9 +6,7 @@
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
-#include "tuner/setup/job_ceilings.h"
 #include "tuner/setup/work_bounds.h"
-#include "tuner/setup/work_check.h"
 #include "tuner/store/store.h"
 
 TEST(names_and_members_are_their_own)

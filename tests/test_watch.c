@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/pool/worker_usage.h"
+#include "tuner/run/run_watch.h"
 #include "tuner/watch/live_status.h"
 
 // Of a worker --------------------------------------------------------------------------------------------------------

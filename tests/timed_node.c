@@ -10,7 +10,6 @@
 #include "tests/timed_answers.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
-#include "tuner/node/node_identity.h"
 #include "tuner/node/node_message.h"
 
 // A worker: its number is that of the GPU in timed_answers.h. A compiler has one, too.

@@ -7,7 +7,7 @@
 
 #include "tuner/base/memory.h"
 
-// The numbers behind a parameter's values: the values, or their ranks where they are reals or unroll factors.
+// The numbers of a parameter's values: the values, or their ranks where they are reals or unroll factors.
 static double number_of(const struct parameter *p, size_t i)
 {
     return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;

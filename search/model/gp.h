@@ -29,8 +29,8 @@ void gp_fit(struct gp *, const double *targets, int steps, size_t most);
 void gp_fit_begin(struct gp *);
 void gp_fit_step(struct gp *, const double *targets, size_t most);
 // The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the noise's
-// (dimensions + 2 numbers). gp_set_theta takes them for the points that there are and for what follows.
-void gp_theta(const struct gp *, double *theta);
+// (dimensions + 2 numbers; borrowed). gp_set_theta takes them for the points that there are and for what follows.
+const double *gp_theta(const struct gp *);
 void gp_set_theta(struct gp *, const double *theta);
 // Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/model/improvement.h"
 #include "tuner/base/memory.h"
 
 enum {
@@ -34,20 +33,12 @@ enum {
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
 
-static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
-{
-    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
-    gp_theta(from, theta);
-    gp_set_theta(to, theta);
-    free(theta);
-}
-
 // Room for so many rows. What is in the model is kept; the process has no points then.
 static void make_room(struct surrogate *s, size_t rows)
 {
     size_t d = s->encoding.count;
     struct gp *gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
-    if (s->gp) copy_theta(s, s->gp, gp);
+    if (s->gp) gp_set_theta(gp, gp_theta(s->gp));
     gp_free(s->gp);
     s->gp = gp;
     s->room = rows;
@@ -91,6 +82,27 @@ void surrogate_release(struct surrogate *s)
     free(s->targets);
     free(s->awaited_variance);
     free(s->features);
+}
+
+// The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
+// likely ones, and an overconfident model explores too little.
+static const double caution = 1.5;
+
+// The expected improvement of a candidate over the best.
+static double improvement_expected(double best, double mean, double variance)
+{
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
+    if (z < -12) return 0;
+    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
+}
+
+// An upper bound of it that needs no exp and erfc, which are most of the cost. With t = -z > 0 it is at most deviation
+// phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
+static double improvement_most(double best, double mean, double variance)
+{
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
+    if (t <= 0) return INFINITY;
+    return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
 }
 
 // Learning -----------------------------------------------------------------------------------------
@@ -342,7 +354,7 @@ static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count, rows = fit_rows(s);
     if (s->steps++ == 0) {
-        copy_theta(s, s->gp, s->fitting);
+        gp_set_theta(s->fitting, gp_theta(s->gp));
         gp_fit_begin(s->fitting);
     }
     gp_clear(s->fitting);
@@ -356,7 +368,7 @@ static void fit(struct surrogate *s, size_t reported, bool at_once)
     if (at_once)
         gp_fit(s->gp, s->targets, s->reported_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
     else
-        copy_theta(s, s->fitting, s->gp);
+        gp_set_theta(s->gp, gp_theta(s->fitting));
     s->reported_at_fit = reported;
     s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
     gp_pool_clear(s->gp);

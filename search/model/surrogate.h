@@ -5,14 +5,14 @@
 // times, compressed above the best, because the exact cost of a bad configuration says little about good ones; a
 // failure counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is
 // promised is the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their
-// expectation is the process's mean, as far as they are trusted (prior.h, prior_weight.h).
+// expectation is the process's mean, as far as they are trusted (prior.h).
 #ifndef SWEETSPOT_SURROGATE_H
 #define SWEETSPOT_SURROGATE_H
 
 #include "search/model/encoding.h"
 #include "search/model/gp.h"
 #include "search/model/history.h"
-#include "search/model/prior_weight.h"
+#include "search/model/prior.h"
 #include "tuner/base/arena.h"
 
 struct surrogate {
@@ -26,7 +26,7 @@ struct surrogate {
     size_t *rows, row_count, room;
     float *points;
     double *targets;
-    float *features;          // of a row, by prior (prior_weight.h)
+    float *features;          // of a row, by prior
     double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
     size_t known;             // rows of the history looked at so far
     size_t reported_at_learn; // told results that the model knows, and the history's best among them

@@ -25,7 +25,6 @@ struct trees {
     const float *points;
     const double *targets;
     uint32_t *order;
-    size_t least;
     struct random *rng;
 };
 
@@ -83,7 +82,6 @@ static struct split try_split(struct trees *t, const uint32_t *order, size_t cou
         sums[side] += t->targets[order[i]];
         counts[side]++;
     }
-    if (counts[0] < t->least || counts[1] < t->least) return s;
     double total = sums[0] + sums[1];
     s.gain =
         sums[0] * sums[0] / (double)counts[0] + sums[1] * sums[1] / (double)counts[1] - total * total / (double)count;
@@ -100,7 +98,7 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
         pure &= t->targets[order[i]] == t->targets[order[0]];
     }
     t->nodes[node] = (struct tree_node){.dimension = -1, .mean = sum / (double)count};
-    if (pure || count < 2 * t->least) return node;
+    if (pure || count < 2) return node;
     struct split best = {-1, 0, -1};
     for (size_t dimension = 0; dimension < t->dimensions; dimension++) {
         struct split s = try_split(t, order, count, dimension);
@@ -114,7 +112,7 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
         order[i] = order[left];
         order[left++] = swap;
     }
-    // Halves are at least `least` long and shrink, so the depth is at most the number of points.
+    // Halves have points and shrink, so the depth is at most the number of points.
     uint32_t l = grow(t, order, left), r = grow(t, order + left, count - left);
     t->nodes[node].dimension = best.dimension;
     t->nodes[node].threshold = best.threshold;
@@ -123,13 +121,11 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
     return node;
 }
 
-void trees_grow(struct trees *t, const float *points, const double *targets, size_t count, size_t least,
-                struct random *rng)
+void trees_grow(struct trees *t, const float *points, const double *targets, size_t count, struct random *rng)
 {
-    assert(count > 0 && least > 0);
+    assert(count > 0);
     t->points = points;
     t->targets = targets;
-    t->least = least;
     t->rng = rng;
     t->node_count = 0;
     t->order = memory_grow(t->order, count, sizeof *t->order);

@@ -12,9 +12,8 @@ struct trees;
 
 struct trees *trees_new(size_t dimensions, size_t tree_count);
 void trees_free(struct trees *);
-// `points`: count rows of `dimensions`. Leaves have at least `least` points.
-void trees_grow(struct trees *, const float *points, const double *targets, size_t count, size_t least,
-                struct random *);
+// `points`: count rows of `dimensions`.
+void trees_grow(struct trees *, const float *points, const double *targets, size_t count, struct random *);
 // Mean over the trees of the leaf's mean.
 double trees_mean(const struct trees *, const float *point);
 

@@ -1,5 +1,5 @@
-// See diagram.h.
-#include "search/space/diagram.h"
+// The decision diagram: see space_internal.h.
+#include "search/space/space_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -31,48 +31,36 @@ void draft_release(struct draft_level *level)
     *level = (struct draft_level){0};
 }
 
-// The diagram while it grows from the last level up, with a hash table of the finished states by their edges.
+// The diagram while it grows from the last level up, with a hash table of a level's finished states by their edges.
 struct build {
-    struct diagram *d;
-    uint32_t edge_count;
-    size_t value_room, child_room, state_room;
+    struct draft_level all; // the finished states of all levels, and the edges of the next one
     struct hash_index index;
 };
 
 // Whether a state has the edges past the last state.
 static bool same_edges(const void *build, size_t state)
 {
-    const struct build *b = build;
-    const struct diagram *d = b->d;
+    const struct draft_level *d = &((const struct build *)build)->all;
     uint32_t first = d->begin[state], count = d->begin[state + 1] - first, from = d->begin[d->state_count];
-    return count == b->edge_count - from && memcmp(d->value + first, d->value + from, count * sizeof *d->value) == 0 &&
+    return count == d->edge_count - from && memcmp(d->value + first, d->value + from, count * sizeof *d->value) == 0 &&
            memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
 }
 
-static void add_edge(struct build *b, uint16_t value, uint32_t child)
-{
-    struct diagram *d = b->d;
-    d->value = memory_room(d->value, &b->value_room, b->edge_count + 1, sizeof *d->value);
-    d->child = memory_room(d->child, &b->child_room, b->edge_count + 1, sizeof *d->child);
-    d->value[b->edge_count] = value;
-    d->child[b->edge_count++] = child;
-}
-
-// The edges past the last state become a state, or are dropped in favour of an equal one.
+// The edges past the last state become a state, or are dropped in favour of an equal one. UINT32_MAX: there are none.
 static uint32_t finish_state(struct build *b)
 {
-    struct diagram *d = b->d;
-    uint32_t from = d->begin[d->state_count], hash = b->edge_count - from;
-    for (uint32_t e = from; e < b->edge_count; e++) hash = hash_mix(hash, (uint64_t)d->value[e] << 32 | d->child[e]);
+    struct draft_level *d = &b->all;
+    uint32_t from = d->begin[d->state_count], hash = (uint32_t)d->edge_count - from;
+    if (d->edge_count == from) return UINT32_MAX;
+    for (uint32_t e = from; e < d->edge_count; e++) hash = hash_mix(hash, (uint64_t)d->value[e] << 32 | d->child[e]);
     int64_t known = hash_index_find(&b->index, hash, same_edges, b);
     if (known >= 0) {
-        b->edge_count = from;
+        d->edge_count = from;
         return (uint32_t)known;
     }
-    d->begin = memory_room(d->begin, &b->state_room, d->state_count + 2, sizeof *d->begin);
     hash_index_add(&b->index, hash, d->state_count);
-    d->begin[d->state_count + 1] = b->edge_count;
-    return d->state_count++;
+    draft_state_done(d);
+    return d->state_count - 1;
 }
 
 static uint64_t add_saturating(uint64_t a, uint64_t b)
@@ -106,11 +94,9 @@ static void count_paths(struct diagram *d)
 
 void diagram_build(struct diagram *d, const struct draft_level *draft, int levels)
 {
-    *d = (struct diagram){.levels = levels, .state_count = 1};
-    struct build b = {.d = d};
-    d->begin = memory_room(NULL, &b.state_room, 2, sizeof *d->begin);
-    d->begin[0] = d->begin[1] = 0;
-    // final[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
+    struct build b = {0};
+    draft_state_done(&b.all); // the end
+    // below[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
     uint32_t *below = memory_grow(NULL, sizeof *below, 1), *here = NULL;
     below[0] = 0;
     for (int l = levels - 1; l >= 0; l--) {
@@ -120,19 +106,21 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
         for (uint32_t s = 0; s < level->state_count; s++) {
             for (uint32_t e = level->begin[s]; e < level->begin[s + 1]; e++) {
                 uint32_t child = below[level->child[e]];
-                if (child != UINT32_MAX) add_edge(&b, level->value[e], child);
+                if (child != UINT32_MAX) draft_edge(&b.all, level->value[e], child);
             }
-            here[s] = b.edge_count == d->begin[d->state_count] ? UINT32_MAX : finish_state(&b);
+            here[s] = finish_state(&b);
         }
         uint32_t *swap = below;
         below = here;
         here = swap;
     }
-    bool empty = levels > 0 && (draft[0].state_count == 0 || below[0] == UINT32_MAX);
-    if (!empty) {
+    *d = (struct diagram){.levels = levels,
+                          .state_count = b.all.state_count,
+                          .begin = b.all.begin,
+                          .value = memory_grow(b.all.value, b.all.edge_count, sizeof *d->value),
+                          .child = memory_grow(b.all.child, b.all.edge_count, sizeof *d->child)};
+    if (levels == 0 || (draft[0].state_count && below[0] != UINT32_MAX)) {
         d->root = below[0];
-        d->value = memory_grow(d->value, b.edge_count, sizeof *d->value);
-        d->child = memory_grow(d->child, b.edge_count, sizeof *d->child);
         count_paths(d);
     }
     free(below);
@@ -151,11 +139,11 @@ void diagram_release(struct diagram *d)
     *d = (struct diagram){0};
 }
 
-int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
+uint32_t diagram_first(const struct diagram *d, uint32_t state, uint16_t value)
 {
     uint32_t low = d->begin[state], high = d->begin[state + 1];
     // Mostly every value has an edge, and then the place is known.
-    if ((uint64_t)low + value < high && d->value[low + value] == value) return (int64_t)low + value;
+    if ((uint64_t)low + value < high && d->value[low + value] == value) return low + value;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (d->value[middle] < value)
@@ -163,5 +151,11 @@ int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
         else
             high = middle;
     }
-    return low < d->begin[state + 1] && d->value[low] == value ? (int64_t)low : -1;
+    return low;
+}
+
+int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
+{
+    uint32_t first = diagram_first(d, state, value);
+    return first < d->begin[state + 1] && d->value[first] == value ? (int64_t)first : -1;
 }

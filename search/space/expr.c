@@ -33,7 +33,7 @@ struct parser {
     bool failed;
 };
 
-// Types of subexpressions are kept beside the nodes while parsing: strings may only be compared.
+// Types of subexpressions are found from the nodes while parsing: strings may only be compared.
 static enum expr_type type_of(const struct parser *p, int node)
 {
     const struct expr_node *n = &p->expr->nodes[node];
@@ -215,19 +215,21 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
 
 static int unknown_name(struct parser *p, const char *name)
 {
-    const char *nearest = symbols_nearest(p->expr->symbols, name);
-    if (*foreign_at(p->text, p->start)) {
-        char what[300];
-        snprintf(what, sizeof what, "unknown name '%s'", name);
-        return fail_at(p, p->start, what);
-    }
-    if (nearest)
-        error_set(p->err, "unknown name '%s'; did you mean '%s'? at column %zu: '%s'", name, nearest, p->start + 1,
-                  p->text);
-    else
-        error_set(p->err, "unknown name '%s' at column %zu: '%s'", name, p->start + 1, p->text);
-    p->failed = true;
+    const char *nearest = *foreign_at(p->text, p->start) ? NULL : symbols_nearest(p->expr->symbols, name);
+    char *what = nearest ? text_format("unknown name '%s'; did you mean '%s'?", name, nearest)
+                         : text_format("unknown name '%s'", name);
+    fail_at(p, p->start, what);
+    free(what);
     return -1;
+}
+
+// The node of the current token.
+static int add_leaf(struct parser *p, enum expr_op op, int slot, int64_t value)
+{
+    int column = (int)p->start + 1;
+    next_token(p);
+    if (p->failed) return -1;
+    return add_node(p, (struct expr_node){op, column, .a = -1, .b = -1, .c = -1, .slot = slot, .value = value});
 }
 
 static int parse_name(struct parser *p)
@@ -244,44 +246,26 @@ static int parse_name(struct parser *p)
     if (length >= sizeof copy) return fail_at(p, column, "name too long");
     memcpy(copy, name, length);
     copy[length] = 0;
-    struct expr_node node = {.column = (int)column + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
     int slot = symbols_find(p->expr->symbols, copy);
     if (slot >= 0 && symbols_type(p->expr->symbols, slot) == EXPR_REAL) {
         char what[400];
         snprintf(what, sizeof what, "'%s' has decimals for values, and expressions are of integers", copy);
         return fail_at(p, column, what);
     }
-    if (slot >= 0) {
-        node.op = OP_NAME;
-        node.slot = slot;
-    } else if (strcmp(copy, "true") == 0 || strcmp(copy, "false") == 0) {
-        node.op = OP_CONSTANT;
-        node.value = copy[0] == 't';
-    } else {
-        return unknown_name(p, copy);
-    }
-    next_token(p);
-    return add_node(p, node);
+    if (slot >= 0) return add_leaf(p, OP_NAME, slot, 0);
+    bool truth = strcmp(copy, "true") == 0;
+    return truth || strcmp(copy, "false") == 0 ? add_leaf(p, OP_CONSTANT, -1, truth) : unknown_name(p, copy);
 }
 
 static int parse_primary(struct parser *p)
 {
     if (p->failed) return -1;
-    struct expr_node node = {.column = (int)p->start + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
-    if (p->kind == TOKEN_NUMBER) {
-        node.op = OP_CONSTANT;
-        node.value = p->number;
-        next_token(p);
-        return p->failed ? -1 : add_node(p, node);
-    }
+    if (p->kind == TOKEN_NUMBER) return add_leaf(p, OP_CONSTANT, -1, p->number);
     if (p->kind == TOKEN_TEXT) {
-        size_t length = p->at - p->start - 2;
-        char *copy = text_format("%.*s", (int)length, p->text + p->start + 1);
-        node.op = OP_TEXT;
-        node.value = symbols_intern(p->expr->symbols, copy);
+        char *copy = text_format("%.*s", (int)(p->at - p->start - 2), p->text + p->start + 1);
+        int64_t id = symbols_intern(p->expr->symbols, copy);
         free(copy);
-        next_token(p);
-        return p->failed ? -1 : add_node(p, node);
+        return add_leaf(p, OP_TEXT, -1, id);
     }
     if (p->kind == TOKEN_NAME) return parse_name(p);
     if (is_sign(p, "(")) {
@@ -393,7 +377,7 @@ const char *expr_operator_sign(enum expr_op op)
     return o->sign;
 }
 
-static int compare_ints(const void *a, const void *b)
+int expr_compare_ints(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
@@ -405,7 +389,7 @@ static void collect_slots(struct expr *e)
     size_t n = 0;
     for (int i = 0; i < e->count; i++)
         if (e->nodes[i].op == OP_NAME) e->slots[n++] = e->nodes[i].slot;
-    qsort(e->slots, n, sizeof *e->slots, compare_ints);
+    qsort(e->slots, n, sizeof *e->slots, expr_compare_ints);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || e->slots[i] != e->slots[i - 1]) e->slots[e->slot_count++] = e->slots[i];
 }

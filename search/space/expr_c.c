@@ -36,7 +36,7 @@ static enum expr_failure fold(struct writer *w, int index, int64_t *value)
 
 static int write_node(struct writer *w, int index, bool outermost);
 
-// The operands, with `between` behind the first and `last` behind the second; they need no parentheses where `apart`.
+// The operands, with `between` after the first and `last` after the second; they need no parentheses where `apart`.
 static int write_operands(struct writer *w, const struct expr_node *n, bool apart, const char *between,
                           const char *last)
 {

@@ -47,7 +47,7 @@ enum expr_op {
     OP_CHOOSE,
 };
 
-// The largest magnitude of a value. Three patterns at the lower end are reserved as marks for the space's evaluator.
+// The largest magnitude of a value. Patterns at the lower end are reserved as marks for the space's evaluator.
 #define EXPR_VALUE_MAX INT64_MAX
 #define EXPR_VALUE_MIN (INT64_MIN + 3)
 
@@ -78,6 +78,7 @@ enum expr_failure {
 };
 
 int expr_arity(enum expr_op op);
+int expr_compare_ints(const void *, const void *); // for qsort
 
 // One strict operation (neither a leaf nor a lazy one) on values; b is ignored where there is one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);

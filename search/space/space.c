@@ -265,6 +265,13 @@ static int find_value(const struct space *s, const struct parameter *p, const ch
     return -1;
 }
 
+int space_find(const struct space *s, const char *name, size_t length)
+{
+    for (int i = 0; i < s->count; i++)
+        if (strlen(s->parameters[i].name) == length && !memcmp(s->parameters[i].name, name, length)) return i;
+    return -1;
+}
+
 int space_parse(const struct space *s, const char *text, uint16_t *config, struct error *err)
 {
     bool given[SPACE_MAX_PARAMETERS] = {false};
@@ -272,9 +279,8 @@ int space_parse(const struct space *s, const char *text, uint16_t *config, struc
         size_t length, n = strcspn(at, "=");
         next = text_next_item(at, &length);
         if (n >= length) return error_set(err, "expected NAME=VALUE at '%s'", at);
-        int i = 0;
-        while (i < s->count && !(strlen(s->parameters[i].name) == n && memcmp(s->parameters[i].name, at, n) == 0)) i++;
-        if (i == s->count) return error_set(err, "unknown parameter '%.*s'", (int)n, at);
+        int i = space_find(s, at, n);
+        if (i < 0) return error_set(err, "unknown parameter '%.*s'", (int)n, at);
         if (given[i]) return error_set(err, "parameter '%s' is given twice", s->parameters[i].name);
         const char *value = at + n + 1;
         int found = find_value(s, &s->parameters[i], value, length - n - 1);

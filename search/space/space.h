@@ -4,7 +4,7 @@
 // added: it names values, needs no allocation, and hashes and compares as plain bytes. Valid configurations are
 // numbered 0 .. space_size-1 in lexicographic order of their value indices, the parameters taken in an order that is
 // chosen for the space (and is the same whenever the same space is built); the numbering is exact and needs no table of
-// all configurations (see space_build.c and diagram.h), so that spaces of 10^12 combinations can be counted, indexed
+// all configurations (see space_build.c and diagram.c), so that spaces of 10^12 combinations can be counted, indexed
 // and sampled.
 //
 // A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) matters only on
@@ -68,6 +68,7 @@ int space_build_from_list(struct space *, const uint16_t *configs, size_t count,
 
 size_t space_parameter_count(const struct space *);
 const struct parameter *space_parameter(const struct space *, size_t i);
+int space_find(const struct space *, const char *name, size_t length); // the number of a parameter, or -1
 size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts

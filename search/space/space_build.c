@@ -1,10 +1,9 @@
-// From constraints to the diagram of the valid configurations (diagram.h), level by level.
+// From constraints to the diagram of the valid configurations (diagram.c), level by level.
 //
 // A state is what the undecided constraints need to know about the parameters fixed so far: not the parameters'
 // values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state when only their
-// product matters later; when `use_shared == 0 || ...` is decided by its first half, nothing of the second half is
-// kept. A constraint removes a state on the level that decides it. The published space `hotspot` (22.2 million raw,
-// 349,853 valid) takes about ten thousand states and a few milliseconds.
+// product matters later. A constraint removes a state on the level that decides it. The published space `hotspot` (22.2
+// million raw, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
 // A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
 #include <assert.h>
@@ -12,12 +11,33 @@
 #include <string.h>
 
 #include "search/space/space_internal.h"
-#include "search/space/space_plan.h"
-#include "tuner/base/hash_index.h"
 #include "tuner/base/memory.h"
 
 // Past this many edges (6 bytes each) the constraints tie the parameters together too closely for an index.
 enum { MAX_EDGES = 4 * 1000 * 1000 };
+
+// What happens on one level.
+struct level_plan {
+    int leaf;     // the parameter's node, -1 where no constraint reads it
+    int *touched; // nodes that may get a value, operands first
+    int touched_count;
+    int *layout; // the nodes whose values are the state after this level
+    int layout_count;
+};
+
+// Which operations can be done when a parameter gets its value, and which values must be kept after each level.
+struct plan {
+    struct graph graph; // lowered: at most three operands
+    int *roots;
+    size_t root_count;
+    bool *is_root;
+    // Of each node: the level where its value may be known, where it is known for certain, where it is last read; -1 is
+    // before the first level (constants) or never.
+    int *first_level, *last_level, *last_use;
+    int level_count;
+    struct level_plan *levels;
+    int *pool; // memory of the lists
+};
 
 // The states of one level while they are found.
 struct state_table {
@@ -28,64 +48,149 @@ struct state_table {
     struct hash_index index;
 };
 
-// The result of a comparison of which a part is known; see struct watch. Only the parts that the parameter of this
-// level (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind
-// since.
-static int64_t decide(const struct plan *plan, int node, uint64_t bit, const int64_t *value)
+static int larger(int a, int b)
 {
-    bool unequal = plan->graph.nodes[node].op == OP_UNEQUAL;
-    for (int w = plan->watch_begin[node]; w < plan->watch_begin[node + 1]; w++) {
-        const struct watch *watch = &plan->watches[w];
-        int64_t x = value[watch->node];
-        if (x <= MARK_UNUSED || !(plan->graph.nodes[watch->node].mask & bit)) continue;
-        if (x < watch->low || x > watch->high) return unequal;
-        if (x >= watch->sure_low && x <= watch->sure_high) return 1;
-    }
-    return MARK_UNKNOWN;
+    return a > b ? a : b;
 }
 
-static int64_t evaluate(const struct plan *plan, int node, uint64_t bit, const int64_t *value)
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// The operands of a node in the order in which they become known.
+static void order_operands(const struct graph *g, const struct graph_node *n, const int *last, int *list)
+{
+    for (int j = 0; j < n->count; j++) {
+        int k = j, operand = g->operands[n->first + j];
+        for (; k > 0 && last[operand] < last[list[k - 1]]; k--) list[k] = list[k - 1]; // insertion sort by level
+        list[k] = operand;
+    }
+}
+
+// Rewrites the graph for the order of levels: sums and products become chains that take their operands as these become
+// known, so that of three factors the product of the first two is all that is kept.
+static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
+{
+    const struct graph *from = &cg->graph;
+    int *lowered = memory_new(3 * (size_t)from->count + (size_t)from->operand_count, sizeof *lowered);
+    int *last = lowered + from->count, *list = last + from->count;
+    for (int i = 0; i < from->count; i++) {
+        const struct graph_node *n = &from->nodes[i];
+        last[i] = -1;
+        for (uint64_t m = n->mask; m; m &= m - 1) last[i] = larger(last[i], level_of[__builtin_ctzll(m)]);
+        if (n->op == OP_CONSTANT) {
+            lowered[i] = graph_constant(&plan->graph, n->value);
+            continue;
+        }
+        if (n->op == OP_NAME) {
+            lowered[i] = graph_parameter(&plan->graph, n->parameter, n->low, n->high);
+            continue;
+        }
+        bool chain = (n->op == OP_ADD || n->op == OP_MULTIPLY) && n->count > 2;
+        if (n->count) memcpy(list, from->operands + n->first, (size_t)n->count * sizeof *list);
+        if (chain) order_operands(from, n, last, list);
+        for (int j = 0; j < n->count; j++) list[j] = lowered[list[j]];
+        int first = chain ? 2 : n->count;
+        lowered[i] = graph_operation(&plan->graph, n->op, list, first, false);
+        for (int j = first; j < n->count; j++)
+            lowered[i] = graph_operation(&plan->graph, n->op, (const int[]){lowered[i], list[j]}, 2, false);
+    }
+    plan->roots = memory_grow(NULL, cg->root_count, sizeof *plan->roots);
+    plan->root_count = cg->root_count;
+    for (size_t r = 0; r < cg->root_count; r++) plan->roots[r] = lowered[cg->roots[r]];
+    graph_mark_live(&plan->graph, plan->roots, plan->root_count);
+    free(lowered);
+}
+
+static void find_levels(struct plan *plan, const int *level_of)
 {
     const struct graph *g = &plan->graph;
+    for (int i = 0; i < g->count; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        const int *o = g->operands + n->first;
+        int first = -1, last = -1;
+        if (n->op == OP_NAME) first = last = level_of[n->parameter];
+        for (int j = 0; j < n->count; j++) {
+            first = larger(first, plan->first_level[o[j]]);
+            last = larger(last, plan->last_level[o[j]]);
+        }
+        if (n->op == OP_AND || n->op == OP_OR) {
+            first = plan->first_level[o[0]];
+            if (!g->nodes[o[0]].may_fail) first = smaller(first, plan->first_level[o[1]]);
+        } else if (n->op == OP_CHOOSE) {
+            first = larger(plan->first_level[o[0]], smaller(plan->first_level[o[1]], plan->first_level[o[2]]));
+        }
+        plan->first_level[i] = first;
+        plan->last_level[i] = last;
+        plan->last_use[i] = -1;
+        for (int j = 0; n->live && j < n->count; j++) plan->last_use[o[j]] = larger(plan->last_use[o[j]], last);
+    }
+}
+
+static void plan_level(struct plan *plan, int l, int parameter)
+{
+    const struct graph *g = &plan->graph;
+    struct level_plan *lp = &plan->levels[l];
+    uint64_t bit = (uint64_t)1 << parameter;
+    lp->leaf = -1;
+    lp->touched = plan->pool + (2 * (size_t)l + 3) * (size_t)g->count;
+    lp->layout = lp->touched + g->count;
+    for (int i = 0; i < g->count; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        if (n->op == OP_CONSTANT || !n->live || plan->first_level[i] > l) continue;
+        if (n->mask & bit) lp->touched[lp->touched_count++] = i;
+        if (n->mask & bit && n->op == OP_NAME) lp->leaf = i;
+        // A root that may fail is remembered to the end.
+        bool used = plan->last_use[i] > l || (plan->is_root[i] && (plan->last_level[i] > l || n->may_fail));
+        if (used) lp->layout[lp->layout_count++] = i;
+    }
+}
+
+// Keeps no pointer to its arguments.
+static void plan_init(struct plan *plan, const struct constraint_graph *cg, const int *order, int level_count)
+{
+    int level_of[SPACE_MAX_PARAMETERS];
+    for (int p = 0; p < SPACE_MAX_PARAMETERS; p++) level_of[p] = -1;
+    for (int l = 0; l < level_count; l++) level_of[order[l]] = l;
+    *plan = (struct plan){.level_count = level_count};
+    lower(plan, cg, level_of);
+    size_t nodes = (size_t)plan->graph.count;
+    plan->pool = memory_grow(NULL, (2 * (size_t)level_count + 3) * nodes, sizeof *plan->pool);
+    plan->levels = memory_new((size_t)level_count, sizeof *plan->levels);
+    plan->is_root = memory_new(nodes, sizeof *plan->is_root);
+    plan->first_level = plan->pool;
+    plan->last_level = plan->first_level + nodes;
+    plan->last_use = plan->last_level + nodes;
+    for (size_t r = 0; r < plan->root_count; r++) plan->is_root[plan->roots[r]] = true;
+    find_levels(plan, level_of);
+    for (int l = 0; l < level_count; l++) plan_level(plan, l, order[l]);
+}
+
+static void plan_release(struct plan *plan)
+{
+    free(plan->levels);
+    free(plan->is_root);
+    free(plan->roots);
+    free(plan->pool);
+    graph_release(&plan->graph);
+}
+
+static int64_t evaluate(const struct graph *g, int node, const int64_t *value)
+{
     const struct graph_node *n = &g->nodes[node];
     const int *o = g->operands + n->first;
-    int64_t a = value[o[0]];
+    int64_t a = value[o[0]], b = n->count > 1 ? value[o[1]] : 0, result;
     if (n->op == OP_AND || n->op == OP_OR) {
-        int64_t absorbing = n->op == OP_OR, b = value[o[1]];
-        if (a == absorbing || a == MARK_FAILED || a == MARK_UNUSED) return a;
+        int64_t absorbing = n->op == OP_OR;
+        if (a == absorbing || a == MARK_FAILED) return a;
         if (a == !absorbing) return b;
-        if (b == absorbing && !g->nodes[o[0]].may_fail) return b;
-        return b == MARK_UNUSED ? MARK_UNUSED : MARK_UNKNOWN;
+        return b == absorbing && !g->nodes[o[0]].may_fail ? b : MARK_UNKNOWN;
     }
-    if (n->op == OP_CHOOSE) {
-        if (a <= MARK_UNUSED) return a;
-        return value[o[a ? 1 : 2]];
-    }
-    int64_t b = n->count > 1 ? value[o[1]] : 0;
-    if (a <= MARK_UNUSED || b <= MARK_UNUSED) {
-        if (a == MARK_FAILED || b == MARK_FAILED) return MARK_FAILED;
-        return a == MARK_UNUSED || b == MARK_UNUSED ? MARK_UNUSED : decide(plan, node, bit, value);
-    }
-    int64_t result;
+    if (n->op == OP_CHOOSE) return a == MARK_UNKNOWN || a == MARK_FAILED ? a : value[o[a ? 1 : 2]];
+    if (a == MARK_FAILED || b == MARK_FAILED) return MARK_FAILED;
+    if (a == MARK_UNKNOWN || b == MARK_UNKNOWN) return MARK_UNKNOWN;
     return expr_apply(n->op, a, b, &result) ? MARK_FAILED : result;
-}
-
-// Which known nodes an undecided constraint still reads: from the undecided roots down through what is unknown.
-static void find_needed(const struct plan *plan, const struct level_plan *lp, const int64_t *value, bool *needed)
-{
-    const struct graph *g = &plan->graph;
-    for (int i = 0; i < lp->layout_count; i++) needed[lp->layout[i]] = false;
-    for (int i = 0; i < lp->open_count; i++) needed[lp->open[i]] = false;
-    for (int i = 0; i < lp->open_count; i++) {
-        int node = lp->open[i];
-        if (value[node] != MARK_UNKNOWN || !(needed[node] || plan->is_root[node])) continue;
-        needed[node] = true;
-        const struct graph_node *n = &g->nodes[node];
-        const int *o = g->operands + n->first;
-        int64_t a = n->op == OP_CHOOSE ? value[o[0]] : MARK_UNKNOWN;
-        for (int j = 0; j < n->count; j++)
-            if (j == 0 || a == MARK_UNKNOWN || (j == 1) == (a != 0)) needed[o[j]] = true;
-    }
 }
 
 static void table_init(struct state_table *t, int width)
@@ -108,7 +213,7 @@ static bool is_fresh(const void *table, size_t state)
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state with these values, which lie behind the last one already.
+// The number of the state with these values, which are after the last one already.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;
@@ -123,39 +228,25 @@ static uint32_t table_intern(struct state_table *t)
 
 // All edges of one level. False when the diagram gets too large.
 static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value,
-                         bool *needed, const struct state_table *from, struct state_table *to,
-                         struct draft_level *draft, size_t room, bool lenient)
+                         const struct state_table *from, struct state_table *to, struct draft_level *draft, size_t room,
+                         bool lenient)
 {
     const struct level_plan *lp = &plan->levels[l];
-    const struct level_plan *up = l > 0 ? &plan->levels[l - 1] : NULL;
     for (uint32_t s = 0; s < from->count; s++) {
         const int64_t *state = from->values + (size_t)s * (size_t)from->width;
         for (size_t v = 0; v < parameter->count; v++) {
-            assert(up || !from->width);
-            for (int i = 0; i < from->width; i++) value[up->layout[i]] = state[i];
-            if (lp->leaf >= 0) value[lp->leaf] = parameter->values[v];
-            for (int t = 0; t < lp->touched_count; t++) {
-                int node = lp->touched[t];
-                if (!lp->loaded[t] || value[node] == MARK_UNKNOWN) value[node] = evaluate(plan, node, lp->bit, value);
-            }
             bool dead = false;
-            for (int r = 0; r < lp->root_count; r++) {
-                int64_t root = value[lp->roots[r]];
-                dead |= root == 0 || (lenient && root == MARK_FAILED);
+            for (int t = 0; t < lp->touched_count; t++) value[lp->touched[t]] = MARK_UNKNOWN;
+            for (int i = 0; i < from->width; i++) value[plan->levels[l - 1].layout[i]] = state[i];
+            if (lp->leaf >= 0) value[lp->leaf] = parameter->values[v];
+            for (int t = 0; t < lp->touched_count && !dead; t++) {
+                int node = lp->touched[t];
+                if (value[node] == MARK_UNKNOWN) value[node] = evaluate(&plan->graph, node, value);
+                dead = plan->is_root[node] && (value[node] == 0 || (lenient && value[node] == MARK_FAILED));
             }
             if (dead) continue;
             int64_t *fresh = to->values + (size_t)to->count * (size_t)to->width;
-            if (lp->walk) find_needed(plan, lp, value, needed);
-            for (int i = 0; i < lp->layout_count; i++) {
-                int node = lp->layout[i];
-                int64_t x = value[node];
-                if (plan->is_root[node] && x == MARK_FAILED)
-                    fresh[i] = x;
-                else if (plan->last_use[node] <= l && plan->last_level[node] <= l)
-                    fresh[i] = MARK_UNUSED; // a root that holds
-                else
-                    fresh[i] = !lp->walk || x == MARK_UNKNOWN || needed[node] ? x : MARK_UNUSED;
-            }
+            for (int i = 0; i < lp->layout_count; i++) fresh[i] = value[lp->layout[i]];
             draft_edge(draft, (uint16_t)v, table_intern(to));
         }
         draft_state_done(draft);
@@ -228,7 +319,6 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
 
     struct draft_level *draft = memory_new((size_t)levels + 1, sizeof *draft);
     int64_t *value = memory_grow(NULL, (size_t)nodes, sizeof *value);
-    bool *needed = memory_new((size_t)nodes + 1, sizeof *needed);
     for (int i = 0; i < nodes; i++) {
         const struct graph_node *n = &plan->graph.nodes[i];
         value[i] = n->op == OP_CONSTANT ? n->value : MARK_UNKNOWN;
@@ -239,8 +329,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     size_t edges = 0;
     for (int l = 0; l < levels && result == BUILD_FINE; l++) {
         table_init(&to, plan->levels[l].layout_count);
-        if (!expand_level(plan, l, &s->parameters[order[l]], value, needed, &from, &to, &draft[l], MAX_EDGES - edges,
-                          lenient))
+        if (!expand_level(plan, l, &s->parameters[order[l]], value, &from, &to, &draft[l], MAX_EDGES - edges, lenient))
             result = BUILD_TOO_LARGE;
         edges += draft[l].edge_count;
         table_release(&from);
@@ -264,18 +353,17 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     for (int l = 0; l < levels; l++) draft_release(&draft[l]);
     free(draft);
     free(value);
-    free(needed);
     return result;
 }
 
-static enum build_result build_with(const struct space *s, const int *constraints, size_t count, uint64_t mask,
-                                    bool lenient, int *order, struct diagram *d, int *failed, uint16_t *config)
+enum build_result space_build_diagram(const struct space *s, const int *constraints, size_t count, bool lenient,
+                                      int *order, struct diagram *d, int *failed, uint16_t *config)
 {
     struct constraint_graph cg;
     struct plan plan;
     uint16_t path[SPACE_MAX_PARAMETERS] = {0};
     constraint_graph_init(&cg, s, constraints, count);
-    int levels = space_order(s, &cg, mask, order);
+    int levels = space_order(s, &cg, order);
     plan_init(&plan, &cg, order, levels);
     enum build_result result = build(s, &plan, order, lenient, d, failed, path);
     if (result == BUILD_FAILED) {
@@ -285,22 +373,5 @@ static enum build_result build_with(const struct space *s, const int *constraint
     }
     plan_release(&plan);
     constraint_graph_release(&cg);
-    return result;
-}
-
-enum build_result space_build_diagram(const struct space *s, const int *constraints, size_t count, uint64_t mask,
-                                      int *order, struct diagram *d, int *failed, uint16_t *config)
-{
-    return build_with(s, constraints, count, mask, false, order, d, failed, config);
-}
-
-double space_count_with(const struct space *s, const int *constraints, size_t count, uint64_t mask)
-{
-    struct diagram d;
-    int order[SPACE_MAX_PARAMETERS], failed;
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    if (build_with(s, constraints, count, mask, true, order, &d, &failed, config) != BUILD_FINE) return -1;
-    double result = d.weight ? d.weight[d.root] : (double)d.size;
-    diagram_release(&d);
     return result;
 }

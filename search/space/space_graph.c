@@ -1,5 +1,5 @@
-// See space_graph.h.
-#include "search/space/space_graph.h"
+// The constraints as a graph: see space_internal.h.
+#include "search/space/space_internal.h"
 
 #include <assert.h>
 #include <math.h>
@@ -15,17 +15,12 @@ enum { MOST_OPERANDS = 256 };
 // Bounds below this are exact as doubles.
 static const double exact_bound = 9007199254740992.0; // 2^53
 
-void graph_init(struct graph *g)
-{
-    *g = (struct graph){0};
-}
-
 void graph_release(struct graph *g)
 {
     free(g->nodes);
     free(g->operands);
     hash_index_release(&g->index);
-    graph_init(g);
+    *g = (struct graph){0};
 }
 
 static uint32_t hash_of(const struct graph_node *n, const int *operands)
@@ -247,6 +242,8 @@ static int decided(const struct graph *g, enum expr_op op, const int *operands)
     return apart && (op == OP_EQUAL || op == OP_UNEQUAL) ? op == OP_UNEQUAL : -1;
 }
 
+static int graph_truth(struct graph *g, int node);
+
 static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
 {
     int a = graph_truth(g, operands[0]);
@@ -266,12 +263,6 @@ static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
         if (value == absorbing && !g->nodes[a].may_fail) return b;
     }
     return a == b ? a : plain_operation(g, op, (const int[]){a, b}, 2);
-}
-
-static int compare_ints(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
 }
 
 // A sum or product with the operands of operands that are sums or products themselves; constants folded into one.
@@ -302,13 +293,13 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
     if (used == 0 || (op == OP_MULTIPLY && constant == 0 && sure)) return graph_constant(g, constant);
     if (constant != neutral) list[used++] = graph_constant(g, constant);
     if (used == 1) return list[0];
-    qsort(list, (size_t)used, sizeof *list, compare_ints);
+    qsort(list, (size_t)used, sizeof *list, expr_compare_ints);
     return plain_operation(g, op, list, used);
 }
 
 int graph_operation(struct graph *g, enum expr_op op, const int *operands, int count, bool flat)
 {
-    if (graph_is_lazy(op)) return lazy_operation(g, op, operands);
+    if (op >= OP_AND) return lazy_operation(g, op, operands);
     bool constant = true;
     for (int i = 0; i < count; i++) {
         constant &= is_constant(g, operands[i]);
@@ -340,7 +331,8 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     return plain_operation(g, op, operands, count);
 }
 
-int graph_truth(struct graph *g, int node)
+// 0 or 1: whether the node is non-zero.
+static int graph_truth(struct graph *g, int node)
 {
     const struct graph_node *n = &g->nodes[node];
     if (is_boolean(n) || (n->op == OP_CONSTANT && n->value == MARK_FAILED)) return node;
@@ -348,15 +340,56 @@ int graph_truth(struct graph *g, int node)
     return graph_operation(g, OP_UNEQUAL, both, 2, false);
 }
 
-int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int slot), void *user)
+void graph_mark_live(struct graph *g, const int *roots, size_t count)
 {
+    for (int i = 0; i < g->count; i++) g->nodes[i].live = false;
+    for (size_t r = 0; r < count; r++) g->nodes[roots[r]].live = true;
+    for (int i = g->count - 1; i >= 0; i--)
+        for (int j = 0; g->nodes[i].live && j < g->nodes[i].count; j++)
+            g->nodes[g->operands[g->nodes[i].first + j]].live = true;
+}
+
+struct leaf_context {
+    const struct space *space;
+    struct graph *graph;
+    int *derived; // the node of each derived name that was added, or -1
+};
+
+static int add_derived(struct leaf_context *c, size_t number);
+
+// The node of a name.
+static int leaf_node(struct leaf_context *c, int slot)
+{
+    const struct space *s = c->space;
+    for (int p = 0; p < s->count; p++) {
+        if (s->slots[p] != slot) continue;
+        const struct parameter *parameter = &s->parameters[p];
+        if (parameter->count == 1) return graph_constant(c->graph, parameter->values[0]);
+        int64_t low = parameter->values[0], high = low;
+        for (size_t i = 1; i < parameter->count; i++) {
+            if (parameter->values[i] < low) low = parameter->values[i];
+            if (parameter->values[i] > high) high = parameter->values[i];
+        }
+        return graph_parameter(c->graph, p, (double)low, (double)high);
+    }
+    for (size_t i = 0; i < s->derived_count; i++)
+        if (s->derived[i].slot == slot) return add_derived(c, i);
+    for (size_t i = 0; i < s->constant_count; i++)
+        if (s->constants[i].slot == slot) return graph_constant(c->graph, s->constants[i].value);
+    return graph_constant(c->graph, MARK_FAILED); // space_add_constraint() lets no such name in
+}
+
+// Adds an expression; returns its node.
+static int add_expression(struct leaf_context *c, const struct expr *e)
+{
+    struct graph *g = c->graph;
     int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
     for (int i = 0; i < e->count; i++) {
         const struct expr_node *n = &e->nodes[i];
         if (n->op == OP_CONSTANT || n->op == OP_TEXT) {
             nodes[i] = graph_constant(g, n->value);
         } else if (n->op == OP_NAME) {
-            nodes[i] = leaf(user, n->slot);
+            nodes[i] = leaf_node(c, n->slot);
         } else {
             const int from[] = {n->a, n->b, n->c};
             int operands[3], count = expr_arity(n->op);
@@ -370,11 +403,37 @@ int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int
     return root;
 }
 
-void graph_mark_live(struct graph *g, const int *roots, size_t count)
+// Once each: names that use the one before twice would take twice as long each.
+static int add_derived(struct leaf_context *c, size_t number)
 {
-    for (int i = 0; i < g->count; i++) g->nodes[i].live = false;
-    for (size_t r = 0; r < count; r++) g->nodes[roots[r]].live = true;
-    for (int i = g->count - 1; i >= 0; i--)
-        for (int j = 0; g->nodes[i].live && j < g->nodes[i].count; j++)
-            g->nodes[g->operands[g->nodes[i].first + j]].live = true;
+    if (c->derived[number] < 0) c->derived[number] = add_expression(c, c->space->derived[number].expr);
+    return c->derived[number];
+}
+
+void constraint_graph_init(struct constraint_graph *cg, const struct space *s, const int *constraints, size_t count)
+{
+    *cg = (struct constraint_graph){.roots = memory_grow(NULL, count, sizeof *cg->roots), .root_count = count};
+    struct leaf_context context = {s, &cg->graph, memory_new(s->derived_count, sizeof *context.derived)};
+    for (size_t i = 0; i < s->derived_count; i++) context.derived[i] = -1;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = (size_t)constraints[i];
+        if (number < s->constraint_count) {
+            int root = add_expression(&context, s->constraints[number]);
+            cg->roots[i] = graph_truth(&cg->graph, root);
+        } else {
+            // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.
+            int zero = graph_constant(&cg->graph, 0);
+            int product[] = {add_derived(&context, number - s->constraint_count), zero};
+            int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};
+            cg->roots[i] = graph_operation(&cg->graph, OP_EQUAL, equal, 2, false);
+        }
+    }
+    free(context.derived);
+    graph_mark_live(&cg->graph, cg->roots, count);
+}
+
+void constraint_graph_release(struct constraint_graph *cg)
+{
+    graph_release(&cg->graph);
+    free(cg->roots);
 }

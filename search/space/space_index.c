@@ -10,18 +10,17 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-static uint64_t all_parameters(const struct space *s)
+// How many configurations are valid with only these constraints, where failing counts as not valid; negative when the
+// diagram would be too large.
+static double count_with(const struct space *s, const int *constraints, size_t count)
 {
-    uint64_t mask = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->parameters[i].count > 1) mask |= (uint64_t)1 << i;
-    return mask;
-}
-
-static void set_levels(struct space *s)
-{
-    for (int i = 0; i < s->count; i++) s->level_of[i] = -1;
-    for (int l = 0; l < s->level_count; l++) s->level_of[s->order[l]] = l;
+    struct diagram d;
+    int order[SPACE_MAX_PARAMETERS], failed;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    if (space_build_diagram(s, constraints, count, true, order, &d, &failed, config) != BUILD_FINE) return -1;
+    double result = d.weight ? d.weight[d.root] : (double)d.size;
+    diagram_release(&d);
+    return result;
 }
 
 // Names a smallest part of the constraints that leaves nothing: without any one of them there are configurations.
@@ -35,7 +34,7 @@ static int blame(const struct space *s, struct error *err)
     for (size_t i = 0; i < count;) {
         int dropped = core[i];
         memmove(core + i, core + i + 1, (count - i - 1) * sizeof *core);
-        if (space_count_with(s, core, count - 1, all_parameters(s)) == 0) {
+        if (count_with(s, core, count - 1) == 0) {
             count--;
         } else {
             memmove(core + i + 1, core + i, (count - i - 1) * sizeof *core);
@@ -79,11 +78,9 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     if (bad_constraint) *bad_constraint = -1;
     diagram_release(&s->diagram);
     s->built = false;
-    uint64_t mask = all_parameters(s);
-    s->level_count = __builtin_popcountll(mask);
-    enum build_result built = space_build_diagram(s, numbers, count, mask, s->order, &s->diagram, &failed, config);
+    enum build_result built = space_build_diagram(s, numbers, count, false, s->order, &s->diagram, &failed, config);
     free(numbers);
-    set_levels(s);
+    s->level_count = s->diagram.levels;
     if (built == BUILD_TOO_LARGE)
         return error_set(
             err, "the constraints connect the parameters so closely that the space cannot be indexed: simplify them");
@@ -125,7 +122,6 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     s->level_count = 0;
     for (int i = 0; i < s->count; i++)
         if (s->parameters[i].count > 1) s->order[s->level_count++] = i;
-    set_levels(s);
 
     int result = 0;
     struct row *rows = memory_new(count, sizeof *rows);
@@ -170,9 +166,6 @@ double space_removed_by(const struct space *s, size_t constraint)
 {
     assert(constraint < s->constraint_count);
     int number = (int)constraint;
-    uint64_t mask = space_constraint_mask(s, constraint);
-    double own = 1, kept = space_count_with(s, &number, 1, mask);
-    for (int i = 0; i < s->count; i++)
-        if (mask >> i & 1) own *= (double)s->parameters[i].count;
-    return kept < 0 ? NAN : (own - kept) * (space_raw_size(s) / own);
+    double kept = count_with(s, &number, 1);
+    return kept < 0 ? NAN : space_raw_size(s) - kept;
 }

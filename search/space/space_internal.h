@@ -1,11 +1,58 @@
-// Shared by the modules of the space: space.c (the parts and the texts), space_build.c (constraints to diagram),
-// space_order.c (the order of the levels), space_walk.c (neighbours, repair, sampling).
+// Shared by the modules of the space: space.c (the parts and the texts), space_graph.c (the constraints as a graph),
+// space_order.c (the order of the levels), space_build.c (constraints to diagram), space_index.c (the space's index)
+// and space_walk.c (neighbours, repair, sampling).
 #ifndef SWEETSPOT_SPACE_INTERNAL_H
 #define SWEETSPOT_SPACE_INTERNAL_H
 
-#include "search/space/diagram.h"
+#include "search/space/expr_node.h"
 #include "search/space/space.h"
-#include "search/space/space_graph.h"
+#include "tuner/base/hash_index.h"
+
+// A decision diagram over configurations: the index of a search space.
+//
+//   level 0        root                    one or more states per level; a path from the root to the end is a valid
+//                 / | \                    configuration, an edge the index of a parameter's value
+//   level 1      o  o  o
+//                 \ | / \                  states from which the same completions are possible are one
+//   ...            end
+//
+// Every state has the number of paths that lead on from it, every edge the number of those with a smaller value. So
+// paths are numbered in lexicographic order, found by number, and drawn uniformly, in time proportional to the depth.
+struct diagram {
+    int levels;
+    uint32_t root; // state 0 is the end; there is none when `size` is 0
+    uint32_t state_count;
+    uint32_t *begin; // state s owns the edges begin[s] .. begin[s+1]-1, by ascending value
+    uint16_t *value; // of an edge
+    uint32_t *child;
+    uint64_t *before; // paths from the edge's state that take an earlier edge
+    uint64_t *paths;  // from a state; saturates at UINT64_MAX
+    double *weight;   // the same without saturation, only where the root's count saturates, else NULL
+    uint64_t size;    // paths[root], or 0
+};
+
+// One level while a diagram is being made: the edges of each state, ascending by value, into states of the next level.
+// Edges of the last level lead to state 0.
+struct draft_level {
+    uint32_t state_count;
+    uint32_t *begin; // state_count + 1 entries
+    size_t edge_count, state_room, value_room, child_room;
+    uint16_t *value;
+    uint32_t *child;
+};
+
+void draft_edge(struct draft_level *, uint16_t value, uint32_t child); // of the state that is being written
+void draft_state_done(struct draft_level *);                           // that state is complete
+void draft_release(struct draft_level *);
+
+// Builds from the draft (levels >= 0; state 0 of level 0 is the root): removes dead ends, merges equal states, counts.
+void diagram_build(struct diagram *, const struct draft_level *, int levels);
+void diagram_release(struct diagram *);
+
+// The first edge of `state` with that value or a greater one; begin[state + 1] where there is none.
+uint32_t diagram_first(const struct diagram *, uint32_t state, uint16_t value);
+// The edge of `state` with that value, or -1.
+int64_t diagram_edge(const struct diagram *, uint32_t state, uint16_t value);
 
 struct derived {
     char *name;
@@ -33,10 +80,50 @@ struct space {
     bool built;
     // The diagram's levels: parameters with more than one value, in the order that makes it small.
     int level_count;
-    int order[SPACE_MAX_PARAMETERS];    // level -> parameter
-    int level_of[SPACE_MAX_PARAMETERS]; // parameter -> level, -1 where it has one value
+    int order[SPACE_MAX_PARAMETERS]; // level -> parameter
     struct diagram diagram;
 };
+
+// The constraints of a space as one graph of shared operations, the form in which space_build.c evaluates them.
+//
+// Equal subexpressions of all constraints are one node, derived names are expanded, constants are folded, sums
+// and products are flat lists of operands (so that they can be accumulated in any order in which parameters get their
+// values), and everything that decides truth is 0 or 1. Bounds of each node's value tell which operations cannot fail.
+
+// Marks among values; see EXPR_VALUE_MIN.
+#define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far
+#define MARK_FAILED (INT64_MIN + 1) // evaluation failed: division by zero, overflow
+
+struct graph_node {
+    enum expr_op op; // OP_CONSTANT, OP_NAME (a parameter) or an operation; never OP_TEXT
+    bool may_fail;
+    bool live;        // a root depends on it; set by graph_mark_live
+    int first, count; // operands: graph.operands[first .. first+count-1]; more than two for sums and products
+    int parameter;    // OP_NAME: its number
+    int64_t value;    // OP_CONSTANT; MARK_FAILED where evaluation always fails
+    uint64_t mask;    // the parameters it depends on
+    double low, high; // bounds of its value
+};
+
+struct graph {
+    struct graph_node *nodes; // operands before their users
+    int count;
+    size_t room;
+    int *operands;
+    int operand_count;
+    size_t operand_room;
+    struct hash_index index; // of nodes
+};
+
+void graph_release(struct graph *);
+
+int graph_constant(struct graph *, int64_t value);
+int graph_parameter(struct graph *, int parameter, double low, double high);
+// A node for `op` on existing nodes: folded, simplified, shared. With `flat` a sum or product of sums
+// or products becomes one list where no order of evaluation can overflow.
+int graph_operation(struct graph *, enum expr_op op, const int *operands, int count, bool flat);
+// Marks the nodes that the roots depend on: simplification leaves unused nodes.
+void graph_mark_live(struct graph *, const int *roots, size_t count);
 
 // A graph of some constraints with one root each, as it is built from a space.
 struct constraint_graph {
@@ -45,36 +132,20 @@ struct constraint_graph {
     size_t root_count;
 };
 
-// Of a comparison with a constant: what it says about one node below it. It is 0 (1 for !=) when the node's value lies
-// outside low .. high, and 1 when it lies within sure_low .. sure_high.
-struct limits {
-    int node;
-    double low, high, sure_low, sure_high;
-};
+// The graph of the constraints with these numbers (from constraint_count on: derived names, of which it is only asked
+// that they can be evaluated).
+void constraint_graph_init(struct constraint_graph *, const struct space *, const int *constraints, size_t count);
+void constraint_graph_release(struct constraint_graph *);
 
-// Limits help where they are known, and are needed nowhere: of a comparison, so many nodes are looked at.
-enum { LIMITS_VISITS = 10000 };
-
-// For the node that is compared; .node is -1 when nothing is known.
-void limits_of(const struct graph *, int comparison, struct limits *);
-// From a node to its j-th operand, through what is monotone: sums, products of positive numbers. False when nothing is
-// known.
-bool limits_below(const struct graph *, const struct limits *, int j, struct limits *result);
-
-// Chooses the order of the parameters in `mask` (a subset, no single-valued ones) for these roots; returns how many.
-int space_order(const struct space *, const struct constraint_graph *, uint64_t mask, int *order);
+// Chooses the order of the parameters with more than one value for these roots; returns how many.
+int space_order(const struct space *, const struct constraint_graph *, int *order);
 
 enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 
-// Builds the diagram of the constraints with the given numbers over the parameters in `mask`. Numbers from
-// constraint_count on stand for derived names, of which it is only asked that they can be evaluated. BUILD_FAILED: a
-// constraint cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and
-// `config` that configuration.
-enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, uint64_t mask,
+// Builds the diagram of the constraints with these numbers (see constraint_graph_init). BUILD_FAILED: a constraint
+// cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and `config` that
+// configuration. `lenient`: it is then not valid.
+enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *, int *failed, uint16_t *config);
-// The same as a count only, where failing counts as not valid; negative when the diagram would be too large.
-double space_count_with(const struct space *, const int *constraints, size_t count, uint64_t mask);
-// The parameters (with more than one value) that the constraint depends on.
-uint64_t space_constraint_mask(const struct space *, size_t constraint);
 
 #endif

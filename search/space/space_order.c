@@ -2,11 +2,10 @@
 //
 // The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
 // constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
-// are known and still used, or the combinations of the parameters behind them, whichever is fewer. Parameters are
-// chosen greedily by that width, from several starts and from behind; then, where the diagram will be large enough to
-// be worth it, the best of all orders is computed (16 parameters) or single parameters are moved about while that
-// helps; a connected group of parameters is finished before the next one begins, so that independent groups stand one
-// behind the other and are never multiplied out.
+// are known and still used, or the combinations of their parameters, whichever is fewer. Parameters are
+// chosen greedily by that width, from several starts and from the end; then, where the diagram will be large enough to
+// be worth it, single parameters are moved about while that helps. A connected group of parameters is finished before
+// the next one begins, so that independent groups are never multiplied out.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,113 +15,38 @@
 
 #include "tuner/base/memory.h"
 
-enum { MAX_STARTS = 12, MAX_EXACT = 16 };
+enum { MAX_STARTS = 12 };
 
 // Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs
 // some twenty times as much as a look, so small spaces do not pay for what only large ones need.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {
-    const struct space *space;
     const struct graph *graph;
     double log_count[SPACE_MAX_PARAMETERS];
-    // Of each node: log of the number of different values, at most, and the bounds between which some constraint holds.
-    double *log_distinct, *low, *high;
-    uint64_t *key; // of a sum or product: which operands it has, else 0
+    double *log_distinct; // of each node: log of the number of different values, at most
     int *stamp;
     int stamps;
     double looks;
 };
 
-static double log_range(const struct estimate *e, int node)
-{
-    return log(fmax(1, e->high[node] - e->low[node] + 1)) + (e->graph->nodes[node].may_fail ? 0.7 : 0);
-}
-
-// What a constraint of the form `... <= constant` leaves of the ranges of the nodes below it.
-static void narrow(struct estimate *e, const struct limits *limits, int *visits)
-{
-    if (++*visits > LIMITS_VISITS) return;
-    int node = limits->node;
-    e->low[node] = fmax(e->low[node], limits->low);
-    e->high[node] = fmin(e->high[node], limits->high);
-    for (int j = 0; j < e->graph->nodes[node].count; j++) {
-        struct limits below;
-        if (limits_below(e->graph, limits, j, &below)) narrow(e, &below, visits);
-    }
-}
-
-static uint64_t operand_key(int node)
-{
-    uint64_t key = ((uint64_t)node + 1) * 0x9e3779b97f4a7c15u;
-    return key ^ (key >> 31);
-}
-
-static void prepare(struct estimate *e, const struct constraint_graph *cg)
+static void prepare(struct estimate *e)
 {
     const struct graph *g = e->graph;
-    for (int i = 0; i < g->count; i++) {
-        e->low[i] = g->nodes[i].low;
-        e->high[i] = g->nodes[i].high;
-    }
-    for (size_t r = 0; r < cg->root_count; r++) {
-        struct limits limits;
-        int visits = 0;
-        if (g->nodes[cg->roots[r]].count != 2) continue;
-        limits_of(g, cg->roots[r], &limits);
-        if (limits.node >= 0 && g->nodes[cg->roots[r]].op != OP_UNEQUAL) narrow(e, &limits, &visits);
-    }
     for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];
-        double sum = 0;
+        double sum = 0, range = log(fmax(1, n->high - n->low + 1)) + (n->may_fail ? 0.7 : 0);
         if (n->op == OP_NAME) sum = e->log_count[n->parameter];
         for (int j = 0; j < n->count; j++) sum += e->log_distinct[g->operands[n->first + j]];
-        e->log_distinct[i] = fmin(sum, n->op == OP_CONSTANT ? 0 : log_range(e, i));
-        e->key[i] = n->op == OP_ADD || n->op == OP_MULTIPLY ? (uint64_t)n->op : 0;
-        for (int j = 0; e->key[i] && j < n->count; j++) e->key[i] += operand_key(g->operands[n->first + j]);
+        e->log_distinct[i] = fmin(sum, n->op == OP_CONSTANT ? 0 : range);
         e->stamp[i] = 0;
     }
-}
-
-// A sum or product of which some operands are known: one number, the same for all sums with the same known operands.
-struct partial {
-    uint64_t key;
-    double log_values;
-};
-
-static struct partial partial_of(const struct estimate *e, int node, uint64_t fixed)
-{
-    const struct graph *g = e->graph;
-    const struct graph_node *n = &g->nodes[node];
-    struct partial result = {.key = (uint64_t)n->op};
-    double low = e->low[node], high = e->high[node], distinct = 0;
-    for (int j = 0; j < n->count; j++) {
-        int o = g->operands[n->first + j];
-        if (!(g->nodes[o].mask & ~fixed)) {
-            result.key += operand_key(o);
-            distinct += e->log_distinct[o];
-        } else if (n->op == OP_ADD) {
-            low -= e->high[o];
-            high -= e->low[o];
-        } else if (e->low[o] >= 1) {
-            high /= e->low[o];
-        }
-    }
-    if (n->op == OP_MULTIPLY) low = fmin(low, 0);
-    result.log_values = fmin(distinct, log(fmax(1, high - low + 1)));
-    // These operands may be all of another sum, of which more is known.
-    for (int i = 0; i < g->count; i++)
-        if (e->key[i] == result.key) result.log_values = fmin(result.log_values, e->log_distinct[i]);
-    return result;
 }
 
 // log of the estimated number of states when the parameters in `fixed` have values.
 static double width(struct estimate *e, uint64_t fixed)
 {
-    enum { MAX_PARTIALS = 32 };
     const struct graph *g = e->graph;
-    struct partial partials[MAX_PARTIALS];
-    int partial_count = 0;
     double entries = 0;
     uint64_t after = 0;
     e->stamps++;
@@ -130,24 +54,12 @@ static double width(struct estimate *e, uint64_t fixed)
     for (int i = 0; i < g->count; i++) {
         const struct graph_node *n = &g->nodes[i];
         if (!n->live || !(n->mask & ~fixed) || !(n->mask & fixed)) continue;
-        int known = 0;
+        bool known = false;
         for (int j = 0; j < n->count; j++) {
             uint64_t mask = g->nodes[g->operands[n->first + j]].mask;
             if (mask & ~fixed) continue;
             after |= mask;
-            known += mask != 0;
-        }
-        if (known > 1 && (n->op == OP_ADD || n->op == OP_MULTIPLY)) {
-            struct partial p = partial_of(e, i, fixed);
-            int at = 0;
-            while (at < partial_count && partials[at].key != p.key) at++;
-            if (at < partial_count)
-                partials[at].log_values = fmin(partials[at].log_values, p.log_values);
-            else if (partial_count < MAX_PARTIALS)
-                partials[partial_count++] = p;
-            else
-                entries += p.log_values;
-            continue;
+            known |= mask != 0;
         }
         for (int j = 0; known && j < n->count; j++) {
             int o = g->operands[n->first + j];
@@ -156,7 +68,6 @@ static double width(struct estimate *e, uint64_t fixed)
             entries += e->log_distinct[o];
         }
     }
-    for (int i = 0; i < partial_count; i++) entries += partials[i].log_values;
     double combinations = 0;
     for (; after; after &= after - 1) combinations += e->log_count[__builtin_ctzll(after)];
     return fmin(entries, combinations);
@@ -205,8 +116,8 @@ static double cost_of(struct estimate *e, const int *order, int count, double li
     return cost < limit ? cost : INFINITY;
 }
 
-// The greedy order from behind: the last parameter is the one without which the diagram is narrowest.
-static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, int count)
+// The greedy order from the end: the last parameter is the one without which the diagram is narrowest.
+static void greedy_from_end(struct estimate *e, uint64_t group, int *order, int count)
 {
     uint64_t fixed = group;
     for (int at = count - 1; at >= 0; at--) {
@@ -221,36 +132,6 @@ static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, i
         }
         fixed &= ~((uint64_t)1 << order[at]);
     }
-}
-
-// The best order by the estimate, by dynamic programming over the subsets of the group (Held and Karp 1962).
-static void best_of_all(struct estimate *e, uint64_t group, int *order, int count)
-{
-    int parameters[MAX_EXACT];
-    size_t subsets = (size_t)1 << count;
-    double *cost = memory_grow(NULL, 2 * subsets, sizeof *cost), *states = cost + subsets;
-    unsigned char *last = memory_grow(NULL, subsets, 1);
-    for (int i = 0; i < count; i++, group &= group - 1) parameters[i] = __builtin_ctzll(group);
-    cost[0] = states[0] = 0;
-    for (size_t set = 1; set < subsets; set++) {
-        uint64_t fixed = 0;
-        cost[set] = INFINITY;
-        last[set] = 0;
-        for (int i = 0; i < count; i++) {
-            if (!(set >> i & 1)) continue;
-            size_t before = set ^ (size_t)1 << i;
-            double c = cost[before] + exp(fmin(states[before] + e->log_count[parameters[i]], 600));
-            fixed |= (uint64_t)1 << parameters[i];
-            if (c >= cost[set]) continue;
-            cost[set] = c;
-            last[set] = (unsigned char)i;
-        }
-        states[set] = width(e, fixed);
-    }
-    for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
-        order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
-    free(cost);
-    free(last);
 }
 
 // Moves single parameters to other places as long as that helps and at most `looks` nodes are visited.
@@ -292,44 +173,39 @@ static int order_group(struct estimate *e, uint64_t group, int *order)
         }
     }
     if (count > 2) {
-        greedy_from_behind(e, group, trial, count);
+        greedy_from_end(e, group, trial, count);
         double cost = cost_of(e, trial, count, least);
         if (cost < least) {
             least = cost;
             memcpy(best, trial, sizeof best);
         }
-        double looks = fmin(looks_per_edge * least, most_looks);
-        if (count <= MAX_EXACT && exp2(count) * e->graph->count < looks)
-            best_of_all(e, group, best, count);
-        else
-            improve(e, best, count, least, looks);
+        improve(e, best, count, least, fmin(looks_per_edge * least, most_looks));
     }
     memcpy(order, best, (size_t)count * sizeof *order);
     return count;
 }
 
-int space_order(const struct space *s, const struct constraint_graph *cg, uint64_t mask, int *order)
+int space_order(const struct space *s, const struct constraint_graph *cg, int *order)
 {
     const struct graph *g = &cg->graph;
     size_t nodes = (size_t)g->count + 1;
-    struct estimate e = {.space = s, .graph = g};
-    e.log_distinct = memory_grow(NULL, 3 * nodes, sizeof *e.log_distinct);
+    struct estimate e = {.graph = g};
+    e.log_distinct = memory_grow(NULL, nodes, sizeof *e.log_distinct);
     e.stamp = memory_grow(NULL, nodes, sizeof *e.stamp);
-    e.key = memory_grow(NULL, nodes, sizeof *e.key);
-    e.low = e.log_distinct + nodes;
-    e.high = e.low + nodes;
     for (int p = 0; p < s->count; p++) e.log_count[p] = log((double)s->parameters[p].count);
-    prepare(&e, cg);
+    prepare(&e);
 
     int count = 0;
-    uint64_t left = mask;
+    uint64_t left = 0;
+    for (int p = 0; p < s->count; p++)
+        if (s->parameters[p].count > 1) left |= (uint64_t)1 << p;
     while (left) {
         // The connected group of the first parameter that is left.
         uint64_t group = left & (0 - left), before;
         do {
             before = group;
             for (size_t r = 0; r < cg->root_count; r++) {
-                uint64_t m = g->nodes[cg->roots[r]].mask & mask;
+                uint64_t m = g->nodes[cg->roots[r]].mask;
                 if (m & group) group |= m;
             }
         } while (group != before);
@@ -338,6 +214,5 @@ int space_order(const struct space *s, const struct constraint_graph *cg, uint64
     }
     free(e.log_distinct);
     free(e.stamp);
-    free(e.key);
     return count;
 }

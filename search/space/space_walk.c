@@ -142,14 +142,7 @@ static struct edge_cursor cursor_at(const struct repair *r, int l, uint32_t stat
     const struct space *s = r->space;
     const struct diagram *d = &s->diagram;
     int p = s->order[l];
-    uint32_t begin = d->begin[state], end = d->begin[state + 1], low = begin, high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (d->value[middle] < r->wanted[p])
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t begin = d->begin[state], end = d->begin[state + 1], low = diagram_first(d, state, r->wanted[p]);
     *has_own = low < end && d->value[low] == r->wanted[p];
     struct edge_cursor c = {.begin = begin, .end = end, .left = (int64_t)low - 1, .right = low};
     c.right += *has_own;

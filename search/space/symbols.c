@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/hash_index.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/string_pool.h"
 #include "tuner/base/text.h"
 
 struct symbol {

@@ -3,7 +3,7 @@
 // other.
 #include <string.h>
 
-#include "search/strategies/strategy_kit.h"
+#include "search/strategies/strategy.h"
 
 enum { SIZE = 20, TOURNAMENT = 3, MUTATIONS = 1 }; // MUTATIONS: of a child, on average
 

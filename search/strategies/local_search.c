@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "search/strategies/strategy_kit.h"
+#include "search/strategies/strategy.h"
 
 enum {
     CHANGES = 3,   // parameters changed to leave a local optimum

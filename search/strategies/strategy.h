@@ -1,4 +1,4 @@
-// Search strategies behind one ask/tell interface.
+// Search strategies with one ask/tell interface.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they come. A strategy is deterministic in (space, seed, sequence of asks and tells). One file per
@@ -80,5 +80,11 @@ void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t cou
 void strategy_forget(struct strategy *, const uint16_t *config);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told
+
+// Helpers that several strategies use.
+// Changes `changes` parameters with more than one value at random and repairs the result.
+void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
+// Makes `config` one without a row: itself, else a configuration near it, else any. False when none is left.
+bool kit_make_new(struct strategy_state *, uint16_t *config);
 
 #endif

@@ -64,7 +64,7 @@ static void grow(struct strategy_state *s)
         encoding_of(&t->encoding, history_config(&s->history, row), points + count * d);
         targets[count] = i < best && isfinite(history_score(&s->history, row));
     }
-    trees_grow(t->trees, points, targets, count, 1, &s->rng);
+    trees_grow(t->trees, points, targets, count, &s->rng);
     t->grown_at = s->history.reported;
     free(points);
     free(targets);

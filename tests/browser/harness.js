@@ -89,7 +89,6 @@ async function soundText(tab) {
 
 const SECTIONS = [
     'progress',
-    'times',
     'parameters',
     'pair',
     'trials',

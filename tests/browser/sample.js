@@ -94,12 +94,10 @@ function result(options) {
         began = 1795300000;
     const timed = all.filter(trial => trial.time !== null),
         sorted = timed.toSorted((a, b) => a.time - b.time);
-    const times = sorted.map(trial => trial.time),
-        best = sorted[0] ?? null,
+    const best = sorted[0] ?? null,
         counts = {};
     for (const {status} of all) counts[status] = (counts[status] ?? 0) + 1;
-    const text = config =>
-        Object.fromEntries(parameters.map(([name, values], k) => [name, String(values[config[k]])]));
+    const text = config => parameters.map(([name, values], k) => `${name}=${values[config[k]]}`).join(',');
     const rows = [];
     all.forEach((trial, i) => {
         if (trial.time !== null && (!rows.length || trial.time < rows.at(-1)[2])) {
@@ -107,9 +105,6 @@ function result(options) {
         }
     });
     if (best) rows.push([12 * trials, trials, best.time, best.id]);
-    const edges = times.length
-        ? Array.from({length: 41}, (_, i) => times[0] * ((times.at(-1) / times[0]) * 1.001) ** (i / 40))
-        : [];
     const by = (k, i) => {
         const those = all.filter(trial => trial.config[k] === i),
             found = sorted.filter(trial => trial.config[k] === i).map(trial => trial.time);
@@ -158,8 +153,8 @@ function result(options) {
         recording: null,
         objective: 'geomean',
         problems: [
-            {name: `M=${size},N=${size},K=${size}`, tuned: true, weight: 1, flops, bytes: 12 * size * size},
-            {name: 'M=513,N=511,K=1023', tuned: false, weight: 1, flops: null, bytes: null},
+            {name: `M=${size},N=${size},K=${size}`, tuned: true},
+            {name: 'M=513,N=511,K=1023', tuned: false},
         ],
         counts,
         evaluations: trials,
@@ -204,10 +199,6 @@ function result(options) {
             {name: 'cublasLt', time: library * 1.004},
         ],
         progress: {columns: ['seconds', 'evaluations', 'time', 'trial'], rows},
-        histogram: {
-            edges,
-            counts: edges.slice(1).map((edge, i) => times.filter(t => t >= edges[i] && t < edge).length),
-        },
         importance_method: 'variance of the trees’ predictions (fANOVA)',
         parameters: parameters.map(([name, values, own], k) => ({
             name,
@@ -229,14 +220,6 @@ function result(options) {
                 reason: those[0].reason,
                 count: those.length,
                 trials: those.slice(0, 5).map(trial => trial.id),
-                shares: [
-                    {
-                        parameter: parameters[0][0],
-                        value: String(parameters[0][1].at(-1)),
-                        of_failed: 0.81,
-                        of_all: 0.33,
-                    },
-                ],
             };
         }),
         points: {
@@ -286,30 +269,36 @@ function result(options) {
                   bytes_wanted: 50331648,
                   bytes_moved: 35127296,
                   warnings: [],
+                  version: 1,
               }
             : null,
         findings: best
-            ? [
-                  {
-                      rule: 'bank_conflicts',
-                      seen: 'line 263 needs 2.0 times the ideal number of wavefronts',
-                      why: 'threads of a warp read different rows of the same bank',
-                      advice: 'LANE_PAIRS=1 would spread them',
-                      gain: 0.07,
-                      parameter: 'LANE_PAIRS',
-                      value: '1',
-                  },
-                  {
-                      rule: 'issue',
-                      seen: 'schedulers issue in 71% of the cycles',
-                      why: 'warps wait for data from shared memory',
-                      advice: '',
-                      gain: null,
-                  },
-              ]
+            ? {
+                  problem: `M=${size}`,
+                  version: 1,
+                  findings: [
+                      {
+                          rule: 'bank_conflicts',
+                          seen: 'line 263 needs 2.0 times the ideal number of wavefronts',
+                          why: 'threads of a warp read different rows of the same bank',
+                          advice: 'LANE_PAIRS=1 would spread them',
+                          gain: 0.07,
+                          parameter: 'LANE_PAIRS',
+                          value: '1',
+                          line: {file: 'gemm_simt.cu', line: 263},
+                      },
+                      {
+                          rule: 'issue',
+                          seen: 'schedulers issue in 71% of the cycles',
+                          why: 'warps wait for data from shared memory',
+                          advice: '',
+                          gain: null,
+                      },
+                  ],
+              }
             : null,
         profiled_trial: best?.id ?? null,
-        reproduce: ['sweetspot tune configs/sgemm_2048.cfg --seed 1', 'sweetspot compare configs/sgemm_2048.cfg'],
+        reproduce: 'sweetspot tune configs/sgemm_2048.cfg --seed 1',
     };
 }
 
@@ -325,7 +314,7 @@ const job = (name, results, rest) => ({
 
 const report = (...jobs) => ({
     format: 'sweetspot-report',
-    version: 3,
+    version: 4,
     made: 1795332352,
     program: 'sweetspot 0.9',
     jobs,
@@ -353,7 +342,7 @@ function withMarkup() {
     });
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
-    one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce[0] = MARKUP;
+    one.findings.findings[0].seen = one.findings.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));

@@ -17,8 +17,9 @@ all('a job on three devices has a row for each, and a selector', 'devices', {}, 
     assert.deepEqual(
         await tab.value(`[...document.querySelectorAll('.overview tbody tr')].map(row =>
         row.lastElementChild.textContent)`),
-        ['NVIDIA H200', 'NVIDIA H100', 'NVIDIA A100', 'No trials yet. Run: sweetspot tune ' + 'configs/other.cfg']
+        ['NVIDIA H200', 'NVIDIA H100', 'NVIDIA A100', '–']
     );
+    assert.match(await soundText(tab), /No trials yet\. Run: sweetspot tune configs\/other\.cfg/);
     await tab.value(`document.querySelectorAll('.overview tbody a')[2].click()`);
     await tab.until(`document.querySelector('[data-choice="result"]')?.value === '2'`);
     assert.match(await tab.value(`document.querySelector('.keys').innerText`), /Slower/);
@@ -29,35 +30,25 @@ all('a job on three devices has a row for each, and a selector', 'devices', {}, 
 });
 
 all('the page is dark where the system is, charts too', 'one', {dark: true}, async tab => {
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
     await drawn(tab, 'progress');
     const look = `[getComputedStyle(document.body).backgroundColor,
         ${chart('progress')}.instance.getOption().yAxis[0].axisLabel.color]`;
     const dark = await tab.value(look);
     await tab.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: 'light'}]});
-    await tab.until(`document.documentElement.dataset.theme === 'light'`);
+    await tab.until(`matchMedia('(prefers-color-scheme: light)').matches`);
+    await tab.value(`new Promise(requestAnimationFrame)`);
     const light = await tab.value(look);
     assert.notEqual(dark[0], light[0]);
     assert.notEqual(dark[1], light[1]);
 });
 
-all('on paper every chart is drawn, light, and as wide as the sheet', 'one', {dark: true}, async tab => {
+all('on paper every chart is drawn', 'one', {}, async tab => {
     const pdf = await tab.pdf();
     assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
     assert.equal(
         await tab.value(`[...document.querySelectorAll('.chart')].filter(each => !each.figure.instance).length`),
         0
     );
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'dark');
-    await tab.value(`dispatchEvent(new Event('beforeprint'))`);
-    assert.equal(await tab.value(`document.documentElement.dataset.theme`), 'light');
-    assert.deepEqual(
-        await tab.value(`[...document.querySelectorAll('main figure, main table, .chart canvas')]
-        .filter(each => each.getBoundingClientRect().right > 690).map(each => each.outerHTML.slice(0, 80))`),
-        []
-    );
-    await tab.value(`dispatchEvent(new Event('afterprint'))`);
-    assert.equal(await tab.value(`document.documentElement.classList.contains('printing')`), false);
 });
 
 all('names with markup are text', 'markup', {}, async tab => {
@@ -119,8 +110,10 @@ test('a page whose data were cut off says so', async () => {
 
 all('48 jobs have rows with bars that can be sorted and filtered', 'many', {}, async tab => {
     const names = `[...document.querySelectorAll('.overview tbody th a')].map(each => each.textContent)`;
-    const press = name => `[...document.querySelectorAll('.overview thead button')].find(each =>
+    const press = name => `[...document.querySelectorAll('.overview thead th')].find(each =>
         each.textContent === '${name}').click()`;
+    const search = text => `(() => { const input = document.querySelector('.dt-search input');
+        input.value = '${text}'; input.dispatchEvent(new Event('input')); })()`;
     assert.equal((await tab.value(names)).length, 48);
     assert.match(
         await tab.value(`document.querySelector('.lead').textContent`),
@@ -135,19 +128,24 @@ all('48 jobs have rows with bars that can be sorted and filtered', 'many', {}, a
         ratios.toSorted((a, b) => b - a)
     );
     assert.equal(await tab.value(`document.querySelectorAll('[aria-sort="descending"]').length`), 1);
-    await tab.value(`(() => { const input = document.querySelector('input'); input.value = 'BF16_12';
-        input.dispatchEvent(new Event('input')); })()`);
+    await tab.value(search('BF16_12'));
+    await tab.until(`${names}.length === 2`);
     assert.deepEqual((await tab.value(names)).toSorted(), ['bf16_128', 'bf16_1280']);
-    await tab.value(`(() => { const input = document.querySelector('input'); input.value = '';
-        input.dispatchEvent(new Event('input')); })()`);
-    await tab.value(choose('verdict', 'slower'));
+    // A reader who comes back from a job finds the index as it was.
+    await tab.value(`document.querySelector('.overview tbody a').click()`);
+    await tab.until(`document.querySelector('.keys') !== null`);
+    await tab.value(`location.hash = ''`);
+    await tab.until(`document.querySelector('.overview') !== null`);
+    assert.deepEqual((await tab.value(names)).toSorted(), ['bf16_128', 'bf16_1280']);
+    await tab.value(search('slower'));
+    await tab.until(`${names}.length > 2`);
     const slower = await tab.value(
         `[...document.querySelectorAll('.overview .badge')].map(each => each.textContent)`
     );
     assert.ok(slower.length > 0 && slower.every(word => word === 'Slower'), slower.join());
-    // A bar grows from 1: of what is slower, to the left, and its whiskers have their own lines.
+    // A bar grows from 1: of what is slower, to the left.
     assert.equal(await tab.value(`document.querySelectorAll('.ratio-bar .below').length`), slower.length);
-    assert.equal(await tab.value(`document.querySelectorAll('.ratio-bar .whisker').length`), 3 * slower.length);
+    assert.equal(await tab.value(`document.querySelectorAll('.ratio-bar .whisker').length`), slower.length);
 });
 
 all('a page of a running job says so, and choices last from one view to the next', 'running', {}, async tab => {
@@ -166,7 +164,7 @@ all('what is drawn can be read, and every control reached with the keyboard', 'o
     assert.deepEqual(
         await tab.value(`[...document.querySelectorAll('figure')].filter(figure => !figure.querySelector('details'))
         .map(figure => figure.dataset.chart)`),
-        ['failures', 'final']
+        ['final']
     ); // whose table stands below
     await tab.value(`document.querySelectorAll('figure details').forEach(each => { each.open = true; })`);
     await tab.until(`[...document.querySelectorAll('figure details')].every(each => each.querySelector('tbody tr'))`);
@@ -194,7 +192,7 @@ all('links of the head lead to sections', 'one', {}, async tab => {
     assert.equal(await tab.value('document.activeElement.id'), 'counters');
 });
 
-all('the commands can be copied', 'one', {}, async tab => {
+all('the command can be copied', 'one', {}, async tab => {
     await tab.value(`document.getElementById('copy').scrollIntoView(), document.getElementById('copy').click()`);
     const said = `document.querySelector('#reproduce [role=status]').textContent`;
     await tab.until(`${said} !== ''`);
@@ -202,7 +200,7 @@ all('the commands can be copied', 'one', {}, async tab => {
         (await tab.value(said)) === 'Copied.'
             ? await tab.value(`navigator.clipboard.readText().catch(() => null)`)
             : await tab.value('String(getSelection())');
-    if (text !== null) assert.equal(text.trim(), VARIANTS.one().jobs[0].results[0].reproduce.join('\n'));
+    if (text !== null) assert.equal(text.trim(), VARIANTS.one().jobs[0].results[0].reproduce);
 });
 
 for (const [variant, hash] of [
@@ -297,7 +295,7 @@ real('the page of a replayed job draws as the samples do', async program => {
     await withPage(file, {}, async tab => {
         await everySection(tab);
         const ids = await everyChart(tab);
-        for (const id of ['progress', 'histogram', 'importance', 'pair', 'counters', 'final']) {
+        for (const id of ['progress', 'pair', 'counters', 'final']) {
             assert.ok(ids.includes(id), `${id} is missing: ${ids}`);
         }
         assert.match(await soundText(tab), /sgemm_2048[\s\S]*of 4,416 configurations|sgemm_2048/);

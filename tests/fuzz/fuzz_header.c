@@ -9,7 +9,7 @@
 #include "tuner/header/header.h"
 #include "tuner/header/header_parts.h"
 
-static void render(const json_t *sections)
+static void render(json_t *sections)
 {
     struct error err = {""};
     char *text = NULL;

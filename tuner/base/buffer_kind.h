@@ -1,4 +1,5 @@
-// What a buffer is for and what it is filled with: the words of the job file, which are also the protocol's.
+// Words of the job file that are also the protocol's: a buffer's direction and contents, and the kinds of
+// implementations.
 #ifndef SWEETSPOT_BUFFER_KIND_H
 #define SWEETSPOT_BUFFER_KIND_H
 
@@ -35,5 +36,23 @@ extern const char *const fill_text[];
 
 // Index of a word in a table that NULL ends, or -1. `word` may be NULL.
 int word_find(const char *const *words, const char *word);
+
+// The kinds of implementations (tuner/job/implementation.h), for requests as well.
+enum implementation_kind {
+    IMPLEMENTATION_NONE,
+    IMPLEMENTATION_CONFIGURATION, // of the job's space
+    IMPLEMENTATION_KERNEL,        // in a source
+    IMPLEMENTATION_BINARY,        // a kernel in a cubin or in PTX
+    IMPLEMENTATION_OPERATION,     // that a library, or the program itself, computes
+    IMPLEMENTATION_LIBRARY,       // a function of a shared library
+    IMPLEMENTATION_COMMAND,       // of the shell
+    IMPLEMENTATION_FILES,         // .npy files with the results
+};
+
+extern const char *const implementation_words[]; // by kind, NULL-terminated
+
+// The alignment that a header promises to kernels for the addresses of buffers, and that verification does not exceed.
+// The widest access of one thread, in bytes: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
+int promised_alignment(const char *arch);
 
 #endif

@@ -1,6 +1,8 @@
 // See child_process.h.
 #include "tuner/base/child_process.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,12 +11,80 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tuner/base/orphans.h"
-
 enum {
     FILES_MOST = 1 << 16, // not more: some programs close all that they could have open, one by one
-    FILES_SPARE = 64      // no pipe takes the last ones, which the store and the log need
+    FILES_SPARE = 64,     // no pipe takes the last ones, which the store and the log need
+    AT_A_TIME = 64 << 10, // bytes of output
+    ROUNDS = 100,         // of ending orphans
+    MARK_SIZE = 64,
 };
+
+#define VARIABLE "_SWEETSPOT_CHILD"
+
+void orphans_adopt(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+// A file of the kernel's lists the children of each thread.
+void orphans_list(struct children *all)
+{
+    all->count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *one; threads && (one = readdir(threads));) {
+        char path[300], number[32];
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", one->d_name);
+        FILE *file = fopen(path, "re");
+        while (file && all->count < CHILDREN_MOST && fscanf(file, "%31s", number) == 1)
+            all->pids[all->count++] = (pid_t)strtol(number, NULL, 10);
+        if (file) fclose(file);
+    }
+    if (threads) closedir(threads);
+    if (all->count == CHILDREN_MOST) all->count = 0;
+}
+
+static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
+{
+    snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
+}
+
+// In a new process, before exec: it and all that it starts have mark number `mark` of the process `parent`.
+static void orphans_mark(pid_t parent, unsigned mark)
+{
+    char value[MARK_SIZE];
+    write_mark(value, parent, mark);
+    setenv(VARIABLE, value, 1);
+}
+
+static bool has_mark(pid_t pid, const void *mark)
+{
+    const char *value = mark;
+    char path[64], *entry = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file && !found && getdelim(&entry, &room, 0, file) > 0)
+        found = !strncmp(entry, VARIABLE "=", sizeof VARIABLE) && !strcmp(entry + sizeof VARIABLE, value);
+    if (file) fclose(file);
+    free(entry);
+    return found;
+}
+
+void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user)
+{
+    struct children all;
+    size_t ended = 1;
+    for (int round = 0; ended && round < ROUNDS; round++) {
+        ended = 0;
+        orphans_list(&all);
+        for (size_t i = 0; i < all.count; i++) {
+            if (!chosen(all.pids[i], user)) continue;
+            kill(all.pids[i], SIGKILL);
+            ended += waitpid(all.pids[i], NULL, 0) == all.pids[i];
+        }
+    }
+}
 
 void child_close(int *fd)
 {
@@ -27,6 +97,15 @@ void child_close_all(struct child *c)
     child_close(&c->to);
     child_close(&c->from);
     child_close(&c->errors);
+}
+
+int child_poll(const struct child *c, bool reads, bool writes, struct pollfd *p)
+{
+    int n = 0;
+    if (c->from >= 0 && reads) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
+    if (c->errors >= 0 && reads) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
+    if (c->to >= 0 && writes) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
+    return n;
 }
 
 // Three pipes for each of many children are more than the usual 1024 files. Children get the limit that was there.
@@ -109,7 +188,11 @@ void child_kill(struct child *c, int *status)
     if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }
-    if (c->mark) orphans_end(c->mark);
+    if (c->mark) {
+        char value[MARK_SIZE];
+        write_mark(value, getpid(), c->mark);
+        orphans_end(has_mark, value);
+    }
     kill(-c->pid, SIGKILL);
     c->pid = 0;
 }
@@ -140,4 +223,43 @@ void child_describe(int status, char *out, size_t size)
         snprintf(out, size, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         snprintf(out, size, "ended with status %d", WEXITSTATUS(status));
+}
+
+static void end_line(struct child_output *w, child_output_visitor *visit, void *user)
+{
+    w->line[w->size] = 0;
+    if (w->size == sizeof w->line - 1) memcpy(w->line + w->size - 3, "...", 3);
+    w->size = 0;
+    if (!w->line[0]) return;
+    memcpy(w->last, w->line, sizeof w->last);
+    if (visit && w->heard < CHILD_OUTPUT_MOST) visit(user, w->last);
+}
+
+void child_output_take(struct child_output *w, const char *bytes, size_t size, child_output_visitor *visit, void *user)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (++w->heard == CHILD_OUTPUT_MOST && visit)
+            visit(user, "(it says more than 256 KiB: the rest is not logged)");
+        if (bytes[i] == '\n')
+            end_line(w, visit, user);
+        else if (bytes[i] != '\r' && w->size < sizeof w->line - 1)
+            w->line[w->size++] = bytes[i] != '\t' && iscntrl((unsigned char)bytes[i]) ? '?' : bytes[i];
+    }
+}
+
+void child_output_read(struct child_output *w, int *fd, child_output_visitor *visit, void *user)
+{
+    char bytes[4096];
+    for (size_t taken = 0; *fd >= 0 && taken < AT_A_TIME;) {
+        ssize_t n = read(*fd, bytes, sizeof bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return;
+        if (n == 0) {
+            end_line(w, visit, user);
+            child_close(fd); // poll would return at once for ever
+            return;
+        }
+        child_output_take(w, bytes, (size_t)n, visit, user);
+        taken += (size_t)n;
+    }
 }

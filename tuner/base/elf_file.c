@@ -1,5 +1,7 @@
 // See elf_file.h.
 #include "tuner/base/elf_file.h"
+#include "tuner/base/base.h"
+#include <ctype.h>
 
 const char *elf_open(struct elf_file *e, const void *bytes, size_t size)
 {
@@ -56,4 +58,128 @@ bool elf_symbol(const struct elf_file *e, const Elf64_Shdr *table, size_t index,
     memcpy(symbol, symbols + index * sizeof *symbol, sizeof *symbol);
     if (name) *name = elf_section(e, table->sh_link, &names) ? elf_text(e, &names, symbol->st_name) : NULL;
     return true;
+}
+
+bool shared_library_is_source(const char *path)
+{
+    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(dot, endings[i])) return true;
+    return false;
+}
+
+// Whether a file's head is of this program's kind of machine.
+static bool same_machine(const Elf64_Ehdr *head)
+{
+    Elf64_Ehdr own;
+    size_t size;
+    char *program = text_read_file("/proc/self/exe", &size);
+    bool same = !program || size < sizeof own;
+    if (!same) {
+        memcpy(&own, program, sizeof own);
+        same = own.e_machine == head->e_machine && own.e_ident[EI_CLASS] == head->e_ident[EI_CLASS];
+    }
+    free(program);
+    return same;
+}
+
+const char *shared_library_read(struct shared_library *l, const char *path)
+{
+    struct elf_file e;
+    Elf64_Shdr table;
+    Elf64_Sym symbol;
+    const char *name;
+    *l = (struct shared_library){0};
+    l->bytes = (unsigned char *)text_read_file(path, &l->size);
+    if (!l->bytes) return "cannot be read";
+    const char *wrong = elf_open(&e, l->bytes, l->size);
+    if (memcmp(e.head.e_ident, ELFMAG, SELFMAG) != 0) return "is not a shared library";
+    if (!same_machine(&e.head)) return "is a library for another kind of machine";
+    if (e.head.e_type != ET_DYN) return "is not a shared library: link it with -shared";
+    if (wrong) return "is cut off";
+    for (size_t i = 0; elf_section(&e, i, &table); i++) {
+        for (size_t k = 0; table.sh_type == SHT_DYNSYM && elf_symbol(&e, &table, k, &symbol, &name); k++) {
+            unsigned type = ELF64_ST_TYPE(symbol.st_info);
+            if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) || !name) continue;
+            l->functions = memory_grow(l->functions, l->function_count + 2, sizeof *l->functions);
+            l->functions[l->function_count++] = name;
+            l->functions[l->function_count] = NULL;
+        }
+    }
+    return NULL;
+}
+
+void shared_library_release(struct shared_library *l)
+{
+    free(l->functions);
+    free(l->bytes);
+    *l = (struct shared_library){0};
+}
+
+char *shared_library_lacks(const struct shared_library *l, const char *path, const char *function)
+{
+    const char *mangled = NULL;
+    bool found = false;
+    char *part = text_format("%zu%s", strlen(function), function);
+    for (size_t i = 0; i < l->function_count; i++) {
+        found |= !strcmp(l->functions[i], function);
+        if (!strncmp(l->functions[i], "_Z", 2) && strstr(l->functions[i], part)) mangled = l->functions[i];
+    }
+    free(part);
+    if (found) return NULL;
+    const char *nearest = l->functions ? text_nearest(function, l->functions) : NULL;
+    if (mangled)
+        return text_format("library '%s' has the function '%s' only under C++'s name '%s': declare it extern \"C\"",
+                           path, function, mangled);
+    return text_format("library '%s' has no function '%s'%s%s%s", path, function, nearest ? "; did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+// Of the Itanium C++ ABI's names, those of variables are read: <length><name>, and N .. E around several, with L for
+// internal linkage.
+static bool is_unnamed(const char *part, size_t length)
+{
+    return (length > 10 && !strncmp(part, "_INTERNAL_", 10)) || (length > 9 && !memcmp(part, "_GLOBAL__", 9)) ||
+           memmem(part, length, "_GLOBAL__N_", 11);
+}
+
+// Reads "4coef" at *at; 0: there is none.
+static size_t read_part(const char **at, const char **part)
+{
+    char *end;
+    if (**at == 'L') ++*at;
+    if (!isdigit((unsigned char)**at)) return 0;
+    unsigned long length = strtoul(*at, &end, 10);
+    if (!length || length > strlen(end)) return 0;
+    *part = end;
+    *at = end + length;
+    return length;
+}
+
+const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE])
+{
+    const char *at = symbol + 2, *part;
+    size_t filled = 0;
+    if (strncmp(symbol, "_Z", 2) != 0) return symbol;
+    bool nested = *at == 'N';
+    at += nested;
+    do {
+        size_t length = read_part(&at, &part);
+        if (!length) return symbol;
+        if (is_unnamed(part, length)) continue;
+        if (filled + 2 + length >= SYMBOL_TEXT_SIZE) return symbol;
+        if (filled) memcpy(out + filled, "::", 2), filled += 2;
+        memcpy(out + filled, part, length);
+        filled += length;
+    } while (nested && *at != 'E');
+    out[filled] = 0;
+    return filled && !strcmp(at, nested ? "E" : "") ? out : symbol;
+}
+
+bool symbol_is(const char *symbol, const char *name)
+{
+    char text[SYMBOL_TEXT_SIZE];
+    if (!strncmp(name, "::", 2)) name += 2;
+    return !strcmp(symbol, name) || !strcmp(symbol_text(symbol, text), name);
 }

@@ -28,4 +28,28 @@ const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t 
 // no so many.
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
+// The functions that a shared library defines, read from its file (ELF), without loading it.
+struct shared_library {
+    unsigned char *bytes;
+    size_t size, function_count;
+    const char **functions; // that it defines; ends with NULL, or NULL
+};
+
+// Whether a file's name is that of a source that can be built into a library: .cu, .c, .cc, .cpp or .cxx.
+bool shared_library_is_source(const char *path);
+// NULL: it is a shared library of this machine; else why not, static text ("is not a shared library"). Release it in
+// any case.
+const char *shared_library_read(struct shared_library *, const char *path);
+void shared_library_release(struct shared_library *);
+// Why it has no function of this name, with the nearest, malloc'ed; NULL: it has one. `path` is for the message.
+char *shared_library_lacks(const struct shared_library *, const char *path, const char *function);
+
+// Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef.
+// Whether a symbol is the variable of this name: as it is, or with its namespaces ("ns::coef"; unnamed ones are left
+// out). The name may also be the symbol itself, which is the way to name a variable template's instance.
+bool symbol_is(const char *symbol, const char *name);
+// The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
+enum { SYMBOL_TEXT_SIZE = 256 };
+const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
+
 #endif

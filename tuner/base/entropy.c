@@ -12,10 +12,8 @@ uint64_t entropy_draw(void)
     static int left;
     if (!left) {
         for (int i = 0; i < BLOCK; i += 32)
-            if (getrandom(block + i, 32 * sizeof *block, 0) != 32 * sizeof *block) {
-                fputs("sweetspot: cannot get random numbers from the system\n", stderr);
-                abort();
-            }
+            if (getrandom(block + i, 32 * sizeof *block, 0) != 32 * sizeof *block)
+                error_abort("cannot get random numbers from the system");
         left = BLOCK;
     }
     uint64_t drawn = block[--left];

@@ -28,6 +28,12 @@ int error_prefix(struct error *err, const char *format, ...)
     return -1;
 }
 
+void error_abort(const char *message)
+{
+    fprintf(stderr, "sweetspot: %s\n", message);
+    abort();
+}
+
 void fatal_error_set(struct fatal_error *f, int exit_status, const struct error *why)
 {
     if (f->set) return;

@@ -68,40 +68,33 @@ const struct execution_unit execution_units[UNIT_COUNT] = {
 };
 // clang-format on
 
-// Operations a clock and multiprocessor; from NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products
-// in FP16 twice as fast as in FP32: the table has the faster figure.
+// Operations a clock and multiprocessor, by peak, and at the end bytes between the L2 and the multiprocessors; from
+// NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products in FP16 twice as fast as in FP32: the table
+// has the faster figure.
 static const struct {
     int compute; // from this one on
-    double operations[PEAK_PRODUCTS];
-    double chip_bytes;
+    double per_clock[PEAK_CHIP + 1];
 } chips[] = {
-    //       FP64 FP32 FP64t  TF32  half   byte   four
-    {75, {4, 128, 0, 0, 1024, 2048, 4096}, 64},
-    {80, {64, 128, 128, 1024, 2048, 4096, 8192}, 64},
-    {86, {4, 256, 4, 512, 1024, 2048, 4096}, 64},
-    {87, {4, 256, 4, 512, 2048, 4096, 8192}, 64},
-    {89, {4, 256, 4, 512, 1024, 2048, 4096}, 64},
-    {90, {128, 256, 256, 2048, 4096, 8192, 8192}, 64},
-    {100, {128, 256, 256, 4096, 8192, 16384, 49152}, 128},
-    {120, {4, 256, 4, 1024, 2048, 4096, 8192}, 128},
+    //       FP64 FP32 FP64t  TF32  half   byte   four  -  chip
+    {75, {4, 128, 0, 0, 1024, 2048, 4096, 0, 64}},
+    {80, {64, 128, 128, 1024, 2048, 4096, 8192, 0, 64}},
+    {86, {4, 256, 4, 512, 1024, 2048, 4096, 0, 64}},
+    {87, {4, 256, 4, 512, 2048, 4096, 8192, 0, 64}},
+    {89, {4, 256, 4, 512, 1024, 2048, 4096, 0, 64}},
+    {90, {128, 256, 256, 2048, 4096, 8192, 8192, 0, 64}},
+    {100, {128, 256, 256, 4096, 8192, 16384, 49152, 0, 128}},
+    {120, {4, 256, 4, 1024, 2048, 4096, 8192, 0, 128}},
 };
 enum { CHIPS = sizeof chips / sizeof *chips, NEWEST = 121 };
-
-const char **pipe_names(void)
-{
-    const char **names = memory_new(UNIT_COUNT + 1, sizeof *names);
-    for (int i = 0; i < UNIT_COUNT; i++) names[i] = execution_units[i].name;
-    return names;
-}
 
 const struct execution_unit *pipe_find(const char *name, const char **nearest)
 {
     for (int i = 0; i < UNIT_COUNT; i++)
         if (!strcmp(execution_units[i].name, name)) return &execution_units[i];
     if (nearest) {
-        const char **names = pipe_names();
+        const char *names[UNIT_COUNT + 1] = {NULL};
+        for (int i = 0; i < UNIT_COUNT; i++) names[i] = execution_units[i].name;
         *nearest = text_nearest(name, names);
-        free(names);
     }
     return NULL;
 }
@@ -132,16 +125,7 @@ double pipe_peak(enum peak peak, int compute)
 {
     int row = chip_of(compute);
     double most = 0;
-    for (int i = 0; i < CHIPS && peak < PEAK_PRODUCTS; i++)
-        if ((row < 0 || i == row) && chips[i].operations[peak] > most) most = chips[i].operations[peak];
-    return most;
-}
-
-double pipe_chip_bytes(int compute)
-{
-    int row = chip_of(compute);
-    double most = 0;
-    for (int i = 0; i < CHIPS; i++)
-        if ((row < 0 || i == row) && chips[i].chip_bytes > most) most = chips[i].chip_bytes;
+    for (int i = 0; i < CHIPS && peak <= PEAK_CHIP; i++)
+        if ((row < 0 || i == row) && chips[i].per_clock[peak] > most) most = chips[i].per_clock[peak];
     return most;
 }

@@ -68,17 +68,14 @@ extern const struct execution_unit execution_units[UNIT_COUNT];
 
 // The pipe of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
 const struct execution_unit *pipe_find(const char *name, const char **nearest);
-// The names of all pipes, NULL at the end; the caller frees the array.
-const char **pipe_names(void);
 // Whether a device of an architecture has it.
 bool pipe_exists(const struct execution_unit *, int compute);
 // The pipe that a device has for it: itself, or one of `either`; NULL where it has neither.
 const struct execution_unit *pipe_on(const struct execution_unit *, int compute);
 
-// Operations per clock and multiprocessor by the data sheet, dense, a multiply-add being two. 0: the device has no such
-// pipe, or the data sheet does not say. An architecture that the table does not know has the highest of all.
+// Operations per clock and multiprocessor by the data sheet, dense, a multiply-add being two; for PEAK_CHIP bytes. 0:
+// the device has no such pipe, or the data sheet does not say. An architecture that the table does not know has the
+// highest of all.
 double pipe_peak(enum peak, int compute);
-// Bytes per clock and multiprocessor between the L2 and the multiprocessors, in the same form.
-double pipe_chip_bytes(int compute);
 
 #endif

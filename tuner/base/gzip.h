@@ -5,7 +5,7 @@
 
 #include "tuner/base/base.h"
 
-// The file's bytes, unpacked if they are gzip, with a NUL behind them. malloc'ed; *size may be NULL. NULL with a
+// The file's bytes, unpacked if they are gzip, with a NUL after them. malloc'ed; *size may be NULL. NULL with a
 // message: cannot be read, is damaged or cut off, there is no memory for it, or it is larger than 2 GiB when unpacked,
 // or above 64 MiB than 100 times the file.
 char *gzip_read_file(const char *path, size_t *size, struct error *);

@@ -11,21 +11,20 @@
 #include "tuner/base/base.h"
 
 struct hash {
-    XXH3_state_t *state;
+    XXH3_state_t state;
 };
 
 struct hash *hash_new(void)
 {
-    struct hash *h = memory_new(1, sizeof *h);
-    h->state = XXH3_createState();
-    if (!h->state) abort();
-    XXH3_128bits_reset(h->state);
+    struct hash *h = aligned_alloc(64, round_up(sizeof *h, 64));
+    if (!h) error_abort("out of memory");
+    XXH3_128bits_reset(&h->state);
     return h;
 }
 
 void hash_bytes(struct hash *h, const void *data, size_t size)
 {
-    XXH3_128bits_update(h->state, data, size);
+    XXH3_128bits_update(&h->state, data, size);
 }
 
 void hash_text(struct hash *h, const char *text)
@@ -37,10 +36,9 @@ void hash_text(struct hash *h, const char *text)
 
 void hash_finish(struct hash *h, char out[HASH_TEXT_SIZE])
 {
-    XXH128_hash_t digest = XXH3_128bits_digest(h->state);
+    XXH128_hash_t digest = XXH3_128bits_digest(&h->state);
     snprintf(out, HASH_TEXT_SIZE, "%016llx%016llx", (unsigned long long)digest.high64,
              (unsigned long long)digest.low64);
-    XXH3_freeState(h->state);
     free(h);
 }
 

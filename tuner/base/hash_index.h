@@ -4,6 +4,7 @@
 #ifndef SWEETSPOT_HASH_INDEX_H
 #define SWEETSPOT_HASH_INDEX_H
 
+#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 struct hash_slot {
@@ -38,5 +39,20 @@ static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
     uint64_t mixed = (hash ^ x) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(mixed ^ mixed >> 32);
 }
+
+// Numbers for texts: each new text gets the next number, a known text its old one.
+// Zeroed: empty.
+struct string_pool {
+    size_t count;
+    const char **texts; // by number; they live as long as the pool
+    size_t room;
+    struct hash_index index;
+    struct arena memory;
+};
+
+// The number of the text's first `length` bytes.
+size_t string_pool_put(struct string_pool *, const char *text, size_t length);
+int64_t string_pool_find(const struct string_pool *, const char *text); // or -1
+void string_pool_release(struct string_pool *);
 
 #endif

@@ -4,6 +4,7 @@
 #define SWEETSPOT_INPUT_FILE_H
 
 #include "tuner/base/base.h"
+#include "tuner/base/hash.h"
 
 // What people write by hand is smaller.
 enum { INPUT_FILE_TEXT_MOST = 64 << 20 };
@@ -11,12 +12,17 @@ enum { INPUT_FILE_TEXT_MOST = 64 << 20 };
 // A descriptor to read from, which the caller closes. -1 with errno and a message ("'x' is not a regular file").
 int input_file_open(const char *path, struct error *);
 // The same for an absolute path that must be below an absolute folder, for a path that another machine has named: no
-// part behind the folder may be ".." or a symbolic link. The folder itself may be one.
+// part after the folder may be ".." or a symbolic link. The folder itself may be one.
 int input_file_open_below(const char *folder, const char *path, struct error *);
 // Whether an absolute path begins with an absolute folder. By name: nothing is opened.
 bool input_file_is_below(const char *folder, const char *path);
-// The file's bytes with a NUL behind them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL
+// The file's bytes with a NUL after them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL
 // with errno and a message. *size may be NULL.
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *);
+
+// A hash of the command's text and of every regular file under `folder`, or by its absolute path, that is a word of it,
+// with the files of the same folder whose names have the same ending ("python3 ref.py": all *.py of its folder, which
+// it may import).
+void command_files_hash(const char *command, const char *folder, char hash[HASH_TEXT_SIZE]);
 
 #endif

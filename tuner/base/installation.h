@@ -7,8 +7,8 @@
 #define SWEETSPOT_VERSION "0.1"
 #endif
 
-// The path of another of our programs: beside this one, or in libexec/sweetspot. Only its name where this program's own
-// path is unknown. malloc'ed.
+// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Only its name where this
+// program's own path is unknown. malloc'ed.
 char *installation_program(const char *name);
 // The path of a worker: from the environment variable where it is set, else as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);

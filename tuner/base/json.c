@@ -32,9 +32,13 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
     return json_is_string(value) ? json_string_value(value) : fallback;
 }
 
-json_t *json_real_or_null(double value)
+bool json_array_has(const json_t *array, const char *text)
 {
-    return json_real(value);
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *element = json_string_value(json_array_get(array, i));
+        if (element && !strcmp(element, text)) return true;
+    }
+    return false;
 }
 
 json_t *json_brief_or_null(double value)
@@ -48,7 +52,7 @@ json_t *json_brief_or_null(double value)
 
 json_t *json_interval(const struct interval *i)
 {
-    return json_pack("[o, o, o]", json_real_or_null(i->value), json_real_or_null(i->low), json_real_or_null(i->high));
+    return json_pack("[o, o, o]", json_real(i->value), json_real(i->low), json_real(i->high));
 }
 
 struct interval json_get_interval(const json_t *object, const char *key)

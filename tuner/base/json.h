@@ -15,9 +15,8 @@ double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
 const char *json_get_string(const json_t *object, const char *key, const char *fallback); // borrowed
+bool json_array_has(const json_t *array, const char *text); // whether an element is this text
 
-// A real, or null for NaN and infinities (which JSON lacks). New reference.
-json_t *json_real_or_null(double value);
 // A number with seven digits, more than the precision of any measurement, or null. New reference.
 json_t *json_brief_or_null(double value);
 // A value with its confidence interval as [value, low, high], null for what is unknown. New reference.
@@ -39,7 +38,7 @@ json_t *json_make_string(const char *text);
 json_t *json_make_integer(int64_t value);
 json_t *json_make_real(double value);
 json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 1, 2))); // as json_sprintf
-// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * behind s, o and O. A value that
+// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * after s, o and O. A value that
 // is NULL is null.
 json_t *json_make(const char *format, ...);
 // Set and append, taking the reference. A value that is NULL sets no member, and is null in an array. -1 where there is

@@ -20,15 +20,9 @@
 
 #include <stdarg.h>
 
-static void end(const char *why)
-{
-    fprintf(stderr, "sweetspot: %s\n", why);
-    abort();
-}
-
 static json_t *made(json_t *value)
 {
-    if (!value) end("out of memory");
+    if (!value) error_abort("out of memory");
     return value;
 }
 
@@ -73,8 +67,8 @@ bool json_takes(const char *text)
     return true;
 }
 
-// malloc'ed, with a NUL behind it.
-static char *mended(const char *bytes, size_t length)
+// malloc'ed, with a NUL after it.
+static char *fixed(const char *bytes, size_t length)
 {
     char *copy = memory_new(length + 1, 1);
     memcpy(copy, bytes, length);
@@ -90,7 +84,7 @@ json_t *json_text(const char *bytes, size_t length)
 {
     json_t *string = json_stringn(bytes, length);
     if (string) return string;
-    char *copy = mended(bytes, length);
+    char *copy = fixed(bytes, length);
     string = made(json_stringn(copy, length));
     free(copy);
     return string;
@@ -106,7 +100,7 @@ json_t *json_make_format(const char *format, ...)
     va_list args;
     char *text = NULL;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) end("out of memory");
+    if (vasprintf(&text, format, args) < 0) error_abort("out of memory");
     va_end(args);
     json_t *string = json_make_string(text);
     free(text);
@@ -120,11 +114,11 @@ int json_put(json_t *object, const char *key, json_t *value)
         return -1;
     }
     if (json_takes(key)) {
-        if (json_object_set_new(object, key, value)) end("out of memory");
+        if (json_object_set_new(object, key, value)) error_abort("out of memory");
         return 0;
     }
-    char *copy = mended(key, strlen(key));
-    if (json_object_set_new(object, copy, value)) end("out of memory");
+    char *copy = fixed(key, strlen(key));
+    if (json_object_set_new(object, copy, value)) error_abort("out of memory");
     free(copy);
     return 0;
 }
@@ -135,14 +129,14 @@ int json_add(json_t *array, json_t *value)
         json_decref(value);
         return -1;
     }
-    if (json_array_append_new(array, value ? value : made(json_null()))) end("out of memory");
+    if (json_array_append_new(array, value ? value : made(json_null()))) error_abort("out of memory");
     return 0;
 }
 
 char *json_make_text(const json_t *value, size_t flags)
 {
     char *text = value ? json_dumps(value, flags | JSON_ENCODE_ANY) : strdup("null");
-    if (!text) end("out of memory");
+    if (!text) error_abort("out of memory");
     return text;
 }
 
@@ -152,7 +146,7 @@ struct packing {
     va_list values;
 };
 
-// The sign at hand, behind blanks and separators, and the way past it.
+// The next sign after blanks and separators, which it passes.
 static char next_sign(struct packing *p)
 {
     p->at += strspn(p->at, " \t\n,:");
@@ -168,7 +162,7 @@ static json_t *pack_object(struct packing *p)
     json_t *object = json_make_object();
     for (char sign; (sign = next_sign(p)) != '}';) {
         bool left_out;
-        if (sign != 's') end("a wrong format of json_pack");
+        if (sign != 's') error_abort("a wrong format of json_pack");
         const char *key = va_arg(p->values, const char *);
         json_t *value = pack_value(p, next_sign(p), &left_out);
         if (left_out)
@@ -211,7 +205,7 @@ static json_t *pack_value(struct packing *p, char sign, bool *left_out)
     else if (sign == 'o' || sign == 'O')
         value = va_arg(p->values, json_t *);
     else
-        end("a wrong format of json_pack");
+        error_abort("a wrong format of json_pack");
     *left_out = *p->at == '*' && !text && !value;
     p->at += *p->at == '*' || *p->at == '?';
     if (sign == 's') return json_make_string(text);

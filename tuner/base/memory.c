@@ -5,9 +5,8 @@
 
 static void *or_end(void *memory)
 {
-    if (memory) return memory;
-    fputs("sweetspot: out of memory\n", stderr);
-    abort();
+    if (!memory) error_abort("out of memory");
+    return memory;
 }
 
 void *memory_new(size_t count, size_t size)

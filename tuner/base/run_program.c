@@ -3,19 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/orphans.h"
 
-enum {
-    STEP = 50, // ms between looks at whether it has ended
-    ORPHAN_ROUNDS = 100,
-};
+enum { STEP = 50 }; // ms between looks at whether it has ended
 
 // In the new process: joins a new group, so that its children die with it, and it with this worker.
 static void become(const struct program_run *c, int out, pid_t parent)
@@ -51,33 +49,16 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-static bool is_among(pid_t pid, const struct children *all)
+// Whether a child is none of those that this process had before.
+static bool is_new(pid_t pid, const void *before)
 {
+    const struct children *all = before;
     for (size_t i = 0; i < all->count; i++)
-        if (all->pids[i] == pid) return true;
-    return false;
+        if (all->pids[i] == pid) return false;
+    return true;
 }
 
-// Ends what the program has left behind: its group, and what left the group (setsid) and became a child of this
-// process when its parent ended. Each that ends may leave others. `before`: the children that this process had.
-static void end_orphans(pid_t group, const struct children *before)
-{
-    struct children now;
-    size_t orphans = 1;
-    kill(-group, SIGKILL);
-    for (int round = 0; orphans && round < ORPHAN_ROUNDS; round++) {
-        orphans = 0;
-        orphans_list(&now);
-        for (size_t i = 0; i < now.count; i++) {
-            if (is_among(now.pids[i], before)) continue;
-            kill(now.pids[i], SIGKILL);
-            waitpid(now.pids[i], NULL, 0);
-            orphans++;
-        }
-    }
-}
-
-// Waits until it has ended, or until the deadline; then ends what it has left behind, and reads the rest of the output.
+// Waits until it has ended, or until the deadline; then ends its orphans, and reads the rest of the output.
 static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
                    const struct children *before)
 {
@@ -98,7 +79,10 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    end_orphans(pid, before);
+    // The processes of its group, and those that left the group (setsid) and became children of this process when their
+    // parent ended.
+    kill(-pid, SIGKILL);
+    orphans_end(is_new, before);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)
         open = read_some(from, end->output, &size);
     end->output[size] = 0;
@@ -135,4 +119,51 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     close(pipes[0]);
     end->seconds = clock_now() - start;
     return 0;
+}
+
+char *program_in_folder(const char *folder, size_t length, const char *name)
+{
+    char *path = text_format("%.*s/%s", (int)length, folder, name);
+    if (length && !access(path, X_OK)) return path;
+    free(path);
+    return NULL;
+}
+
+char *program_on_path(const char *name)
+{
+    char *found = NULL;
+    for (const char *at = getenv("PATH"); at && *at && !found; at += strspn(at, ":")) {
+        size_t length = strcspn(at, ":");
+        found = program_in_folder(at, length, name);
+        at += length;
+    }
+    return found;
+}
+
+char *program_of_toolkit(const char *home, const char *name)
+{
+    char *folder = text_join_path(home, "bin"), *found = program_in_folder(folder, strlen(folder), name);
+    free(folder);
+    return found;
+}
+
+int work_folder_make(const char *what, char path[PATH_MAX], struct error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(path, PATH_MAX, "%s/sweetspot-%s-XXXXXX", temporary && *temporary ? temporary : "/tmp", what);
+    return mkdtemp(path) ? 0 : error_set(err, "cannot create a folder '%s': %s", path, strerror(errno));
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+void work_folder_remove(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,6 +1,8 @@
-// A program run to its end, with a deadline.
+// Programs that are not ours: finding one, running it to its end with a deadline, and a folder for its files.
 #ifndef SWEETSPOT_RUN_PROGRAM_H
 #define SWEETSPOT_RUN_PROGRAM_H
+
+#include <limits.h>
 
 #include "tuner/base/base.h"
 
@@ -28,5 +30,17 @@ enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 // is killed. When it has ended, its children are killed, those that left its group (setsid) too. -1 with a message when
 // it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
+
+// The path of an executable file, malloc'ed; NULL where there is none. `length`: of the folder's name.
+char *program_in_folder(const char *folder, size_t length, const char *name);
+char *program_on_path(const char *name);
+// In the folder "bin" of a toolkit.
+char *program_of_toolkit(const char *home, const char *name);
+
+// A fresh folder for the files of one piece of work, under $TMPDIR or /tmp.
+// <temporary folder>/sweetspot-<what>-XXXXXX. -1 with a message.
+int work_folder_make(const char *what, char path[PATH_MAX], struct error *);
+// With all that is in it. Links are removed, and not followed.
+void work_folder_remove(const char *path);
 
 #endif

@@ -1,7 +1,9 @@
 // See settings.h.
 #include "tuner/base/settings.h"
 
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/limits.h"
+#include "tuner/base/record.h"
 
 static const char *const cache_text[] = {"cold", "warm", NULL};
 
@@ -40,58 +42,45 @@ void setting_set(const struct setting *s, void *to, double value)
     }
 }
 
-static json_t *write_one(const struct setting *s, const void *from)
+// How records (record.h) take a setting; a choice has no such form.
+static struct record_field as_record(const struct setting *s)
 {
-    const void *member = (const char *)from + s->offset;
-    switch (s->kind) {
-    case SETTING_BOOL:
-        return json_boolean(*(const bool *)member);
-    case SETTING_CHOICE:
-        return json_string(s->words[!*(const bool *)member]);
-    case SETTING_INTEGER:
-        return json_integer((json_int_t) * (const int64_t *)member);
-    case SETTING_NUMBER:
-    case SETTING_DURATION:
-        return json_real(*(const double *)member);
-    }
-    return NULL;
+    static const enum record_kind kinds[] = {[SETTING_BOOL] = RECORD_BOOL,
+                                             [SETTING_INTEGER] = RECORD_INTEGER,
+                                             [SETTING_NUMBER] = RECORD_REAL,
+                                             [SETTING_DURATION] = RECORD_REAL};
+    return (struct record_field){.name = s->name,
+                                 .kind = kinds[s->kind],
+                                 .offset = s->offset,
+                                 .flags = RECORD_ALWAYS,
+                                 .low = s->low,
+                                 .high = s->high};
 }
 
 json_t *settings_write(const struct setting *table, const void *from)
 {
     json_t *object = json_object();
-    for (const struct setting *s = table; s->name; s++)
-        if (s->location != SETTING_JOB) json_object_set_new(object, s->name, write_one(s, from));
-    return object;
-}
-
-// The number that stands for a value (of a choice, its word's place), or NaN if it is of another type.
-static double read_one(const struct setting *s, const json_t *value)
-{
-    switch (s->kind) {
-    case SETTING_BOOL:
-        return json_is_boolean(value) ? json_is_true(value) : NAN;
-    case SETTING_CHOICE:
-        for (int i = 0; i < 2 && json_is_string(value); i++)
-            if (!strcmp(s->words[i], json_string_value(value))) return !i;
-        return NAN;
-    case SETTING_INTEGER:
-        return json_is_integer(value) ? (double)json_integer_value(value) : NAN;
-    case SETTING_NUMBER:
-    case SETTING_DURATION:
-        return json_is_number(value) ? json_number_value(value) : NAN;
+    for (const struct setting *s = table; s->name; s++) {
+        const bool *choice = (const void *)((const char *)from + s->offset);
+        struct record_field f = as_record(s);
+        if (s->location == SETTING_JOB) continue;
+        json_object_set_new(object, s->name,
+                            s->kind == SETTING_CHOICE ? json_string(s->words[!*choice]) : record_get(&f, from));
     }
-    return NAN;
+    return object;
 }
 
 int settings_read(const struct setting *table, const json_t *object, void *to, struct error *err)
 {
     for (const struct setting *s = table; s->name; s++) {
         const json_t *value = s->location == SETTING_JOB ? NULL : json_object_get(object, s->name);
-        double number = value ? read_one(s, value) : s->fallback;
-        if (!(number >= s->low && number <= s->high))
-            return error_set(err, "setting '%s' is of the wrong type, or outside %g to %g", s->name, s->low, s->high);
-        setting_set(s, to, number);
+        struct record_field f = as_record(s);
+        setting_set(s, to, s->fallback);
+        if (!value) continue;
+        if (s->kind != SETTING_CHOICE && record_take(&f, "the settings", value, to, NULL, err)) return -1;
+        int word = s->kind == SETTING_CHOICE ? word_find(s->words, json_string_value(value)) : 0;
+        if (word < 0) return error_set(err, "setting '%s' is of the wrong type", s->name);
+        if (s->kind == SETTING_CHOICE) setting_set(s, to, !word);
     }
     return 0;
 }

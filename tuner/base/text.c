@@ -8,23 +8,17 @@
 #include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 
-static void out_of_memory(void)
-{
-    fputs("sweetspot: out of memory\n", stderr);
-    abort();
-}
-
 char *text_copy(const char *text)
 {
     char *copy = strdup(text);
-    if (!copy) out_of_memory();
+    if (!copy) error_abort("out of memory");
     return copy;
 }
 
 char *text_format_list(const char *format, va_list args)
 {
     char *text = NULL;
-    if (vasprintf(&text, format, args) < 0) out_of_memory();
+    if (vasprintf(&text, format, args) < 0) error_abort("out of memory");
     return text;
 }
 

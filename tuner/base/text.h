@@ -29,7 +29,7 @@ char *text_join(const char *const *words, const char *separator);
 // random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
-// In the text of a configuration, "A=1,B=x": where the next NAME=VALUE begins, behind a comma that a name and '='
+// In the text of a configuration, "A=1,B=x": where the next NAME=VALUE begins, after a comma that a name and '='
 // follow; NULL: none does. No value of a parameter has one in it (space_add_parameter), so that such texts can be taken
 // apart without a list of the names. *length (may be NULL) is that of what stands before.
 const char *text_next_item(const char *text, size_t *length);
@@ -52,7 +52,7 @@ int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
 
-// The bytes of a regular file with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL. What a user
+// The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. What a user
 // names is read by input_file.h, which says what is wrong with it.
 char *text_read_file(const char *path, size_t *size);
 

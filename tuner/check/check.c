@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "tuner/base/base.h"
+#include "tuner/setup/request.h"
 
 void check_add(struct mistakes *m, struct location at, const char *format, ...)
 {
@@ -11,7 +12,9 @@ void check_add(struct mistakes *m, struct location at, const char *format, ...)
     va_start(args, format);
     char *text = text_format_list(format, args);
     va_end(args);
-    mistakes_add_in(m, at.file, at.line, "%s", text);
+    size_t i = 0;
+    while (i < m->count && (m->list[i].line != at.line || strcmp(m->list[i].text, text) != 0)) i++;
+    if (i == m->count) mistakes_add_in(m, at.file, at.line, "%s", text);
     free(text);
 }
 
@@ -30,29 +33,69 @@ struct location check_stage_location(const struct job *job, size_t stage, const 
     return at;
 }
 
-static void scan(struct source_scan *to, const struct job *job, const char *path, const char *entry)
+static void add_kernels(struct source_scan *scan, struct scanned_file *f)
 {
-    // The folders that -I names come after the job's own.
-    size_t count = job->include_count;
-    char **include = memory_new(count + 2 * job->option_count, sizeof *include);
-    for (size_t i = 0; i < count; i++) include[i] = text_copy(job->includes[i]);
-    for (size_t i = 0; i < job->option_count; i++) {
-        const char *option = job->options[i];
-        if (!strncmp(option, "-I", 2) && option[2]) include[count++] = text_copy(option + 2);
-        if (!strncmp(option, "--include-path=", 15)) include[count++] = text_copy(option + 15);
-        if (!strcmp(option, "-I") && i + 1 < job->option_count) include[count++] = text_copy(job->options[i + 1]);
+    const struct cuda_token *name;
+    bool is_template;
+    for (size_t from = 0; (name = cuda_file_next_kernel(&f->file, &from, &is_template));)
+        memory_add(scan->kernels, scan->kernel_count) =
+            (struct scanned_kernel){cuda_token_copy(&f->file.memory, name), f->path, name->line, is_template};
+}
+
+// Takes a file's path and text, and follows its includes, but those in comments and strings.
+static void scan_file(struct source_scan *scan, struct source *s, size_t file)
+{
+    struct source_file *from = &s->files[file];
+    struct scanned_file *to = &memory_add(scan->files, scan->file_count);
+    to->path = from->path;
+    cuda_file_init(&to->file, from->text);
+    from->path = from->text = NULL;
+    scan->pastes |= to->file.pastes;
+    add_kernels(scan, to);
+    for (size_t i = 0; i < from->includes.count; i++) {
+        const struct include *include = &from->includes.list[i];
+        bool found = from->target[i] < s->file_count;
+        if (!include->real || include->kind != INCLUDE_DIRECTIVE) continue;
+        if (found && s->files[from->target[i]].text && s->files[from->target[i]].inode) // not a stand-in
+            scan_file(scan, s, from->target[i]);
+        else if (!found && !scan->missing && (include->computed || *include->name == '"'))
+            scan->missing = text_format("%.*s", (int)strcspn(include->name + !include->computed, "\""),
+                                        include->name + !include->computed);
     }
-    source_scan_file(to, path, include, count);
-    for (size_t i = 0; i < count; i++) free(include[i]);
-    free(include);
-    for (size_t i = 0; i < job->option_count; i++) source_scan_text(to, job->options[i]);
-    for (size_t i = 0; i < job->define_count; i++) source_scan_text(to, job->defines[i].value);
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
-        const struct parameter *p = space_parameter(job->space, i);
-        for (size_t v = 0; p->kind == PARAMETER_STRING && v < p->count; v++)
-            source_scan_text(to, symbols_text(job->symbols, p->values[v]));
+}
+
+static void open_scan(struct source_scan *scan, const struct job *job, const char *path)
+{
+    struct source source;
+    struct error err;
+    *scan = (struct source_scan){0};
+    if (request_source_open(job, path, &source, &err)) scan->missing = text_copy(err.message);
+    if (source.file_count) scan_file(scan, &source, 0);
+    source_release(&source);
+}
+
+static void release_scan(struct source_scan *scan)
+{
+    for (size_t i = 0; i < scan->file_count; i++) {
+        free(scan->files[i].path);
+        cuda_file_release(&scan->files[i].file);
     }
-    if (entry) source_scan_text(to, entry);
+    free(scan->files);
+    free(scan->kernels);
+    free(scan->missing);
+    *scan = (struct source_scan){0};
+}
+
+bool source_scan_uses(const struct source_scan *scan, const char *name)
+{
+    for (size_t i = 0; i < scan->file_count; i++) {
+        const struct cuda_file *f = &scan->files[i].file;
+        for (size_t k = 0; k < f->line_name_count; k++)
+            if (!strcmp(f->line_names[k].name, name)) return true;
+        for (size_t k = 0; k < f->tokens.count; k++)
+            if (f->tokens.items[k].kind == CUDA_NAME && cuda_token_is(&f->tokens.items[k], name)) return true;
+    }
+    return false;
 }
 
 void check_open(struct check *c, const struct job *job, const struct device_limits *limits, const char *arch)
@@ -60,21 +103,14 @@ void check_open(struct check *c, const struct job *job, const struct device_limi
     *c = (struct check){.job = job, .limits = limits, .arch = arch};
     const struct implementation *r = &job->reference;
     bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->source || strcmp(r->path, job->source) != 0);
-    if (job->source) scan(&c->template, job, job->source, NULL);
-    for (size_t s = 0; s < job->stage_count; s++) {
-        source_scan_text(&c->template, job->stages[s].entry);
-        for (size_t i = 0; i < job->stages[s].define_count; i++)
-            source_scan_text(&c->template, job->stages[s].defines[i].value);
-    }
-    if (own) scan(&c->reference, job, r->path, r->stage.entry);
-    source_scan_finish(&c->template);
-    source_scan_finish(&c->reference);
+    if (job->source) open_scan(&c->template, job, job->source);
+    if (own) open_scan(&c->reference, job, r->path);
 }
 
 void check_release(struct check *c)
 {
-    source_scan_release(&c->template);
-    source_scan_release(&c->reference);
+    release_scan(&c->template);
+    release_scan(&c->reference);
     mistakes_release(&c->mistakes);
     mistakes_release(&c->doubts);
 }

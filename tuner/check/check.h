@@ -4,8 +4,28 @@
 #define SWEETSPOT_CHECK_H
 
 #include "tuner/check/signature.h"
-#include "tuner/check/source_scan.h"
 #include "tuner/job/job.h"
+#include "tuner/source/cuda_file.h"
+
+// A kernel's source with the files of the user's that it includes.
+struct scanned_file {
+    char *path;
+    struct cuda_file file;
+};
+
+struct scanned_kernel {
+    const char *name, *path;
+    int line;
+    bool is_template;
+};
+
+struct source_scan {
+    size_t file_count, kernel_count;
+    struct scanned_file *files;
+    struct scanned_kernel *kernels; // __global__ functions, those that are only declared too
+    bool pastes;                    // has ##, so that names may be made that are not in the files
+    char *missing;                  // an #include "file" that was not found, or of a macro; NULL: none
+};
 
 struct check {
     const struct job *job;
@@ -19,12 +39,12 @@ struct check {
 void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
 void check_release(struct check *);
 
-// Adds a mistake or doubt at a place of the job file.
-void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Whether the files have a name other than to define it or in its own guard.
+bool source_scan_uses(const struct source_scan *, const char *name);
 
-// Drops repeated items from this number on, because stages share kernels and configurations share stages.
-// (check_arguments.c)
-void check_drop_repeated(struct mistakes *, size_t from);
+// Adds a mistake or doubt at a place of the job file, unless it is there already: stages share kernels, and
+// configurations share stages.
+void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Where a stage's setting is: stages[1].launch.grid, or launch.grid where the job has no list of stages. The stage
 // after the last one is the reference's. `number`: the element of a list; -1: the setting itself. `member`: of the
@@ -38,11 +58,9 @@ void check_arguments(struct check *, const uint16_t *config, size_t unit, const 
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Textures and surfaces against what devices take. (check_bindings.c)
 void check_images(struct check *);
-// Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
-// (check_signatures.c)
-int check_signatures(struct check *, char *const *compiler, struct error *);
-// Builds the libraries that the job gives by their sources, into a cache (NULL: none). -1 as above. (check_builds.c)
-int check_builds(struct check *, char *const *compiler, const char *cache, struct error *);
+// Asks a compile worker (its command line) about all kernels, and builds the libraries that the job gives by their
+// sources, into a cache (NULL: none). -1 with a message where it cannot be asked. (check_signatures.c)
+int check_signatures(struct check *, char *const *compiler, const char *cache, struct error *);
 // Parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
 // Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
@@ -51,11 +69,15 @@ bool check_launch_reads(const struct job *, int slot);
 bool check_is_macro(const struct job *, const char *name);
 // Files of values, libraries and binaries. (check_files.c)
 void check_files(struct check *);
-// Launches against the device's limits. (check_launches.c)
+// Launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
-// Features that the job uses and the architecture lacks; for sources that do not compile, those that the sources use.
-// (check_architecture.c)
-void check_architecture(struct check *);
-void check_needs(struct check *);
+
+// What a compiler's log means for people (compile_hints.c).
+// Why a compiler that takes nvcc's sources may refuse this one, by its log. Static text; NULL: nothing is known of it.
+const char *compile_hint(const char *log);
+// All lines of a log's first error, indented, with the source's path and line, and how many more there are. malloc'ed.
+char *compile_first_error(const char *log, const char *source);
+// The first line that names an error, or the log's first line. malloc'ed.
+char *compile_first_line(const char *log);
 
 #endif

@@ -1,6 +1,4 @@
 // Entries that the source lacks, and arguments that the kernel does not take. See check.h.
-#include <ctype.h>
-
 #include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
@@ -8,9 +6,7 @@ enum { TENSOR_MAP_BYTES = 128 };
 
 // A launch as the job file has it: the stage, and where its entry and its arguments are.
 struct launch {
-    const struct stage *stage;
-    const struct argument *arguments;
-    size_t argument_count;
+    struct stage stage;
     struct location entry;
     size_t owner; // the stage whose arguments they are
 };
@@ -141,16 +137,16 @@ static void check_map(struct check *c, struct location at, const char *what, con
 
 static void check_launch_arguments(struct check *c, const struct launch *l, const struct kernel_signature *s)
 {
-    if (s->parameter_count != l->argument_count) {
+    if (s->parameter_count != l->stage.argument_count) {
         char *takes = kernel_signature_text(s);
         check_add(&c->mistakes, check_stage_location(c->job, l->owner, "arguments", -1, ""),
                   "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
-                  s->parameter_count == 1 ? "" : "s", takes, l->argument_count);
+                  s->parameter_count == 1 ? "" : "s", takes, l->stage.argument_count);
         free(takes);
         return;
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
-        const struct argument *a = &l->arguments[i];
+        const struct argument *a = &l->stage.arguments[i];
         struct location at = check_stage_location(c->job, l->owner, "arguments", (int)i, "");
         char *what = text_format("argument %zu", i + 1);
         if (a->map)
@@ -167,12 +163,12 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
     }
 }
 
-static const struct source_kernel *find_kernel(const struct source_scan *scan, const char *name, size_t *count)
+static const struct scanned_kernel *find_kernel(const struct source_scan *scan, const char *name, size_t *count)
 {
-    const struct source_kernel *found = NULL;
+    const struct scanned_kernel *found = NULL;
     *count = 0;
     for (size_t i = 0; i < scan->kernel_count; i++) {
-        if (strcmp(scan->kernels[i].at.name, name) != 0) continue;
+        if (strcmp(scan->kernels[i].name, name) != 0) continue;
         found = &scan->kernels[i];
         ++*count;
     }
@@ -204,8 +200,8 @@ static bool is_kernel(const struct job *job, const struct source_scan *scan, con
 {
     char *base = base_name(entry);
     size_t count;
-    bool found = find_kernel(scan, base, &count) || scan->missing.line || scan->pastes || check_is_macro(job, base);
-    for (size_t i = 0; i < scan->macro_count && !found; i++) found = !strcmp(scan->macros[i].at.name, base);
+    bool found = find_kernel(scan, base, &count) || scan->missing || scan->pastes || check_is_macro(job, base);
+    for (size_t i = 0; i < scan->file_count && !found; i++) found = cuda_file_find_macro(&scan->files[i].file, base);
     for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
     free(base);
     return found;
@@ -218,27 +214,27 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
     struct mistakes *m = &c->mistakes;
     char *base = base_name(s->entry);
     size_t count, listed = 0;
-    const struct source_kernel *kernel = find_kernel(scan, base, &count);
+    const struct scanned_kernel *kernel = find_kernel(scan, base, &count);
     const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
     for (size_t i = 0; i < scan->kernel_count; i++) {
         size_t k = 0;
-        while (k < listed && strcmp(names[k], scan->kernels[i].at.name) != 0) k++;
-        if (k == listed) names[listed++] = scan->kernels[i].at.name;
+        while (k < listed && strcmp(names[k], scan->kernels[i].name) != 0) k++;
+        if (k == listed) names[listed++] = scan->kernels[i].name;
     }
     const char *unmangled = NULL;
     for (size_t i = 0; i < listed && !unmangled; i++)
         if (is_mangled(s->entry, names[i])) unmangled = names[i];
     if (kernel && kernel->is_template && !strchr(s->entry, '<')) {
         check_add(m, l->entry, "kernel '%s' (%s:%d) is a template: name an instance, e.g. entry = \"%s<float>\"", base,
-                  kernel->at.file, kernel->at.line, base);
+                  kernel->path, kernel->line, base);
     } else if (kernel && count > 1 && !strchr(s->entry, '<')) {
         check_add(m, l->entry,
                   "there are %zu kernels '%s' (%s:%d is the last one), and 'entry' does not say which: "
                   "give it a name of its own",
-                  count, base, kernel->at.file, kernel->at.line);
+                  count, base, kernel->path, kernel->line);
     } else if (kernel) {
-        check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->at.file,
-                  kernel->at.line, s->problem);
+        check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->path, kernel->line,
+                  s->problem);
     } else if (unmangled) {
         check_add(m, l->entry, "'%s' is the name that kernel '%s' has in compiled code: write entry = \"%s\"", s->entry,
                   unmangled, unmangled);
@@ -258,34 +254,12 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
 static struct launch launch_of(const struct job *job, size_t stage)
 {
     bool reference = stage >= job->stage_count;
-    const struct stage *own = reference ? &job->reference.stage : &job->stages[stage], *owner = own;
-    struct launch l = {.stage = own, .owner = stage};
-    if (reference && !own->argument_count) {
-        l.owner = 0;
-        owner = &job->stages[0];
-    }
-    l.arguments = owner->arguments;
-    l.argument_count = owner->argument_count;
+    struct launch l = {reference ? job_stage_of(job, &job->reference) : job->stages[stage], .owner = stage};
+    if (reference && !job->reference.stage.argument_count) l.owner = 0;
     l.entry = reference                          ? job_location(job, "reference.kernel")
               : job_location(job, "stages").line ? check_stage_location(job, stage, "entry", -1, "")
                                                  : job_location(job, "kernel.entry");
     return l;
-}
-
-void check_drop_repeated(struct mistakes *m, size_t from)
-{
-    size_t kept = from;
-    for (size_t i = from; i < m->count; i++) {
-        size_t k = 0;
-        while (k < kept && (m->list[k].line != m->list[i].line || strcmp(m->list[k].text, m->list[i].text) != 0)) k++;
-        if (k == kept) {
-            m->list[kept++] = m->list[i];
-            continue;
-        }
-        free(m->list[i].file);
-        free(m->list[i].text);
-    }
-    m->count = kept;
 }
 
 void check_arguments(struct check *c, const uint16_t *config, size_t unit, const struct signatures *all)
@@ -293,12 +267,11 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
     const struct job *job = c->job;
     const struct source_scan *scan = !config && c->reference.file_count ? &c->reference : &c->template;
     size_t first = config ? 0 : job->stage_count, end = config ? job->stage_count : job->stage_count + 1;
-    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     for (size_t k = 0; k < all->count; k++)
         for (size_t s = first; s < end; s++) {
             struct launch l = launch_of(job, s);
             const struct kernel_signature *known = &all->list[k];
-            if (!l.stage->operation && l.stage->unit == unit && !strcmp(l.stage->entry, known->entry)) {
+            if (!l.stage.operation && l.stage.unit == unit && !strcmp(l.stage.entry, known->entry)) {
                 if (known->problem)
                     explain_entry(c, &l, scan, all, known);
                 else if (!is_kernel(job, scan, all, known->entry))
@@ -308,6 +281,4 @@ void check_arguments(struct check *c, const uint16_t *config, size_t unit, const
                     check_launch_arguments(c, &l, known);
             }
         }
-    check_drop_repeated(&c->mistakes, mistakes);
-    check_drop_repeated(&c->doubts, doubts);
 }

@@ -1,6 +1,6 @@
 // Constants that the source does not have, or not as the job says, and images that no device takes. See check.h.
 #include "tuner/base/base.h"
-#include "tuner/base/symbol_name.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 
 enum { CONSTANT_MEMORY = 64 << 10 };
@@ -8,14 +8,12 @@ enum { CONSTANT_MEMORY = 64 << 10 };
 // The most bytes that a buffer has on any problem; 0 where its shape has no value.
 static size_t most_bytes(const struct job *job, const struct buffer *b)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), rows, cols, most = 0;
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), count, most = 0;
     for (size_t p = 0; p < job->problem_count; p++) {
-        rows = 1;
-        if (job_problem_values(job, NULL, p, values, NULL) || expr_eval(b->cols, values, &cols, NULL) ||
-            (b->rows && expr_eval(b->rows, values, &rows, NULL)))
-            continue;
-        if (__builtin_mul_overflow(rows, cols, &rows)) rows = INT64_MAX / 8;
-        if (rows > most) most = rows;
+        struct operand o;
+        if (job_problem_values(job, NULL, p, values, NULL) || job_buffer_shape(b, values, &o, NULL)) continue;
+        if (__builtin_mul_overflow(o.rows, o.cols, &count)) count = INT64_MAX / 8;
+        if (count > most) most = count;
     }
     free(values);
     return (size_t)most * element_size(b->type);
@@ -70,7 +68,6 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     const struct stage own = job_stage_of(job, &job->reference), *stages = config ? job->stages : &own;
     const char *source = config ? job->source : job->reference.path;
     size_t count = config ? job->stage_count : 1, total = 0;
-    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
         check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),
@@ -87,8 +84,6 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
         else if (!b->optional && !takes_pointer(stages, count, (int)i))
             check_missing(c, at, b, source, all);
     }
-    check_drop_repeated(&c->mistakes, mistakes);
-    check_drop_repeated(&c->doubts, doubts);
 }
 
 // Where an argument stands that sees a buffer by an object.

@@ -4,7 +4,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/input_file.h"
-#include "tuner/base/shared_library.h"
 #include "tuner/check/check.h"
 
 // Values of a buffer from a file, for every problem.
@@ -28,21 +27,20 @@ static void check_values(struct check *c, struct location at, const char *path, 
         check_add(&c->mistakes, at, "'%s' has bytes without a type, which are read as FP8 alone, and buffer '%s' is %s",
                   path, b->name, element_name(b->type));
     for (size_t p = 0; p < job->problem_count; p++) {
-        int64_t rows = 1, cols = 0;
-        if (job_problem_values(job, NULL, p, values, &err) || expr_eval(b->cols, values, &cols, &err) ||
-            (b->rows && expr_eval(b->rows, values, &rows, &err)))
+        struct operand o;
+        if (job_problem_values(job, NULL, p, values, &err) || job_buffer_shape(b, values, &o, &err))
             break; // said elsewhere
-        if (npy.count != (size_t)(rows * cols)) {
+        if (npy.count != (size_t)(o.rows * o.cols)) {
             check_add(&c->mistakes, at,
                       "'%s' has %zu elements (%s), but buffer '%s' of problem %s has %" PRId64 " x %" PRId64, path,
-                      npy.count, shape.text ? shape.text : "", b->name, job->problems[p].name, rows, cols);
+                      npy.count, shape.text ? shape.text : "", b->name, job->problems[p].name, o.rows, o.cols);
             break;
         }
-        if (npy.dimensions > 1 && rows > 1 && npy.shape[npy.dimensions - 1] != (size_t)cols) {
+        if (npy.dimensions > 1 && o.rows > 1 && npy.shape[npy.dimensions - 1] != (size_t)o.cols) {
             check_add(&c->doubts, at,
                       "'%s' is %s, but buffer '%s' of problem %s is %" PRId64 " x %" PRId64
                       ": is it a transposed array?",
-                      path, shape.text, b->name, job->problems[p].name, rows, cols);
+                      path, shape.text, b->name, job->problems[p].name, o.rows, o.cols);
             break;
         }
     }

@@ -36,6 +36,23 @@ static struct location place_of(const struct check *c, size_t stage, const char 
     return check_stage_location(c->job, stage < c->job->stage_count ? stage : 0, member, -1, "");
 }
 
+// Features that the job uses and the architecture lacks.
+static void check_architecture(struct check *c)
+{
+    const struct job *job = c->job;
+    if (c->limits->compute >= 90) return;
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage *stage = &job->stages[s];
+        for (size_t i = 0; i < stage->argument_count; i++)
+            if (stage->arguments[i].map)
+                check_add(&c->doubts, check_stage_location(job, s, "arguments", (int)i, ""),
+                          "a tensor map needs compute capability 9.0 (sm_90); %s has none", c->arch);
+        if (stage->overlap)
+            check_add(&c->doubts, check_stage_location(job, s, "launch.overlap", -1, ""),
+                      "'overlap' needs compute capability 9.0 (sm_90); launches on %s do not overlap", c->arch);
+    }
+}
+
 void check_launches(struct check *c)
 {
     const struct job *job = c->job;
@@ -63,4 +80,5 @@ void check_launches(struct check *c)
                   ", e.g. %s: %s; a constraint would leave them out",
                   failed, looked, looked < size ? " looked at" : "", c->limits->compute, example, first.message);
     free(example);
+    check_architecture(c);
 }

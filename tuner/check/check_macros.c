@@ -35,14 +35,33 @@ bool check_launch_reads(const struct job *job, int slot)
 // Whether a derived name or a constraint has the parameter, by its text: constraints are the space's.
 static bool mentioned(const struct job *job, const char *name, int slot)
 {
-    struct source_scan words = {0};
     bool found = false;
     for (size_t d = 0; d < job->derived_count; d++) found |= reads(job->derived[d].value, slot);
     for (size_t i = 0; i < space_constraint_count(job->space); i++)
-        source_scan_text(&words, space_constraint_text(job->space, i));
-    source_scan_finish(&words);
-    found |= source_scan_uses(&words, name) != NULL;
-    source_scan_release(&words);
+        found |= cuda_text_has(space_constraint_text(job->space, i), name);
+    return found;
+}
+
+static bool defines_have(const struct macro *list, size_t count, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++) found |= cuda_text_has(list[i].value, name);
+    return found;
+}
+
+// Whether the job itself uses the name in what a compiler gets: options, entries, and the values of macros.
+static bool compiled_with(const struct job *job, const char *name)
+{
+    bool found = defines_have(job->defines, job->define_count, name);
+    for (size_t i = 0; i < job->option_count; i++) found |= cuda_text_has(job->options[i], name);
+    for (size_t i = 0; i < job->stage_count; i++)
+        found |= cuda_text_has(job->stages[i].entry, name) ||
+                 defines_have(job->stages[i].defines, job->stages[i].define_count, name);
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *p = space_parameter(job->space, i);
+        for (size_t v = 0; p->kind == PARAMETER_STRING && v < p->count; v++)
+            found |= cuda_text_has(symbols_text(job->symbols, p->values[v]), name);
+    }
     return found;
 }
 
@@ -54,25 +73,24 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     int slot = symbols_find(job->symbols, name);
     struct location at = job_location(job, "parameters[%zu].name", parameter);
     if (job->parameter_options[parameter]) return; // the compiler uses it
-    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
+    if (!s->file_count || source_scan_uses(s, name) || compiled_with(job, name) || check_launch_reads(job, slot))
+        return;
     if (defined_again) return; // said already
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
                   "parameter '%s' changes nothing but what is valid: neither the source nor a launch uses it", name);
-    else if (s->missing.line || s->pastes)
+    else if (s->missing || s->pastes)
         check_add(&c->doubts, at,
                   "parameter '%s' seems to change nothing: no launch uses it, and the source has no "
                   "such word%s%s",
-                  name, s->missing.line ? " (not read: " : " (but ##, which makes words)",
-                  s->missing.line ? s->missing.name : "");
+                  name, s->missing ? " (not read: " : " (but ##, which makes words)", s->missing ? s->missing : "");
     else
         check_add(&c->mistakes, at, "parameter '%s' changes nothing: neither the source nor a launch uses it", name);
 }
 
 bool check_is_macro(const struct job *job, const char *name)
 {
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
+    if (job_parameter(job, name) >= 0) return true;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return true;
     for (size_t s = 0; s < job->stage_count; s++)
@@ -81,41 +99,53 @@ bool check_is_macro(const struct job *job, const char *name)
     return false;
 }
 
-// Whether the #define is in an #ifndef of one of the job's macros, and so never read.
-static bool is_left_out(const struct job *job, const struct source_macro *m)
+// Whether a line of the source counts in all configurations: no condition is around it that the job, or the source
+// itself, decides.
+static bool always_counts(const struct job *job, const struct cuda_file *f, int line)
 {
-    bool found = false;
-    for (const char *p = m->guards + 1; *p && !found; p += strcspn(p, " ") + 1) {
-        char *guard = text_format("%.*s", (int)strcspn(p, " "), p);
-        found = check_is_macro(job, guard);
-        free(guard);
+    for (size_t i = 0; i < f->condition_count; i++) {
+        const struct cuda_condition *c = &f->conditions[i];
+        if (c->first <= line && line <= c->last && (!c->guard || check_is_macro(job, c->guard))) return false;
     }
-    return found;
+    return true;
 }
 
 // A #define of the macro in the source that takes the place of the job's. Whether there is one. One under a condition
 // is the source's own business.
 static bool check_defined_again(struct check *c, const char *what, const char *name, struct location at)
 {
-    for (size_t i = 0; i < c->template.macro_count; i++) {
-        const struct source_macro *m = &c->template.macros[i];
-        if (strcmp(m->at.name, name) != 0 || m->conditional || is_left_out(c->job, m)) continue;
-        check_add(&c->mistakes, at,
-                  "%s:%d defines '%s', so the job's values of this %s have no effect there: put '#ifndef %s' and "
-                  "'#endif' around that line",
-                  m->at.file, m->at.line, name, what, name);
-        return true;
+    for (size_t i = 0; i < c->template.file_count; i++) {
+        const struct cuda_file *f = &c->template.files[i].file;
+        for (size_t m = 0; m < f->macro_count; m++) {
+            if (strcmp(f->macros[m].name, name) != 0 || !always_counts(c->job, f, f->macros[m].line)) continue;
+            check_add(&c->mistakes, at,
+                      "%s:%d defines '%s', so the job's values of this %s have no effect there: put '#ifndef %s' and "
+                      "'#endif' around that line",
+                      c->template.files[i].path, f->macros[m].line, name, what, name);
+            return true;
+        }
     }
     return false;
 }
 
+// The line of "int NAME", followed by one of , ) = ; [ >, outside `#ifndef NAME`; 0: there is none.
+static int declaration_line(const struct cuda_file *f, const char *name)
+{
+    const struct cuda_token *t, *end = f->tokens.items + f->tokens.count;
+    for (size_t from = 0; (t = cuda_file_next_declaration(f, &from, name));)
+        if (t + 1 < end && t[1].length == 1 && strchr(",)=;[>", *t[1].text) && !cuda_file_guards(f, name, t->line))
+            return t->line;
+    return 0;
+}
+
 static void check_names(struct check *c, const char *what, const char *name, struct location at)
 {
-    for (size_t i = 0; i < c->template.declaration_count; i++) {
-        const struct source_word *w = &c->template.declarations[i];
-        if (strcmp(w->name, name) != 0) continue;
+    for (size_t i = 0; i < c->template.file_count; i++) {
+        int line = declaration_line(&c->template.files[i].file, name);
+        if (!line) continue;
         check_add(&c->doubts, at, "%s:%d declares '%s', but the macro%s%s puts its value there: rename one of them",
-                  w->file, w->line, name, strcmp(what, "macro") ? " of this " : "", strcmp(what, "macro") ? what : "");
+                  c->template.files[i].path, line, name, strcmp(what, "macro") ? " of this " : "",
+                  strcmp(what, "macro") ? what : "");
         return;
     }
 }

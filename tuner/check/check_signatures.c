@@ -1,11 +1,11 @@
 // Asks the compiler which arguments the kernels take: those of the first configuration, of one configuration for each
-// stage that it leaves out, and of the reference. See check.h.
+// stage that it leaves out, and of the reference. Has it build libraries that the job gives by their sources. See
+// check.h.
 #include "tuner/base/base.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/units.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/job_setup.h"
-#include "tuner/setup/request.h"
 
 // A stage that is in none of this many configurations, evenly spread, is not checked.
 enum { STAGE_TRIES = 1000 };
@@ -71,15 +71,37 @@ static int ask_candidates(struct check *c, struct worker *w, const char *folder,
     return failed;
 }
 
-int check_signatures(struct check *c, char *const *compiler, struct error *err)
+// A library that the job gives by its source, as it is built before a run.
+static int build(struct check *c, struct worker *w, const struct implementation *m, const char *folder,
+                 struct error *err)
+{
+    json_t *request = request_implementation(c->job, m, c->arch, folder);
+    double seconds = json_get_number(request, "deadline", 0) + COMPILE_GRACE;
+    json_t *answer = worker_ask(w, request, seconds, err);
+    if (!answer) return -1;
+    if (status_find(json_get_string(answer, "status", "")) != STATUS_OK) {
+        char *first = compile_first_error(json_get_string(answer, "reason", "no reason given"), m->path);
+        size_t length = strlen(first);
+        if (length && first[length - 1] == '\n') first[length - 1] = 0;
+        check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,
+                  first);
+        free(first);
+    }
+    json_decref(answer);
+    return 0;
+}
+
+int check_signatures(struct check *c, char *const *compiler, const char *cache, struct error *err)
 {
     char folder[PATH_MAX];
     struct worker w = WORKER_NONE;
-    int failed;
+    const struct implementation *m;
     if (work_folder_make("check", folder, err)) return -1;
-    if (!(failed = worker_start(&w, "compiler", compiler, err)) && c->job->source)
-        failed = ask_candidates(c, &w, folder, err);
+    int failed = worker_start(&w, "compiler", compiler, err);
+    if (!failed && c->job->source) failed = ask_candidates(c, &w, folder, err);
     if (!failed && c->job->reference.kind == IMPLEMENTATION_KERNEL) failed = ask(c, &w, NULL, folder, err);
+    for (size_t i = 0; (m = job_implementation(c->job, i)) && !failed; i++)
+        if (implementation_is_built(m)) failed = build(c, &w, m, cache ? cache : folder, err);
     worker_release(&w);
     work_folder_remove(folder);
     return failed;

@@ -1,5 +1,5 @@
-// See compile_hints.h.
-#include "tuner/check/compile_hints.h"
+// See check.h: explains a compiler's log to people.
+#include "tuner/check/check.h"
 
 #include <ctype.h>
 

@@ -5,11 +5,11 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/check/compile_hints.h"
+#include "tuner/check/check.h"
 
 #define PROBE "sweetspot_probe"
 
-// The number of a row, plus one, stands for the type in the constants; numbers behind them, for vector types.
+// The number of a row, plus one, stands for the type in the constants; higher numbers for vector types.
 static const struct kernel_type types[] = {
     {"void", "void", 0, 0, NULL},
     {"bool", "bool", 'u', 1, NULL},
@@ -118,7 +118,7 @@ static char *write_text(const json_t *entries, size_t only)
 }
 
 // The PTX of the source and a text; NULL with *log set when it does not compile, or with a message. nvcc is given the
-// text beside the source, NVRTC in its place.
+// text in addition to the source, NVRTC instead of it.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
@@ -147,7 +147,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     return ptx;
 }
 
-// Reads "{4, 2, 1, ...}" behind the constant's name. -1: it is not there.
+// Reads "{4, 2, 1, ...}" after the constant's name. -1: it is not there.
 static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
 {
     char *name = text_format(" " PROBE "_%zu[", number);
@@ -186,7 +186,7 @@ static void read_kernels(const char *ptx, struct signatures *all)
     static const char mark[] = ".entry ";
     for (const char *p = strstr(ptx, mark); p; p = strstr(p, mark)) {
         p += sizeof mark - 1;
-        memory_add(all->kernels, all->kernel_count) = text_format("%.*s", (int)strcspn(p, "(\n "), p);
+        memory_add(all->kernels, all->kernel_count) = arena_format(&all->memory, "%.*s", (int)strcspn(p, "(\n "), p);
     }
 }
 
@@ -202,8 +202,9 @@ static void read_variable(const char *line, bool constant, struct signatures *al
     size_t length = name ? strcspn(name, "[") : 0;
     for (char *at = name ? name + length : NULL; at && *at == '[';) bytes *= strtoul(at + 1, &at, 10), at += *at == ']';
     if (bytes && length && *name != '.' && *name != '$' && strncmp(name, PROBE, strlen(PROBE)) != 0) {
-        memory_add(all->variables, all->variable_count) = (struct source_variable){
-            text_format("%.*s", (int)length, name), bytes, constant, memchr(line, '=', strcspn(line, "\n")) != NULL};
+        memory_add(all->variables, all->variable_count) =
+            (struct source_variable){arena_format(&all->memory, "%.*s", (int)length, name), bytes, constant,
+                                     memchr(line, '=', strcspn(line, "\n")) != NULL};
     }
     free(text);
 }
@@ -220,59 +221,52 @@ static void read_variables(const char *ptx, struct signatures *all)
     }
 }
 
-// All entries together do not compile: the source alone, then each entry.
-static int ask_each(struct signatures *all, struct worker *w, const json_t *request, const json_t *entries,
-                    double seconds, struct error *err)
+// Takes the text.
+static const char *keep(struct signatures *all, char *text)
 {
-    size_t i;
-    json_t *entry;
-    char *ptx = compile(w, request, write_text(entries, json_array_size(entries)), seconds, &all->log, err);
-    if (!ptx) return all->log ? 0 : -1;
-    read_kernels(ptx, all);
-    read_variables(ptx, all);
-    free(ptx);
-    json_array_foreach(entries, i, entry)
-    {
-        struct kernel_signature *s = &all->list[i];
-        char *log = NULL;
-        ptx = compile(w, request, write_text(entries, i), seconds, &log, err);
-        if (!ptx && !log) return -1;
-        if (!ptx)
-            s->problem = compile_first_line(log);
-        else if (read_constant(ptx, i, s))
-            s->problem = text_copy("the compiler does not say what it takes");
-        free(log);
-        free(ptx);
-    }
-    return 0;
+    const char *kept = text ? arena_copy(&all->memory, text) : NULL;
+    free(text);
+    return kept;
 }
 
 int signatures_ask(struct signatures *all, struct worker *w, json_t *request, const char *arch, const char *folder,
                    double seconds, struct error *err)
 {
     const char *digits = strchr(arch, '_');
-    json_t *entries = json_incref(json_object_get(request, "entries")), *entry;
+    json_t *entries = json_incref(json_object_get(request, "entries"));
     char *log = NULL;
-    size_t i;
-    int result = 0;
     *all = (struct signatures){.count = json_array_size(entries)};
     all->list = memory_new(all->count, sizeof *all->list);
-    json_array_foreach(entries, i, entry) all->list[i].entry = text_copy(json_string_value(entry));
     json_object_del(request, "source_hash");
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    if (ptx) {
-        read_kernels(ptx, all);
-        read_variables(ptx, all);
-        for (i = 0; i < all->count; i++)
-            if (read_constant(ptx, i, &all->list[i]))
-                all->list[i].problem = text_copy("the compiler does not say what it takes");
-    } else {
-        result = log ? ask_each(all, w, request, entries, seconds, err) : -1;
+    bool each = !ptx && log; // all entries together do not compile: only the source, then each entry
+    if (each) {
+        free(log);
+        log = NULL;
+        ptx = compile(w, request, write_text(entries, all->count), seconds, &log, err);
+    }
+    int result = ptx || log ? 0 : -1;
+    all->log = keep(all, log);
+    if (ptx) read_kernels(ptx, all);
+    if (ptx) read_variables(ptx, all);
+    for (size_t i = 0; i < all->count; i++) {
+        struct kernel_signature *s = &all->list[i];
+        char *why = NULL, *own = ptx;
+        s->entry = arena_copy(&all->memory, json_string_value(json_array_get(entries, i)));
+        if (!ptx || result) continue;
+        if (each) own = compile(w, request, write_text(entries, i), seconds, &why, err);
+        if (!own && !why)
+            result = -1;
+        else if (!own)
+            s->problem = keep(all, compile_first_line(why));
+        else if (read_constant(own, i, s))
+            s->problem = "the compiler does not say what it takes";
+        if (own != ptx) free(own);
+        free(why);
     }
     free(ptx);
-    free(log);
     json_decref(entries);
     json_decref(request);
     return result;
@@ -280,17 +274,11 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
 
 void signatures_release(struct signatures *all)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        free(all->list[i].entry);
-        free(all->list[i].problem);
-        free(all->list[i].parameters);
-    }
-    for (size_t i = 0; i < all->kernel_count; i++) free(all->kernels[i]);
-    for (size_t i = 0; i < all->variable_count; i++) free(all->variables[i].symbol);
+    for (size_t i = 0; i < all->count; i++) free(all->list[i].parameters);
+    arena_release(&all->memory);
     free(all->variables);
     free(all->list);
     free(all->kernels);
-    free(all->log);
     *all = (struct signatures){0};
 }
 

@@ -25,25 +25,26 @@ struct kernel_parameter {
 };
 
 struct kernel_signature {
-    char *entry;
-    char *problem; // NULL: known; else why not, the compiler's first error line
+    const char *entry;
+    const char *problem; // NULL: known; else why not, the compiler's first error line
     size_t parameter_count;
     struct kernel_parameter *parameters;
 };
 
 // A `__constant__` or `__device__` variable of the source.
 struct source_variable {
-    char *symbol;
+    const char *symbol;
     size_t bytes;
     bool constant, initialised; // initialised: the source gives it a value
 };
 
 struct signatures {
+    struct arena memory; // of all texts
     size_t count, kernel_count, variable_count;
     struct kernel_signature *list;
     struct source_variable *variables;
-    char **kernels; // names in the compiled code of all kernels that are not templates
-    char *log;      // NULL; else the source does not compile, and nothing else is known
+    const char **kernels; // names in the compiled code of all kernels that are not templates
+    const char *log;      // NULL; else the source does not compile, and nothing else is known
 };
 
 // Asks a compile worker about all entries of a request of request_compile, which it takes, for architecture `arch`.

@@ -7,15 +7,14 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
+#include "tuner/base/elf_file.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
-#include "tuner/check/compile_hints.h"
-#include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/job_setup.h"
@@ -25,6 +24,7 @@ static struct {
     struct job_set jobs;
     const char *arch, *cache;
     int64_t compile;
+    bool space;
 } given = {.arch = "sm_90a", .compile = -1};
 
 static const struct option_spec specs[] = {
@@ -32,10 +32,138 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.compile, "compile", 'c', "N",
            "compile the reference and current kernels and N configurations (at most all); 0: nothing (the reference "
            "and the first)"),
+    FLAG(&given.space, "space", 0, "print the parameters' values, and how many configurations each constraint removes"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
     OPTION_END,
 };
+
+// The configurations that are compiled, and what their code says of the parameters.
+struct check_samples {
+    size_t count;
+    uint64_t *index;              // into the space, each once
+    char (*code)[HASH_TEXT_SIZE]; // hash of its cubin; "": not compiled
+};
+
+static bool add_sample(struct check_samples *s, uint64_t index)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->index[i] == index) return false;
+    s->index[s->count++] = index;
+    return true;
+}
+
+static bool only_in_code(const struct job *job, size_t parameter)
+{
+    const struct parameter *p = space_parameter(job->space, parameter);
+    return p->count > 1 && !check_launch_reads(job, symbols_find(job->symbols, p->name));
+}
+
+// Adds a configuration that differs from a random sample in this parameter alone.
+static bool add_neighbour(struct check_samples *s, const struct job *job, size_t parameter, struct random *random)
+{
+    const struct parameter *p = space_parameter(job->space, parameter);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    space_get(job->space, s->index[random_below(random, s->count)], config);
+    size_t from = random_below(random, p->count);
+    for (size_t i = 0; i < p->count; i++) {
+        config[parameter] = (uint16_t)((from + i) % p->count);
+        int64_t index = space_index(job->space, config);
+        if (index >= 0 && add_sample(s, (uint64_t)index)) return true;
+    }
+    return false;
+}
+
+// All of a space of at most `count`, else `count` different ones: every other one is a neighbour of an earlier one
+// in a parameter that no launch reads, so that their code can be compared. One: the first.
+static void choose_samples(struct check_samples *s, const struct job *job, uint64_t count)
+{
+    uint64_t total = space_size(job->space);
+    size_t parameters = space_parameter_count(job->space), next = 0;
+    struct random random;
+    random_seed(&random, JOB_SEED);
+    if (count > total) count = total;
+    *s = (struct check_samples){0};
+    s->index = memory_new(count, sizeof *s->index);
+    s->code = memory_new(count, sizeof *s->code);
+    for (uint64_t i = 0; i < count && count == total; i++) s->index[s->count++] = i;
+    if (count == 1 && !s->count) s->index[s->count++] = 0;
+    while (s->count < count) {
+        bool added = false;
+        for (size_t i = 0; i < parameters && s->count % 2 && !added; i++, next++)
+            if (only_in_code(job, next % parameters)) added = add_neighbour(s, job, next % parameters, &random);
+        if (!added) add_sample(s, random_below(&random, total));
+    }
+}
+
+static void release_samples(struct check_samples *s)
+{
+    free(s->index);
+    free(s->code);
+    *s = (struct check_samples){0};
+}
+
+// Notes the cubin of a sample.
+static void note_code(struct check_samples *s, size_t sample, const char *cubin)
+{
+    size_t size;
+    char *bytes = cubin ? text_read_file(cubin, &size) : NULL;
+    if (!bytes) return;
+    struct hash *h = hash_new();
+    struct elf_file elf;
+    Elf64_Shdr section;
+    bool good = !elf_open(&elf, bytes, size);
+    // Code, constants and attributes alone: a template's instance has its values in its name.
+    for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
+        const char *name = elf_text(&elf, &elf.names, section.sh_name);
+        bool code = section.sh_flags & SHF_EXECINSTR ||
+                    (name && (!strncmp(name, ".nv.constant", 12) || !strncmp(name, ".nv.info", 8)));
+        if (code && elf_bytes(&elf, &section)) hash_bytes(h, elf_bytes(&elf, &section), section.sh_size);
+    }
+    hash_finish(h, s->code[sample]);
+    if (!good) *s->code[sample] = 0;
+    free(bytes);
+}
+
+// The only parameter in which two samples differ; the number of parameters: there are others.
+static size_t only_difference(const struct job *job, const uint16_t *a, const uint16_t *b)
+{
+    size_t parameters = space_parameter_count(job->space), found = parameters;
+    for (size_t i = 0; i < parameters; i++) {
+        if (a[i] == b[i]) continue;
+        if (found < parameters) return parameters;
+        found = i;
+    }
+    return found;
+}
+
+// Doubts about parameters that no launch reads and with whose values the code never differed, in at least two pairs of
+// samples.
+static void compare_samples(const struct check_samples *s, struct check *c)
+{
+    const struct job *job = c->job;
+    enum { COMPARED_MOST = 1000 }; // of samples: pairs grow with the square
+    size_t parameters = space_parameter_count(job->space), count = s->count < COMPARED_MOST ? s->count : COMPARED_MOST;
+    size_t *same = memory_new(parameters + 1, sizeof *same), *different = memory_new(parameters + 1, sizeof *different);
+    uint16_t a[SPACE_MAX_PARAMETERS], b[SPACE_MAX_PARAMETERS];
+    for (size_t i = 0; i < count; i++) {
+        space_get(job->space, s->index[i], a);
+        for (size_t k = 0; k < i; k++) {
+            if (!*s->code[i] || !*s->code[k]) continue;
+            space_get(job->space, s->index[k], b);
+            size_t parameter = only_difference(job, a, b);
+            ++*(strcmp(s->code[i], s->code[k]) != 0 ? &different[parameter] : &same[parameter]);
+        }
+    }
+    for (size_t i = 0; i < parameters; i++)
+        if (same[i] > 1 && !different[i] && only_in_code(job, i))
+            check_add(&c->doubts, job_location(job, "parameters[%zu].name", i),
+                      "parameter '%s' seems to change nothing: the code is the same in all %zu pairs of compiled "
+                      "configurations that differ in it alone",
+                      space_parameter(job->space, i)->name, same[i]);
+    free(same);
+    free(different);
+}
 
 enum { MAX_WORKERS = 64 };
 
@@ -65,9 +193,10 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
 {
     char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
+    bool good = !strcmp(status, "ok");
     size_t i;
     json_t *entry;
-    if (strcmp(status, "ok")) {
+    if (!good) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
         char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
         bool same = p->error && !strcmp(p->error, first);
@@ -79,14 +208,8 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         }
         free(p->error);
         p->error = first;
-        free(text);
-        return true;
     }
-    if (p->brief) {
-        free(text);
-        return false;
-    }
-    json_array_foreach(json_object_get(answer, "entries"), i, entry)
+    json_array_foreach(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
     {
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
                json_get_integer(entry, "registers", -1),
@@ -94,9 +217,10 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
                json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
                json_get_string(entry, "entry", "?"), text);
     }
-    json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
+    json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
+        printf("    %s\n", json_string_value(entry));
     free(text);
-    return false;
+    return !good;
 }
 
 // What is said of a configuration whose compiler died or was late, as in a run.
@@ -119,7 +243,7 @@ static int64_t print_ready(const struct job *job, struct check_samples *chosen, 
     for (; p->count < count && all[p->count].answer; p->count++) {
         struct sample *s = &all[p->count];
         failed += print_compiled(job, s, s->answer, p);
-        if (!s->own) check_samples_compiled(chosen, s->number, json_get_string(s->answer, "cubin", NULL));
+        if (!s->own) note_code(chosen, s->number, json_get_string(s->answer, "cubin", NULL));
         json_decref(s->answer);
         s->answer = NULL;
     }
@@ -209,6 +333,30 @@ out:
     return failed;
 }
 
+// Parameters with their values, and what each constraint removes.
+static void print_space(const struct job *job)
+{
+    const struct space *s = job->space;
+    char digits[32];
+    static const char *const kinds[] = {"", "  (no order)", "  (unroll: 0 no pragma, 1 full, n)", "  (real)"};
+    printf("parameters\n");
+    for (size_t i = 0; i < space_parameter_count(s); i++) {
+        const struct parameter *p = space_parameter(s, i);
+        printf("  %-18s %3zu  ", p->name, p->count);
+        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
+        printf("%s\n", kinds[p->kind]);
+    }
+    double raw = space_raw_size(s);
+    if (space_constraint_count(s))
+        printf("constraints, and how many of the %.0f configurations each one removes by itself\n", raw);
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        double removed = space_removed_by(s, i);
+        struct location at = job_location(job, "constraints[%zu]", i);
+        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
+               at.file ? ", " : "", at.line, space_constraint_text(s, i));
+    }
+}
+
 static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
@@ -254,14 +402,12 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     char *folder = wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
     struct check_samples samples;
     int64_t failed = 0;
-    check_samples_choose(&samples, c->job, wanted ? (uint64_t)count : 1);
-    int asked = check_signatures(c, argv, &err);
-    if (!asked) asked = check_builds(c, argv, folder, &err);
+    choose_samples(&samples, c->job, wanted ? (uint64_t)count : 1);
+    int asked = check_signatures(c, argv, folder, &err);
     int status = print_found(c);
     if (!status && (!asked || wanted)) {
         failed = compile_samples(c->job, &samples, !wanted, arch, folder, &err);
-        check_samples_compare(&samples, c);
-        if (failed > 0) check_needs(c);
+        compare_samples(&samples, c);
         status = failed > 0 ? EXIT_NOTHING : 0;
         print_found(c);
     }
@@ -272,7 +418,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
                c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
-    check_samples_release(&samples);
+    release_samples(&samples);
     free(folder);
     free(program);
     return status;
@@ -297,6 +443,7 @@ static int check_job(void *user, const char *path, struct job *job)
     }
     printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
            space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device->name);
+    if (given.space) print_space(job);
     if (check_problems(job, &device->limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
@@ -314,7 +461,6 @@ static int check_job(void *user, const char *path, struct job *job)
         check_files(&check);
         check_launches(&check);
         check_images(&check);
-        check_architecture(&check);
         status =
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }
@@ -346,5 +492,5 @@ const struct command cmd_check = {
     .more = "`--arch` sets the device whose limits constraints use: sm_80 is an A100, sm_86 an A40, sm_89 an L40S "
             "and sm_90 an H200. `docs/commands.md` lists the others; for unknown architectures those of an H200 are "
             "assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
-    .see = "space list tune",
+    .see = "list tune",
 };

@@ -13,7 +13,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/final/gate.h"
-#include "tuner/setup/work_check.h"
+#include "tuner/setup/work_bounds.h"
 #include "tuner/store/builds.h"
 
 static int read_work(struct comparison *c)
@@ -182,7 +182,8 @@ static size_t count_undecided(const struct comparing *all)
     json_array_foreach(all->job_set.failed, i, failed)
     {
         if (json_get_integer(failed, "exit_status", 0) != EXIT_NOTHING) continue;
-        gate_undecided(json_get_string(failed, "path", "?"), stderr);
+        fprintf(stderr, "sweetspot: gate: %s: no final has decided a winner; tune the job first\n",
+                json_get_string(failed, "path", "?"));
         count++;
     }
     return count;

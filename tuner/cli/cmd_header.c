@@ -7,12 +7,10 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
 #include "tuner/header/header_embed.h"
-#include "tuner/header/header_fallback.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 #include "tuner/setup/request.h"
@@ -107,14 +105,14 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     return EXIT_NOTHING;
 }
 
-// Configurations that are tied with the winner, NULL-terminated and malloc'ed.
-static char **tied_configurations(struct session *session, const struct final *final)
+// Configurations that are tied with the winner.
+static json_t *tied_configurations(struct session *session, const struct final *final)
 {
-    char **ties = memory_new(final->tie_count + 1, sizeof *ties);
-    size_t count = 0;
+    json_t *ties = json_array();
     for (size_t i = 0; i < final->tie_count; i++) {
         struct trial trial;
-        if (!store_get(session->store, final->ties[i], &trial, NULL)) ties[count++] = text_copy(trial.config);
+        if (!store_get(session->store, final->ties[i], &trial, NULL))
+            json_array_append_new(ties, json_string(trial.config));
     }
     return ties;
 }
@@ -155,17 +153,14 @@ static int complain_binary(const struct session *session, int failed, const stru
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
-                            const struct final *final, size_t kernel, char **ties, int *status)
+                            const struct final *final, size_t kernel, json_t *ties, int *status)
 {
     struct error err = {""};
     struct trial trial;
     json_t *section = NULL;
-    char *prefix = header_prefix(session->job->name);
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    if (!found)
-        section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
-                                 prefix, &err);
+    if (!found) section = header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
     if (section && session->replayed) add_recording(section, session->recording);
     if (section && final) add_builds(section, session, final);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
@@ -181,21 +176,20 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
         json_decref(section);
         section = NULL;
     }
-    free(prefix);
     return section;
 }
 
-// The job's fallback behind the device's own sections, or in the first of them why there is none.
+// Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.
 static void add_fallback(struct session *session, json_t *sections)
 {
     const struct job *job = session->job;
     struct error err = {""};
     struct trial trial;
     if (!job->fallback.kind) return;
-    char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
+    char *config = space_text(job->space, job->fallback.config);
     int missing = store_find(session->store, config, &trial, &err);
     json_t *section =
-        missing < 0 ? NULL : fallback_section(job, &session->environment, missing ? NULL : &trial, prefix, &err);
+        missing < 0 ? NULL : header_section_of_fallback(job, &session->environment, missing ? NULL : &trial, &err);
     if (section && session->replayed) add_recording(section, session->recording);
     if (section) {
         json_array_append_new(sections, section);
@@ -206,7 +200,6 @@ static void add_fallback(struct session *session, json_t *sections)
         free(why);
     }
     free(config);
-    free(prefix);
 }
 
 // One section a kernel: one, unless the job's objective is "each".
@@ -216,7 +209,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     bool decided = false;
     int64_t winner;
     json_t *sections = json_array();
-    char **ties = NULL;
+    json_t *ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
@@ -233,8 +226,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     if (!*status) add_fallback(session, sections);
     if (!*status && !decided) say_how_to_decide(session, "no final has decided the winner yet, and the header says so");
 out:
-    for (char **tie = ties; tie && *tie; tie++) free(*tie);
-    free(ties);
+    json_decref(ties);
     final_release(&final);
     if (!*status) return sections;
     json_decref(sections);

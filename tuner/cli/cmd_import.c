@@ -18,20 +18,6 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static void print_configuration(FILE *f, const struct recorded *r, size_t trial)
-{
-    const uint16_t *config = r->configs + trial * r->parameter_count;
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct recorded_parameter *p = &r->parameters[i];
-        fprintf(f, "%s%s=", i ? "," : "", p->name);
-        if (p->integers)
-            fprintf(f, "%" PRId64, p->integers[config[i]]);
-        else
-            fprintf(f, "%s", p->texts[config[i]]);
-    }
-    fputc('\n', f);
-}
-
 static void print_summary(FILE *f, const struct recorded *r)
 {
     size_t counts[STATUS_COUNT] = {0};
@@ -51,8 +37,9 @@ static void print_summary(FILE *f, const struct recorded *r)
         fprintf(f, "none worked\n");
         return;
     }
-    fprintf(f, "%s  ", show_time(r->trials[r->best].objective, best, sizeof best));
-    print_configuration(f, r, (size_t)r->best);
+    char *configuration = space_text(r->space, r->configs + (size_t)r->best * r->parameter_count);
+    fprintf(f, "%s  %s\n", show_time(r->trials[r->best].objective, best, sizeof best), configuration);
+    free(configuration);
 }
 
 static int run(void)

@@ -151,8 +151,9 @@ static int run(void)
         return EXIT_USAGE;
     }
     const char *base = strrchr(given.path, '/'), *dot = strrchr(base ? base : given.path, '.');
-    char *beside = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - given.path) : strlen(given.path)), given.path);
-    if (!given.output) given.output = beside;
+    char *next_to_it =
+        text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - given.path) : strlen(given.path)), given.path);
+    if (!given.output) given.output = next_to_it;
     struct cuda_file file;
     cuda_file_init(&file, text);
     const struct cuda_kernel *kernel = find_kernel(&file, given.path, given.kernel);
@@ -163,7 +164,7 @@ static int run(void)
     else if (kernel)
         status = write_job(&file, given.path, kernel, given.output);
     cuda_file_release(&file);
-    free(beside);
+    free(next_to_it);
     return status;
 }
 

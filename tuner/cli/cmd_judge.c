@@ -6,7 +6,6 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
 #include "tuner/explain/judgement.h"
 
 struct judge_options {
@@ -68,15 +67,6 @@ static int replace_entry(struct job *job, const char *entry)
     return 0;
 }
 
-// The values of --set as one candidate specification.
-static char *join_settings(const struct option_list *set)
-{
-    struct text all = {0};
-    text_add(&all, "%s", "");
-    for (size_t i = 0; i < set->count; i++) text_add(&all, "%s%s", i ? "," : "", set->items[i]);
-    return all.text;
-}
-
 static int check_job(const struct judge_options *o, const struct job *job)
 {
     if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE) {
@@ -115,7 +105,8 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     struct judgement judgement;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
-    struct sanitizer *sanitizer = single_run_sanitizer(single, &no_sanitizer);
+    struct sanitizer *sanitizer =
+        sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, &judgement);
@@ -127,10 +118,11 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     return status;
 }
 
-static int open_and_judge(const struct judge_options *o)
+static int run(void)
 {
+    const struct judge_options *o = &given;
     struct candidate_source source = {.job_path = o->job};
-    struct candidate_spec spec = {.name = "candidate", .config = join_settings(&o->set)};
+    struct candidate_spec spec = {.name = "candidate", .config = text_join(o->set.items, ",")};
     struct single_run *single = NULL;
     struct error err = {""};
     int status = session_load_job(o->job, &source.session.job);
@@ -153,11 +145,6 @@ static int open_and_judge(const struct judge_options *o)
     free(spec.config);
     candidate_spec_close(&source);
     return status;
-}
-
-static int run(void)
-{
-    return open_and_judge(&given);
 }
 
 const struct command cmd_judge = {

@@ -1,14 +1,139 @@
 // sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
-// from the tables that the program itself uses (list_*.c).
+// from the tables that the program itself uses: strategies, fields and units here, the others in list_*.c.
 
+#include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
+#include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
+#include "tuner/trial/trial_field.h"
 
 static const char *kind, *name, *chip;
 static int format = FORMAT_TABLE;
+
+// Prints all entries, or those of a name. Takes them. `note`: what follows a table.
+static int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted, int as,
+                        const char *note)
+{
+    json_t *chosen = json_array(), *entry;
+    const char **known = memory_new(json_array_size(all) + 1, sizeof *known);
+    size_t i, k, count = 0;
+    json_array_foreach(all, i, entry)
+    {
+        const char *own = json_get_string(entry, "name", "");
+        if (!wanted || !strcmp(own, wanted)) json_array_append(chosen, entry);
+        for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;
+        if (k == count) known[count++] = own;
+    }
+    int status = json_array_size(chosen) ? EXIT_DONE : list_unknown(what, wanted, known);
+    if (status == EXIT_DONE) list_print(json_incref(chosen), chosen, columns, as);
+    if (status == EXIT_DONE && as == FORMAT_TABLE) fputs(note, stdout);
+    free(known);
+    json_decref(chosen);
+    json_decref(all);
+    return status;
+}
+
+static int list_strategies(const char *wanted, int as)
+{
+    static const struct row_column columns[] = {
+        COLUMN_OF("strategy", "name"), COLUMN_OF("what it does", "summary"), {0}};
+    struct error err;
+    if (wanted && !strategy_choose(wanted, &err)) { // which knows those that were removed
+        fprintf(stderr, "sweetspot list: %s\n", err.message);
+        return EXIT_USAGE;
+    }
+    json_t *all = json_array();
+    for (const struct strategy_class *const *s = strategy_classes; *s; s++)
+        json_array_append_new(all, json_pack("{s:s, s:s}", "name", (*s)->name, "summary", (*s)->summary));
+    return list_entries("strategy", all, columns, wanted, as, "");
+}
+
+// What measures a field; "" where the driver knows it by itself.
+static const char *source_name(const struct trial_field *f)
+{
+    if (f->flags & FIELD_DERIVED) return "derived";
+    return f->flags & FIELD_COMPILER ? "compiler" : f->flags & FIELD_GPU ? "GPU" : "";
+}
+
+// A name may exist at several levels.
+static int list_fields(const char *wanted, int as)
+{
+    static const struct row_column columns[] = {
+        COLUMN("level"),  COLUMN_OF("field", "name"), COLUMN("unit"),    COLUMN("kind"),
+        COLUMN("source"), COLUMN("recorded"),         COLUMN("meaning"), {0}};
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    json_t *all = json_array();
+    for (const struct trial_field *f = fields; f < fields + count; f++)
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "level", field_level_name(f->level),
+                                             "name", f->name, "unit", f->unit, "kind", field_kind_name(f->kind),
+                                             "source", source_name(f), "recorded", (int)(f->flags & FIELD_RECORDED),
+                                             "meaning", f->meaning));
+    return list_entries("field", all, columns, wanted, as, "");
+}
+
+static const char *architectures(const struct execution_unit *p)
+{
+    enum { EVERY_LATER = 1000 };
+    static char text[32];
+    if (!p->from) return "all";
+    snprintf(text, sizeof text, p->to > EVERY_LATER ? "sm_%d and later" : "sm_%da", p->from);
+    return text;
+}
+
+// The data sheets' peaks of three architectures: operations per clock and multiprocessor, 0 where they have none.
+static const int shown[] = {80, 89, 90};
+enum { SHOWN = sizeof shown / sizeof *shown };
+
+static json_t *unit_json(const struct execution_unit *p)
+{
+    json_t *peaks = json_object();
+    for (size_t i = 0; i < SHOWN; i++) {
+        double peak = pipe_on(p, shown[i]) ? pipe_peak(p->peak, shown[i]) : 0;
+        char *arch = text_format("sm_%d", shown[i]);
+        json_object_set_new(peaks, arch, peak > 0 ? json_real(peak) : json_null());
+        free(arch);
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:s?, s:s, s:s}", "name", p->name, "unit", p->unit,
+                     "architectures", architectures(p), "operations_per_clock_and_sm", peaks, "arithmetic",
+                     (int)p->arithmetic, "lasting", (int)p->lasts, "ceiling", p->key, "meaning", p->gloss, "measured",
+                     p->how);
+}
+
+static char *unit_text(const json_t *pipe)
+{
+    return text_format("%s/s", json_get_string(pipe, "unit", ""));
+}
+
+static char *clock_text(const json_t *pipe)
+{
+    return text_copy(json_get_bool(pipe, "lasting", false) ? "lasting" : "first");
+}
+
+#define PEAK(arch) COLUMN_NUMBER(">" arch, "operations_per_clock_and_sm." arch, "%.0f")
+static const struct row_column unit_columns[] = {COLUMN_OF("pipe", "name"),
+                                                 COLUMN_TEXT("unit", unit_text),
+                                                 COLUMN("architectures"),
+                                                 PEAK("sm_80"),
+                                                 PEAK("sm_89"),
+                                                 PEAK("sm_90"),
+                                                 COLUMN_TEXT("clock", clock_text),
+                                                 COLUMN("meaning"),
+                                                 COLUMN("measured"),
+                                                 {0}};
+
+static int list_units(const char *wanted, int as)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < UNIT_COUNT; i++) json_array_append_new(all, unit_json(&execution_units[i]));
+    return list_entries("pipe", all, unit_columns, wanted, as,
+                        "\nwork = { flops = \"..\"; pipe = \"NAME\"; }; in a job file names the one that its "
+                        "arithmetic is measured against.\nsm_80 to sm_90: operations per clock and multiprocessor by "
+                        "the data sheet. Clock: the rate that lasts, or of\nlaunches of some milliseconds.\n");
+}
 
 static int list_counters_of_chip(const char *pattern, int as)
 {

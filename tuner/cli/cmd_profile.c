@@ -8,8 +8,6 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/results.h"
-#include "tuner/cli/trial_documents.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 #include "tuner/explain/limiter.h"
@@ -56,7 +54,7 @@ static int make_profile(struct profiling *p, const struct candidate_spec *s, jso
     size_t problem = (size_t)p->o.problem - 1;
     if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return session_complain(EXIT_USAGE, &err);
     *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err)
-                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
+                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, 0, 0, &err);
     if (!*out) return session_complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
@@ -80,13 +78,51 @@ static void add_text(json_t *profile, const char *source)
     }
 }
 
+static int64_t not_kept(struct candidate_source *c, const char *why)
+{
+    if (!c->reported) fprintf(stderr, "sweetspot: the findings are not stored: %s\n", why);
+    c->reported = true;
+    return 0;
+}
+
+// The trial of a profile (tuner/explain/explain.h): the one with its configuration in the store's environment, if that
+// is for this device and the present source; otherwise 0 and a note on stderr.
+static int64_t owner_of(struct candidate_source *c, const struct single_run *single, const json_t *profile)
+{
+    const struct session *s = &c->session;
+    const json_t *device = json_object_get(single->pool.hello, "device");
+    struct trial trial;
+    struct error err;
+    if (!s->store) return 0;
+    if (strcmp(s->environment.device, json_get_string(device, "name", "")) != 0)
+        return not_kept(c, "the store is for another device");
+    if (strcmp(s->environment.source_hash, single->setup.source_hash) != 0)
+        return not_kept(c, "the source has changed since the store's last run");
+    int missing = store_find(s->store, json_get_string(profile, "config", ""), &trial, &err);
+    if (missing < 0) return not_kept(c, err.message);
+    return missing ? 0 : trial.id;
+}
+
+// Keeps a document with a trial, for `report`; docs/findings.md describes the shapes. Takes the document; the newest of
+// a kind counts. Trial 0: does nothing. A store that cannot be written is a note on stderr, the first time.
+static void put_document(struct candidate_source *c, int64_t trial, const char *kind, json_t *document)
+{
+    enum { DOCUMENT_VERSION = 1 };
+    struct error err;
+    json_object_set_new(document, "version", json_integer(DOCUMENT_VERSION));
+    char *text = trial ? json_dumps(document, JSON_COMPACT) : NULL;
+    if (text && store_put_trial_document(c->session.store, trial, kind, text, &err)) not_kept(c, err.message);
+    free(text);
+    json_decref(document);
+}
+
 // Kept for `report`. A baseline is not a trial.
 static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
 {
-    int64_t trial = spec->baseline ? 0 : trial_documents_owner(&p->source, p->single, profile);
-    trial_documents_put(&p->source, trial, PROFILE_DOCUMENT, json_pack("{s:O}", "profile", profile));
-    trial_documents_put(&p->source, trial, FINDINGS_DOCUMENT,
-                        json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
+    int64_t trial = spec->baseline ? 0 : owner_of(&p->source, p->single, profile);
+    put_document(&p->source, trial, "profile", json_pack("{s:O}", "profile", profile));
+    put_document(&p->source, trial, "findings",
+                 json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
 }
 
 // Adds to the document what tables work out for themselves: source lines and the place under the roofline.
@@ -180,7 +216,7 @@ static int measure_variants(struct candidate_source *source, const struct candid
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
         const char *name = v ? names[v] : spec->name;
-        json_t *p = profiles[v] = explain_variant(single, job, config, problem, name, v, blocks, &err);
+        json_t *p = profiles[v] = explain_candidate(single, job, config, problem, name, v, blocks, &err);
         if (!p) {
             status = session_complain(EXIT_NOTHING, &err);
         } else if (!explain_worked(p)) {
@@ -214,8 +250,8 @@ static int limits(struct candidate_source *source, const struct candidate_spec *
     int status = measure_variants(source, spec, single, problem, profiles);
     if (!status) {
         json_t *all = limiter_json(profiles[0], profiles[1], profiles[2]);
-        int64_t trial = trial_documents_owner(source, single, profiles[0]);
-        trial_documents_put(source, trial, LIMITS_DOCUMENT, json_copy(all));
+        int64_t trial = owner_of(source, single, profiles[0]);
+        put_document(source, trial, "limits", json_copy(all));
         print_limits(all, profiles, format);
         json_decref(all);
     }

@@ -1,48 +1,226 @@
-// sweetspot report: everything in the stores of jobs as one page, a table or a document.
+// sweetspot report: everything in the stores of jobs as one page or as a document.
+#include <errno.h>
+#include <glob.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/report_sources.h"
 #include "tuner/cli/session.h"
+#include "tuner/report/report.h"
 #include "tuner/report/report_page.h"
-
-enum { FORMAT_PAGE = -1 }; // beside those of options.h
 
 static struct {
     struct option_list arguments;
     const char *store, *output;
-    int format;
-} given = {.format = FORMAT_PAGE};
+    int json;
+} given;
+
+static const char *const formats[] = {"page", "json", NULL};
 
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.arguments, "JOB",
              "job files, stores (*.db), or folders of either (the stores of the folder out)", .optional = true),
     OPTION_STORE(&given.store),
     OPTION(string, &given.output, "output", 'o', "FILE",
-           "the file to write; -: standard output (report.html; standard output for other formats)"),
-    OPTION(choice, &given.format, "format", 'f', NULL,
-           "instead of the page: only the index, or (json) the whole document", .choices = format_names),
+           "the file to write; -: standard output (report.html; standard output for json)"),
+    OPTION(choice, &given.json, "format", 'f', NULL, "what is written (page); docs/report.md describes json",
+           .choices = formats),
     OPTION_END,
 };
 
+struct report_file {
+    char *job_file, *store_path; // one of them may be NULL
+    bool named;                  // given as an argument, not found in a folder
+};
+
+struct report_files {
+    size_t count;
+    struct report_file *list;
+};
+
+static bool is_store(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && !strcmp(path + length - 3, ".db");
+}
+
+static void add(struct report_files *files, const char *path, bool named)
+{
+    files->list = memory_grow(files->list, files->count + 1, sizeof *files->list);
+    files->list[files->count++] = (struct report_file){.job_file = is_store(path) ? NULL : text_copy(path),
+                                                       .store_path = is_store(path) ? text_copy(path) : NULL,
+                                                       .named = named};
+}
+
+// Adds the files of a folder, sorted by name. Returns how many there were.
+static size_t add_matches(struct report_files *files, const char *folder, const char *pattern)
+{
+    char *path = text_format("%s/%s", folder, pattern);
+    glob_t found;
+    size_t count = glob(path, 0, NULL, &found) ? 0 : found.gl_pathc;
+    for (size_t i = 0; i < count; i++) add(files, found.gl_pathv[i], false);
+    if (count) globfree(&found);
+    free(path);
+    return count;
+}
+
+// Arguments are job files, stores (*.db), and folders of either; without any, the stores of the folder `out`. `store`
+// (may be NULL) is for a single job. 0, or an exit status after a message.
+static int find_files(struct report_files *files, const struct option_list *arguments, const char *store)
+{
+    static const struct option_list results = {1, {"out"}};
+    const struct option_list *list = arguments->count ? arguments : &results;
+    *files = (struct report_files){0};
+    for (size_t i = 0; i < list->count; i++) {
+        char *path = session_job_path(list->items[i]);
+        if (!job_set_is_folder(path)) {
+            add(files, path, true);
+        } else if (!add_matches(files, path, "*.cfg") && !add_matches(files, path, "*.db")) {
+            fprintf(stderr, "sweetspot: there are no job files (*.cfg) and no stores (*.db) in '%s'\n", list->items[i]);
+            free(path);
+            return EXIT_NOTHING;
+        }
+        free(path);
+    }
+    if (!files->count || (!arguments->count && !job_set_is_folder("out"))) {
+        fprintf(stderr, "sweetspot: there are no results here: no folder 'out'; begin with: sweetspot tune JOB\n");
+        return EXIT_NOTHING;
+    }
+    if (store && (files->count != 1 || !files->list[0].job_file)) {
+        fprintf(stderr, "sweetspot: --store works with one job only; each of several jobs has its own store\n");
+        return EXIT_USAGE;
+    }
+    if (store) files->list[0].store_path = text_copy(store);
+    return 0;
+}
+
+static void release_files(struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].job_file);
+        free(files->list[i].store_path);
+    }
+    free(files->list);
+    *files = (struct report_files){0};
+}
+
+// Reports the first of the mistakes.
+static int read_job(const char *path, struct job **job, struct error *err)
+{
+    struct mistakes mistakes = {0};
+    if (!job_load(path, job, &mistakes)) return 0;
+    *job = NULL;
+    const char *file = mistakes.count && mistakes.list[0].file ? mistakes.list[0].file : path;
+    if (mistakes.count && mistakes.list[0].line > 0)
+        error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text);
+    else
+        error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
+    mistakes_release(&mistakes);
+    return -1;
+}
+
+// The space on the device used last. A job whose space cannot be built there is shown without one.
+static double build_space(struct job *job, struct store *store, const char *arch)
+{
+    struct error err = {""};
+    const char *text;
+    json_t *device = store_get_document(store, "device", &text, NULL, &err) ? NULL : json_parse(text, &err);
+    struct device_limits limits = session_limits(device, arch);
+    json_decref(device);
+    return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
+}
+
+// The file of this job that the store was last tuned with, malloc'ed; NULL: unknown, deleted, or that of another job.
+static char *known_job(struct store *store, const char *name, struct job **job)
+{
+    struct error err = {""};
+    const char *text;
+    if (store_get_document(store, "job", &text, NULL, &err)) return NULL;
+    json_t *document = json_parse(text, &err);
+    char *path = text_copy(json_get_string(document, "file", ""));
+    json_decref(document);
+    if (!access(path, R_OK) && !read_job(path, job, &err)) {
+        if (!strcmp((*job)->name, name)) return path;
+        job_free(*job);
+    }
+    *job = NULL;
+    free(path);
+    return NULL;
+}
+
+// A JOB; NULL for a job of a folder that was never tuned.
+static json_t *read_one(const struct report_file *file, size_t points)
+{
+    struct error err = {""};
+    struct environment environment; // the last one
+    struct job *job = NULL;
+    char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
+    struct report_source source = {.space = NAN, .points = points};
+    int status = job_file ? read_job(job_file, &job, &err) : 0;
+    char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
+    json_t *json = NULL;
+    if (!file->named && job && access(store, F_OK)) goto out;
+    if (!status && store_open(&source.store, store, false, &err)) {
+        source.store = NULL;
+        status = -1;
+    }
+    int missing = source.store ? store_last_environment(source.store, &environment, &err) : 1;
+    if (missing < 0) status = -1;
+    if (!missing && !job_file) job_file = known_job(source.store, environment.job, &job);
+    if (!missing && job && strcmp(environment.job, job->name) != 0)
+        status =
+            error_set(&err, "the store '%s' belongs to the job '%s', not to '%s'", store, environment.job, job->name);
+    if (!missing && job && !status) source.space = build_space(job, source.store, environment.arch);
+    if (status) {
+        store_close(source.store);
+        source.store = NULL;
+    }
+    source.job = job;
+    source.job_file = job_file;
+    source.name = job ? job->name : NULL;
+    source.store_path = store;
+    source.error = status ? err.message : NULL;
+    json = report_job(&source);
+    store_close(source.store);
+out:
+    job_free(job);
+    free(job_file);
+    free(store);
+    return json;
+}
+
+// Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", which is also
+// printed on stderr, and *failed is set.
+static json_t *read_jobs(const struct report_files *files, bool *failed)
+{
+    json_t *jobs = json_array();
+    size_t left = 0;
+    *failed = false;
+    for (size_t i = 0; i < files->count; i++) {
+        json_t *job = read_one(&files->list[i], report_points_of(files->count));
+        const char *error = json_get_string(job, "error", NULL);
+        if (error) fprintf(stderr, "sweetspot: %s\n", error);
+        *failed |= error != NULL;
+        left += !job;
+        if (job) json_array_append_new(jobs, job);
+    }
+    if (left) fprintf(stderr, "sweetspot: left out %zu job%s without results\n", left, left == 1 ? "" : "s");
+    return jobs;
+}
+
 struct writing {
     const json_t *report;
-    const struct report_charts *charts;
-    int format;
+    const struct report_charts *charts; // NULL: the document alone
 };
 
 static int write_report(FILE *file, void *user, struct error *err)
 {
     const struct writing *w = user;
-    if (w->format == FORMAT_PAGE) return report_page_write(file, w->report, w->charts, err);
-    if (w->format != FORMAT_JSON) {
-        report_print(w->report, w->format == FORMAT_CSV, file);
-        return 0;
-    }
+    if (w->charts) return report_page_write(file, w->report, w->charts, err);
     char *text = report_text(w->report, false);
     fprintf(file, "%s\n", text);
     free(text);
@@ -60,14 +238,12 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-// Writes once, as a page or in a format. EXIT_NOTHING if a store could not be read (the others are in the report) or
-// all were empty, as stderr says. Only the page uses `charts`.
-static int write_all(const struct report_files *files, const struct report_charts *charts, int format,
-                     const char *output)
+// EXIT_NOTHING if a store could not be read (the others are in the report) or all were empty, as stderr says.
+static int write_all(const struct report_files *files, const struct report_charts *charts, const char *output)
 {
     bool failed;
     struct error err = {""};
-    json_t *jobs = report_jobs(files, &failed), *report;
+    json_t *jobs = read_jobs(files, &failed), *report;
     bool nothing = !has_results(jobs);
     if (nothing) fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
     if (!json_array_size(jobs)) {
@@ -75,7 +251,7 @@ static int write_all(const struct report_files *files, const struct report_chart
         return EXIT_NOTHING;
     }
     report = report_document_of(jobs, "sweetspot " SWEETSPOT_VERSION);
-    struct writing writing = {report, charts, format};
+    struct writing writing = {report, charts};
     int status = output_file_write(output, write_report, &writing, &err);
     json_decref(report);
     if (status) return session_complain(EXIT_ENVIRONMENT, &err);
@@ -85,22 +261,22 @@ static int write_all(const struct report_files *files, const struct report_chart
 static int run(void)
 {
     int status;
-    bool page = given.format == FORMAT_PAGE;
+    bool page = !given.json;
     if (!given.output) given.output = page ? "report.html" : "-";
     struct error err;
     struct report_files files = {0};
     struct report_charts charts = {0};
-    if ((status = report_files_find(&files, &given.arguments, given.store))) goto out;
+    if ((status = find_files(&files, &given.arguments, given.store))) goto out;
     if (page && report_charts_read(&charts, &err)) {
         status = session_complain(EXIT_ENVIRONMENT, &err);
         goto out;
     }
-    status = write_all(&files, &charts, given.format, given.output);
+    status = write_all(&files, page ? &charts : NULL, given.output);
     if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
         fprintf(stderr, "sweetspot: wrote %s\n", given.output);
 out:
     report_charts_release(&charts);
-    report_files_release(&files);
+    release_files(&files);
     return status;
 }
 
@@ -114,8 +290,8 @@ const struct command cmd_report = {
         "json prints. Exit status 1 if a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,
-    .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, "
-            "which the set-up of the source tree installs with npm. Run the command again at any time; during a run, "
-            "an open page reloads every minute.",
+    .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which "
+            "the set-up of the source tree installs with npm. To see newer results, run it again and reload the page. "
+            "For tables of several jobs, `compare` and `status` take folders too.",
     .see = "compare status tune",
 };

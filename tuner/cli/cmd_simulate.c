@@ -6,7 +6,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/run/prior_file.h"
+#include "tuner/run/search.h"
 #include "tuner/simulate/simulate.h"
 
 static struct {

@@ -69,7 +69,7 @@ static void print_json(const struct job *job)
         struct location at = job_location(job, "constraints[%zu]", i);
         json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:o}", "text", space_constraint_text(s, i),
                                                      "file", at.file ? at.file : job->path, "line", at.line, "removes",
-                                                     json_real_or_null(space_removed_by(s, i))));
+                                                     json_real(space_removed_by(s, i))));
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
                             space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);

@@ -97,9 +97,8 @@ static void add_baselines(struct status *status)
         for (size_t p = 0; p < status->session->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
         double time = job_objective(status->session->job, times);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"), "objective",
-                                        json_real_or_null(time), "ratio", json_real_or_null(time / best)));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"),
+                                              "objective", json_real(time), "ratio", json_real(time / best)));
     }
     json_object_set_new(status->report, "baselines", list);
     json_decref(document);

@@ -1,5 +1,4 @@
-// sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by
-// job_set_tune.c.
+// sweetspot tune: search, all night; stop and resume at will. job_set_tune.c tunes one job or several.
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
@@ -7,8 +6,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set_tune.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/tune_request.h"
-#include "tuner/pool/node_spec.h"
+#include "tuner/pool/pool_spec.h"
 #include "tuner/watch/events.h"
 
 static const char first_device[] = "0";

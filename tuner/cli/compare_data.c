@@ -1,7 +1,6 @@
 // What compare prints for programs (compare.h), which docs/formats.md describes.
 
 #include "tuner/base/base.h"
-#include "tuner/base/rows.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
 #include "tuner/setup/sanitize.h"
@@ -19,14 +18,14 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     const struct final_problem *problem = &entry->problems[p];
     const struct work_bounds *w = &c->work[p];
     double time = problem->time.value;
-    return json_pack(
-        "{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "name", entry->name, "trial",
-        entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == final_choice(&c->final, p), "ok",
-        entry->ok, "reason", entry->reason, "time", json_interval(&problem->time), "rounds",
-        (json_int_t)problem->rounds, "ratio", json_interval(&problem->ratio), "flops_per_second",
-        json_real_or_null(w->flops / time), "bytes_per_second", json_real_or_null(w->bytes / time), "ceiling_percent",
-        json_real_or_null(100 * w->floor / time), "error_max", json_real_or_null(problem->error_max), "error_rms",
-        json_real_or_null(problem->error_rms), "launches_judged", (json_int_t)compare_judged(c, entry));
+    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "name", entry->name,
+                     "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner",
+                     entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
+                     json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
+                     json_interval(&problem->ratio), "flops_per_second", json_real(w->flops / time), "bytes_per_second",
+                     json_real(w->bytes / time), "ceiling_percent", json_real(100 * w->floor / time), "error_max",
+                     json_real(problem->error_max), "error_rms", json_real(problem->error_rms), "launches_judged",
+                     (json_int_t)compare_judged(c, entry));
 }
 
 // All figures that the search has of the final's trials.
@@ -52,7 +51,7 @@ static json_t *json_pipe(const struct comparison *c)
     if (!w->pipe) return json_null();
     char *words = work_ceiling_text(c->ceilings, w->pipe);
     json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
-                             json_real_or_null(w->ceiling), "measured", words);
+                             json_real(w->ceiling), "measured", words);
     free(words);
     return pipe;
 }
@@ -71,7 +70,7 @@ json_t *compare_json(const struct comparison *c)
                                     job->problems[p].holdout, "entries", entries);
         if (c->final.kernel_count) {
             json_object_set_new(problem, "kernel", json_integer((json_int_t)c->final.dispatch[p]));
-            json_object_set_new(problem, "regret", json_real_or_null(c->final.regret[p]));
+            json_object_set_new(problem, "regret", json_real(c->final.regret[p]));
         }
         json_array_append_new(problems, problem);
     }
@@ -89,7 +88,7 @@ json_t *compare_json(const struct comparison *c)
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
     json_object_set_new(root, "verified", json_boolean(!job_unverified(job)));
     json_object_set_new(root, "certainty", json_string(c->final.document.decision.certainty));
-    json_object_set_new(root, "within", json_real_or_null(c->final.document.decision.within));
+    json_object_set_new(root, "within", json_real(c->final.document.decision.within));
     json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "by_process", by_process);
     json_object_set(root, "nvcc", c->builds ? c->builds : json_null());

@@ -14,7 +14,7 @@ static int worse(int one, int other)
     return one > other ? one : other;
 }
 
-static bool is_folder(const char *path)
+bool job_set_is_folder(const char *path)
 {
     struct stat about;
     return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
@@ -25,7 +25,7 @@ static int find_files(struct job_set *s, const char *named)
 {
     glob_t found;
     char *path = session_job_path(named);
-    bool folder = is_folder(path);
+    bool folder = job_set_is_folder(path);
     char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
     int failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
     free(pattern);
@@ -140,14 +140,14 @@ int job_set_check_folder(const struct job_set *s, const char *option, const char
         fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", given, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    if (is_folder(given)) return 0;
+    if (job_set_is_folder(given)) return 0;
     fprintf(stderr, "sweetspot: for several jobs, %s must name a folder, and '%s' is not a folder\n", option, given);
     return EXIT_USAGE;
 }
 
 char *job_set_file(const char *given, const char *name)
 {
-    return is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
+    return job_set_is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
 }
 
 void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)

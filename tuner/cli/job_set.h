@@ -51,11 +51,12 @@ int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_
 // A value that names a file for one job must name a folder for several; with `make`, a missing folder is made. Returns
 // an exit status, after a message. `given` may be NULL.
 int job_set_check_folder(const struct job_set *, const char *option, const char *given, bool make);
+bool job_set_is_folder(const char *path);
 // The file that `given` means for a job: `name` in it where it is a folder. malloc'ed.
 char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest
-// device first. Of one job file: its object, behind "format" and "version". Of several, or of a folder:
+// device first. For one job file: its object, after "format" and "version". For several, or a folder:
 // {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices are its "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);
 

@@ -4,12 +4,55 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/session.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/worker.h"
 #include "tuner/watch/events.h"
+
+// The log of a store: x.log of x.db.
+static char *store_log_path(const char *store)
+{
+    size_t length = strlen(store), ending = strlen(".db");
+    bool usual = length > ending && !strcmp(store + length - ending, ".db") && store[length - ending - 1] != '/';
+    return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
+}
+
+// Fills in what the command line leaves open from the job, and the job's paths.
+static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct tune_options o = request->options;
+    if (o.time < 0) o.time = job->budget_time;
+    if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    if (o.stop.until < 0) o.stop.until = job->stop.until;
+    char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
+    char *log_path = store_log_path(store_path),
+         *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
+    o.store_path = store_path;
+    o.log_path = log_path;
+    o.cache = cache_path;
+    o.cache_given = request->cache != NULL;
+    struct error err;
+    int status =
+        output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err) : tune(job, &o, outcome);
+    free(store_path);
+    free(folder);
+    free(log_path);
+    free(cache_path);
+    return status;
+}
+
+int tune_path(const char *path, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct job *job;
+    int status = session_load_job(path, &job);
+    if (status) return status;
+    status = tune_job(job, request, outcome);
+    job_free(job);
+    return status;
+}
 
 struct suite_job {
     const char *path;
@@ -104,8 +147,8 @@ static json_t *summary_json(const struct suite *s)
         double best = o->best > 0 ? o->best : NAN;
         json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", s->jobs[i].name,
                                               "evaluations", (json_int_t)o->evaluations, "seconds", s->jobs[i].spent,
-                                              "best", json_real_or_null(best), "baseline", o->baseline_name, "ratio",
-                                              json_real_or_null(o->baseline / best), "exit_status", s->jobs[i].status));
+                                              "best", json_real(best), "baseline", o->baseline_name, "ratio",
+                                              json_real(o->baseline / best), "exit_status", s->jobs[i].status));
     }
     return list;
 }

@@ -1,17 +1,15 @@
-// What `sweetspot list` can show: one function for each kind, one line for each in the table of cmd_list.c.
+// What `sweetspot list` can show: one function for each kind (here those with a file of their own), one line for each
+// in the table of cmd_list.c.
 //
 // A function prints all entries (`name` NULL) or one entry with its details on stdout, as an enum format says, and
 // returns an exit status; an unknown name is a usage error that suggests the nearest.
 #ifndef SWEETSPOT_LIST_H
 #define SWEETSPOT_LIST_H
 
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 
-int list_strategies(const char *name, int format);
 int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);
-int list_fields(const char *name, int format);
-int list_units(const char *name, int format);
 int list_settings(const char *name, int format);
 // The counters of a chip; NULL: of the GPU here. `pattern` is a part of a name or key, or has * and ?; NULL: all.
 int list_counters(const char *pattern, const char *chip, int format);
@@ -21,5 +19,7 @@ int list_counters(const char *pattern, const char *chip, int format);
 void list_print(json_t *document, const json_t *rows, const struct row_column *, int format);
 // EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
 int list_unknown(const char *what, const char *name, const char *const *names);
+// The same where the names are too many to be listed: `how` says what lists them.
+int list_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how);
 
 #endif

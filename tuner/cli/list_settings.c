@@ -50,11 +50,8 @@ int list_settings(const char *name, int format)
     const char **names = memory_new(2 * count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[known++] = settings[i].path;
     for (size_t i = 0; i < count; i++) names[known++] = job_setting_name(&settings[i]);
-    const char *nearest = text_nearest(name, names);
-    fprintf(stderr, "sweetspot list: unknown setting '%s'%s%s%s\n", name,
-            nearest ? "; did you mean '" : " (sweetspot list settings shows all)", nearest ? nearest : "",
-            nearest ? "'?" : "");
+    int status = list_unknown_of_many("setting", name, names, "sweetspot list settings shows all");
     free(names);
     json_decref(document);
-    return EXIT_USAGE;
+    return status;
 }

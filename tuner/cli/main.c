@@ -1,16 +1,61 @@
-// sweetspot: finds the fastest configuration of a CUDA kernel. This file only chooses the command.
+// sweetspot: finds the fastest configuration of a CUDA kernel. This file chooses the command.
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/json.h"
-#include "tuner/base/orphans.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/version.h"
+#include "tuner/store/store.h"
+
+// From the Makefile; "" where unknown.
+#ifndef SWEETSPOT_COMMIT
+#define SWEETSPOT_COMMIT ""
+#endif
+#ifndef SWEETSPOT_CUDA
+#define SWEETSPOT_CUDA ""
+#endif
+
+static void print_known(const char *what, const char *text)
+{
+    printf("%-9s %s\n", what, *text ? text : "unknown");
+}
+
+// Prints the lines of `<worker> --version`, or one that says that it was not found.
+static void print_worker(const char *name, const char *library)
+{
+    char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
+         *quiet = text_format("%s 2>/dev/null", call), line[256];
+    FILE *out = popen(quiet, "re");
+    bool said = false;
+    while (out && fgets(line, sizeof line, out)) {
+        said = true;
+        fputs(line, stdout);
+    }
+    if (out) pclose(out);
+    if (!said) printf("%-9s not found\n", library);
+    free(quiet);
+    free(call);
+    free(path);
+}
+
+// The program's version and what it was built with and runs with, for bug reports: the commit, the CUDA toolkit, NVRTC
+// and cuBLAS as the workers load them (the driver links no CUDA library), SQLite.
+static int print_version(void)
+{
+    printf("sweetspot " SWEETSPOT_VERSION "\n");
+    printf("%-9s %s\n", "commit", *SWEETSPOT_COMMIT ? SWEETSPOT_COMMIT : "none: not built from a git checkout");
+    print_known("CUDA", SWEETSPOT_CUDA);
+    fflush(stdout);
+    print_worker("sweetspot-compile", "NVRTC");
+    print_worker("sweetspot-gpu", "cuBLAS");
+    print_known("SQLite", store_library_version());
+    return EXIT_DONE;
+}
 
 static void print_help(FILE *file)
 {
@@ -50,9 +95,7 @@ static int run(int argc, char **argv)
         print_help(stdout);
         return EXIT_DONE;
     }
-    if (!strcmp(name, "--version")) {
-        return version_print();
-    }
+    if (!strcmp(name, "--version")) return print_version();
     if (name[0] == '-') {
         fprintf(stderr,
                 "sweetspot: unknown option '%s' (options of a command come after its name)\n"
@@ -63,7 +106,7 @@ static int run(int argc, char **argv)
     if (help) name = argv[2];
     const struct command *command = command_find(commands, name);
     if (!command) return unknown_command(name);
-    if (argc == 3 && !strcmp(argv[2], "--version")) return version_print();
+    if (argc == 3 && !strcmp(argv[2], "--version")) return print_version();
     if (help) return command_run(command, 2, (char *[]){argv[2], (char[]){"--help"}, NULL});
     return command_run(command, argc - 1, argv + 1);
 }
@@ -88,7 +131,7 @@ static bool refuse_variables(void)
     return false;
 }
 
-// Everything that comes from outside besides files.
+// Everything that comes from outside, except files.
 static int check_text(int argc, char **argv)
 {
     char what[32], *here = getcwd(NULL, 0), *program = installation_program("sweetspot");

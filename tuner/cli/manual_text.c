@@ -1,4 +1,4 @@
-// What the manual pages say besides the options (manual.h). A fact stands here once, whichever pages show it.
+// The text of the manual pages apart from the options (manual.h). A fact stands here once, for all pages that show it.
 #include "tuner/cli/manual.h"
 
 const char manual_overview[] =

@@ -10,11 +10,6 @@ enum { HELP_COLUMN = 26, HELP_WIDTH = 100, OPTIONS_MAX = 64 };
 
 const char *const format_names[] = {"table", "json", "csv", NULL}, *const document_formats[] = {"table", "json", NULL};
 
-static bool takes_value(const struct option_spec *spec)
-{
-    return !spec->flag;
-}
-
 static const struct option_spec *find_option(const struct option_spec *specs, const char *name, size_t length)
 {
     for (; specs->name; specs++)
@@ -180,7 +175,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     size_t length = strcspn(word, "=");
     const struct option_spec *spec = find_option(specs, word, length);
     if (!spec) return unknown_option(specs, command, word, length);
-    if (!takes_value(spec)) {
+    if (spec->flag) {
         if (word[length]) {
             fprintf(stderr, "sweetspot %s: --%s takes no value\n", command, spec->name);
             return usage_error(command);
@@ -204,7 +199,7 @@ static int parse_short(const struct option_spec *specs, int argc, char **argv, i
             fprintf(stderr, "sweetspot %s: unknown option '-%c'\n", command, *letter);
             return usage_error(command);
         }
-        if (!takes_value(spec)) {
+        if (spec->flag) {
             *spec->flag = true;
             continue;
         }
@@ -324,7 +319,7 @@ static void print_option(const struct option_spec *spec)
     int column = spec->positional ? printf("  %s", spec->name)
                  : spec->letter   ? printf("  -%c, --%s", spec->letter, spec->name)
                                   : printf("      --%s", spec->name);
-    if (!spec->positional && takes_value(spec)) {
+    if (!spec->positional && !spec->flag) {
         char *shown = shown_value(spec);
         column += printf(" %s", shown);
         free(shown);

@@ -27,7 +27,7 @@ enum { OPTIONS_MAX_LIST = 1024 };
 // Values of a repeatable option or of a repeatable last positional argument.
 struct option_list {
     size_t count;
-    const char *items[OPTIONS_MAX_LIST]; // borrowed from argv
+    const char *items[OPTIONS_MAX_LIST + 1]; // borrowed from argv; NULL-terminated
 };
 
 // Exactly one of the pointers flag .. list is set, which gives the type.

@@ -1,14 +1,13 @@
 // See session.h.
 #include "tuner/cli/session.h"
 
+#include <glob.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
-#include "tuner/cli/job_suggest.h"
-#include "tuner/cli/results.h"
 
 void session_print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
@@ -35,23 +34,118 @@ char *session_job_path(const char *path)
     return installed ? installed : text_copy(path);
 }
 
-static int load_job(const char *path, struct job **out)
+static char *job_name_of(const char *path)
 {
-    struct mistakes mistakes = {0};
-    if (!job_load(path, out, &mistakes)) return 0;
-    session_print_mistakes(path, &mistakes, "");
-    mistakes_release(&mistakes);
-    if (access(path, F_OK)) job_suggest(path);
-    *out = NULL;
-    return EXIT_USAGE;
+    static const char ending[] = ".cfg";
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), tail = strlen(ending);
+    bool job = length > tail && !strcmp(name + length - tail, ending);
+    return text_format("%.*s", (int)(length - (job ? tail : 0)), name);
+}
+
+// Adds the job files of a folder that begins with `root`, which a command line does not need.
+static void collect(glob_t *found, const char *root, const char *folder)
+{
+    char *pattern = text_format("%s%s%s*.cfg", root, strcmp(folder, ".") ? folder : "", strcmp(folder, ".") ? "/" : "");
+    glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
+    free(pattern);
+}
+
+// Prints on stderr which existing job files may be meant by a path that names none: those of the same name
+// with or without the folder and .cfg, else the nearest name. They are looked for in the path's own folder, the current
+// one, configs and the installed configs.
+static void suggest_jobs(const char *path)
+{
+    enum { SHOWN = 4 };
+    glob_t found = {0};
+    char *wanted = job_name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
+         *installed = installation_data("configs");
+    // A command line names the installed jobs like those of the current folder, without the root.
+    size_t root = installed ? strlen(installed) - strlen("configs") : 0, shown = 0;
+    if (installed) installed[root] = 0;
+    const char *const folders[] = {own, ".", "configs", own[0] == '/' || own[0] == '.' ? "configs" : ours};
+    for (size_t i = 0; i < 4; i++) collect(&found, "", folders[i]);
+    for (size_t i = 2; i < 4 && root; i++) collect(&found, installed, folders[i]);
+    char **names = memory_new(found.gl_pathc + 1, sizeof *names);
+    for (size_t i = 0; i < found.gl_pathc; i++) names[i] = job_name_of(found.gl_pathv[i]);
+    const char *nearest = *wanted ? text_nearest(wanted, (const char *const *)names) : NULL;
+    json_t *said = json_object(); // a set of paths
+    for (size_t i = 0; i < found.gl_pathc && nearest && shown < SHOWN; i++) {
+        const char *job = found.gl_pathv[i] + (root && !strncmp(found.gl_pathv[i], installed, root) ? root : 0);
+        if (strcmp(names[i], nearest) != 0 || json_object_get(said, job)) continue;
+        char *command = text_command((const char *[]){job, NULL});
+        fprintf(stderr, "%s%s", shown++ ? " or " : "sweetspot: did you mean ", command);
+        json_object_set_new(said, job, json_true());
+        free(command);
+    }
+    if (shown) fprintf(stderr, "?\n");
+    json_decref(said);
+    for (size_t i = 0; i < found.gl_pathc; i++) free(names[i]);
+    free(names);
+    globfree(&found);
+    free(wanted);
+    free(own);
+    free(ours);
+    free(installed);
 }
 
 int session_load_job(const char *path, struct job **out)
 {
+    struct mistakes mistakes = {0};
     char *found = session_job_path(path);
-    int status = load_job(found, out);
+    int status = job_load(found, out, &mistakes) ? EXIT_USAGE : 0;
+    if (status) {
+        session_print_mistakes(found, &mistakes, "");
+        mistakes_release(&mistakes);
+        if (access(found, F_OK)) suggest_jobs(found);
+        *out = NULL;
+    }
     free(found);
     return status;
+}
+
+static bool exists(const char *folder, const char *name)
+{
+    char *path = text_format("%s/%s", folder, name);
+    bool found = !access(path, F_OK);
+    free(path);
+    return found;
+}
+
+// `out` of the nearest folder at or above `from` whose `out` has that file ("." itself); or NULL.
+static char *find_above(const char *from, const char *name)
+{
+    char *at = text_copy(from), *found = NULL;
+    for (bool top = false; !found && !top;) {
+        char *folder = text_join_path(at, "out"), *above = text_directory(at);
+        if (exists(folder, name))
+            found = folder;
+        else
+            free(folder);
+        top = !strcmp(above, at);
+        free(at);
+        at = above;
+    }
+    free(at);
+    return found;
+}
+
+char *results_folder(const struct job *job)
+{
+    char *store = text_format("%s.db", job->name), *folder = NULL,
+         *home = exists("out", store) ? NULL : realpath(job->directory, NULL);
+    if (home) folder = find_above(home, store);
+    free(home);
+    free(store);
+    return folder ? folder : text_copy("out");
+}
+
+char *results_cache(const struct job *job, const char *given)
+{
+    if (given) return text_copy(given);
+    char *folder = results_folder(job), *cache = text_format("%s/cache", folder);
+    free(folder);
+    return cache;
 }
 
 char *session_store_path(const struct job *job, const char *given)
@@ -214,27 +308,21 @@ char *session_command(const struct session *session, const char *command)
     const json_t *given = strcmp(command, "tune") ? NULL : json_object_get(session->device, "given");
     const char *device = json_get_string(given, "device", "0"), *cache = json_get_string(given, "cache", NULL);
     const json_t *pools = json_object_get(given, "pool");
-    const char **words = memory_new(16 + 2 * json_array_size(pools), sizeof *words);
+    const char *const parts[][2] = {{"sweetspot", command},
+                                    {session->job_path, ""},
+                                    {"--store", session->store_given},
+                                    {"--device", strcmp(device, "0") ? device : NULL},
+                                    {"--cache", cache}};
+    const char **words = NULL;
     size_t count = 0;
-    words[count++] = "sweetspot";
-    words[count++] = command;
-    words[count++] = session->job_path;
-    if (session->store_given) {
-        words[count++] = "--store";
-        words[count++] = session->store_given;
-    }
-    if (strcmp(device, "0") != 0) {
-        words[count++] = "--device";
-        words[count++] = device;
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t k = 0; k < 2 && parts[i][1]; k++)
+            if (*parts[i][k]) memory_add(words, count) = parts[i][k];
     for (size_t i = 0; i < json_array_size(pools); i++) {
-        words[count++] = "--pool";
-        words[count++] = json_string_value(json_array_get(pools, i));
+        memory_add(words, count) = "--pool";
+        memory_add(words, count) = json_string_value(json_array_get(pools, i));
     }
-    if (cache) {
-        words[count++] = "--cache";
-        words[count++] = cache;
-    }
+    memory_add(words, count) = NULL;
     char *line = text_command(words);
     free(words);
     return line;

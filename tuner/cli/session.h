@@ -44,7 +44,13 @@ void session_print_mistakes(const char *path, const struct mistakes *, const cha
 // every note as "file:line: note: text".
 int session_load_job(const char *path, struct job **out);
 
-// The store's path: `given`, or <job name>.db in the job's folder of results (results.h). The caller frees it.
+// The folder of a job's results (store, log, compile cache, header), malloc'ed: `out` of the current folder, or of the
+// nearest folder above the job file that has the job's store, so that results are found from any folder. Where there is
+// no store yet: `out` of the current folder.
+char *results_folder(const struct job *);
+// The compile cache: `given`, or `cache` in that folder. malloc'ed.
+char *results_cache(const struct job *, const char *given);
+// The store's path: `given`, or <job name>.db in that folder. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
 // Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no

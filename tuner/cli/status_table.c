@@ -2,7 +2,7 @@
 #include "tuner/cli/status_table.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/rows.h"
+#include "tuner/base/table.h"
 #include "tuner/final/finals.h"
 
 enum { RUNS_SHOWN = 3 };
@@ -10,7 +10,7 @@ enum { RUNS_SHOWN = 3 };
 json_t *status_live_json(const struct live_status *live)
 {
     if (!live->document) return NULL;
-    json_t *json = json_pack("{s:s, s:o}", "state", live_state_text(live->state), "age", json_real_or_null(live->age));
+    json_t *json = json_pack("{s:s, s:o}", "state", live_state_text(live->state), "age", json_real(live->age));
     json_object_update(json, live->document);
     return json;
 }

@@ -4,15 +4,13 @@
 #include <sys/wait.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/nvcc_recipe.h"
-#include "tuner/base/program_path.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/shared_library.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/nvcc.h"
 #include "tuner/source/cache.h"

@@ -15,7 +15,7 @@
 #include "tuner/compiler/nvcc.h"
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
-#include "tuner/source/source_text.h"
+#include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 
 #ifndef SWEETSPOT_CUDA_HOME

@@ -6,9 +6,7 @@
 #include <sys/wait.h>
 
 #include "tuner/base/base.h"
-#include "tuner/base/program_path.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/compiler/cubin.h"
 
 static const double version_deadline = 20; // s

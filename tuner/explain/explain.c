@@ -23,20 +23,17 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
     by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
     by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;
     by_registers.shared_per_sm = by_warps.shared_per_sm = INT64_MAX / 2;
-    json_t *facts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)registers, "shared_static",
-                              (json_int_t)(shared_static > 0 ? shared_static : 0), "shared_dynamic",
-                              (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks", (json_int_t)blocks);
-    json_t *more = json_pack("{s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "blocks_per_sm", (json_int_t)fit,
-                             "occupancy", theoretical_occupancy(d, threads, registers, shared), "waves",
-                             fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
-                             (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared",
-                             (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared), "limit_warps",
-                             (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks",
-                             (json_int_t)d->blocks_per_sm, "schedulers", SCHEDULERS * (json_int_t)d->sm_count,
-                             "scheduler_warps", (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
-    if (more) json_object_update(facts, more);
-    json_decref(more);
-    return facts;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "registers",
+                     (json_int_t)registers, "shared_static", (json_int_t)(shared_static > 0 ? shared_static : 0),
+                     "shared_dynamic", (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks",
+                     (json_int_t)blocks, "blocks_per_sm", (json_int_t)fit, "occupancy",
+                     theoretical_occupancy(d, threads, registers, shared), "waves",
+                     fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
+                     (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared",
+                     (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared), "limit_warps",
+                     (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks", (json_int_t)d->blocks_per_sm,
+                     "schedulers", SCHEDULERS * (json_int_t)d->sm_count, "scheduler_warps",
+                     (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
 }
 
 static json_t *new_document(struct single_run *single, const struct job *job, size_t problem, const char *name)
@@ -65,8 +62,7 @@ static void note(json_t *document, const char *text)
     if (*text) json_array_append_new(notes, json_string(text));
 }
 
-static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void note_formatted(json_t *document, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note_formatted(json_t *document, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -286,13 +282,7 @@ bool explain_worked(const json_t *document)
 }
 
 json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
-                          const char *name, struct error *err)
-{
-    return explain_variant(single, job, config, problem, name, 0, 0, err);
-}
-
-json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
-                        const char *name, int variant, int64_t blocks, struct error *err)
+                          const char *name, int variant, int64_t blocks, struct error *err)
 {
     struct single_run_candidate c;
     char text[16];

@@ -24,14 +24,11 @@
 bool explain_worked(const json_t *profile);
 
 // A new document. Its "status" is the trial's; with one that cannot be explained there is nothing but
-// "reason". NULL with a message when a worker failed.
+// "reason". NULL with a message when a worker failed. `variant` 0 is the candidate itself. Another is compiled with
+// SWEETSPOT_VARIANT=variant, never verified, and, where it would fit more often on a multiprocessor than
+// `blocks_per_sm` (0: as it comes), given so much shared memory that it does not. Only the first stage decides.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
-                          const char *name, struct error *);
-// The same for a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would
-// fit more often on a multiprocessor than `blocks_per_sm` (0: as it comes), given so much shared memory that it does
-// not. Only the first stage decides.
-json_t *explain_variant(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
-                        const char *name, int variant, int64_t blocks_per_sm, struct error *);
+                          const char *name, int variant, int64_t blocks_per_sm, struct error *);
 // Of a baseline that the single has measured: time and counters. NULL with the reason when there is none of that name
 // or it does not work.
 json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);

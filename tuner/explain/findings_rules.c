@@ -36,6 +36,15 @@ static double next_limit(const struct finding_context *c, const char *relieved)
     return highest;
 }
 
+// The line that causes an excess, for the finding, and its text, "" where it cannot be read; NULL: no line does.
+static char *blame_line(const struct finding_context *c, struct finding *f, enum profile_excess what,
+                        struct profile_culprit *culprit)
+{
+    if (!profile_culprit(c->stage, what, culprit, 1)) return NULL;
+    f->line = culprit->line;
+    return c->job ? profile_source(c->job->source, culprit->line) : text_copy("");
+}
+
 static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 {
     struct profile_culprit culprit;
@@ -45,15 +54,12 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
            elapsed = json_get_number(c->profile, "time", NAN) * 1e6 * json_get_number(c->profile, "clock_mhz", NAN);
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_SHARED, &culprit, 1) > 0;
-    f->line = named ? culprit.line : NULL;
-    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
-    if (named)
+    char *text = blame_line(c, f, EXCESS_SHARED, &culprit);
+    if (text)
         SAY(f->seen,
             "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take "
             "%.0f%% of all cycles%s%.120s",
-            json_get_integer(culprit.line, "line", 0), culprit.ratio, 100 * cycles, text && *text ? ": " : "",
-            text ? text : "");
+            json_get_integer(culprit.line, "line", 0), culprit.ratio, 100 * cycles, *text ? ": " : "", text);
     else
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
     SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps "
@@ -74,11 +80,9 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     struct profile_culprit culprit;
     double ratio = number(c, "global_sectors") / number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_GLOBAL, &culprit, 1) > 0;
-    f->line = named ? culprit.line : NULL;
-    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
+    char *text = blame_line(c, f, EXCESS_GLOBAL, &culprit);
     double busy = fmax(number(c, "memory_throughput"), number(c, "dram_throughput")) / 100;
-    if (named)
+    if (text)
         SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times",
             json_get_integer(culprit.line, "line", 0), culprit.ratio, ratio);
     else
@@ -220,14 +224,12 @@ static bool divergence(const struct finding_context *c, struct finding *f)
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
-    bool named = profile_culprit(c->stage, EXCESS_DIVERGENCE, &culprit, 1) > 0;
-    f->line = named ? culprit.line : NULL;
-    char *text = named && c->job ? profile_source(c->job->source, culprit.line) : NULL;
+    char *text = blame_line(c, f, EXCESS_DIVERGENCE, &culprit);
     SAY(f->seen, "an instruction is executed by %.1f of a warp's 32 threads on average", threads);
-    if (named)
+    if (text)
         SAY(f->seen,
             "an instruction is executed by %.1f of a warp's 32 threads on average, worst at line %" PRId64 "%s%.120s",
-            threads, json_get_integer(culprit.line, "line", 0), text && *text ? ": " : "", text ? text : "");
+            threads, json_get_integer(culprit.line, "line", 0), *text ? ": " : "", text);
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
     f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(c) / 0.9);
     if (!(text && propose_named(c, f, text, "changes that branch")) &&

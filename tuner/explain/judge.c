@@ -1,5 +1,5 @@
-// See judge.h.
-#include "tuner/explain/judge.h"
+// See judgement.h.
+#include "tuner/explain/judgement.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
@@ -37,7 +37,7 @@ static int ask(struct judging *g, json_t *request, double seconds, const struct 
     bool late;
     struct error why = {""};
     json_t *message = single_run_ask(g->single, request, seconds, &late, &why);
-    bool dead = !message && single_run_died(g->single);
+    bool dead = !message && g->single->pool.gpus[g->single->pool.first_gpu].worker.failure == WORKER_DIED;
     if (message) {
         *answer = arena_new(&g->judgement->memory, record->size);
         int failed = record_read(record, message, *answer, &g->judgement->memory, err);
@@ -70,7 +70,7 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     struct error reason;
     if (!sanitizer || j->status == STATUS_TIMEOUT || j->status == STATUS_LAUNCH_ERROR) return;
     single_run_say(g->single, "running it under compute-sanitizer");
-    json_t *set_up = single_run_set_up(g->single);
+    json_t *set_up = job_setup_for_gpu(&g->single->setup, false, NULL, false);
     j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
                                                  g->candidate.compiled.cubin, g->candidate.problems, true));
     json_decref(set_up);
@@ -119,7 +119,7 @@ static int count(struct judging *g, const uint16_t *config, size_t problem, stru
     struct error why = {""};
     if (!g->single->counts) return 0;
     single_run_say(g->single, "counting");
-    j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", &why);
+    j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", 0, 0, &why);
     if (!j->profile) {
         j->not_counted = why;
         return 0;

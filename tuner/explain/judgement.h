@@ -1,15 +1,42 @@
-// A judgement (tuner/explain/judge.h) as a document and as a table. docs/judge.md describes the document, which has a
-// version: members are added without a new one, but none changes its meaning.
+// A judgement of one candidate, by the same means as a search and its final: compiled, proved and timed as a trial,
+// run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted. It
+// ends at the first thing that is wrong; but a sanitizer may say more of what is wrong already.
 #ifndef SWEETSPOT_JUDGEMENT_H
 #define SWEETSPOT_JUDGEMENT_H
 
 #include <stdio.h>
 
 #include "tuner/base/json.h"
-#include "tuner/explain/judge.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
+#include "tuner/setup/sanitize.h"
+#include "tuner/setup/single_run.h"
 
+// Answers are NULL where the judgement ended before them.
+struct judgement {
+    enum trial_status status;
+    struct error reason; // "" for STATUS_OK
+    char *config;        // canonical text
+    struct trial_answer *trial;
+    struct final_answer *final;              // in which the candidate is trial JUDGE_TRIAL
+    struct arena memory;                     // of both
+    json_t *sanitized;                       // sanitize.h
+    json_t *profile;                         // explain.h
+    int64_t seed;                            // of the final's data
+    struct error not_sanitized, not_counted; // why; "" where it was, or where that is not wanted
+};
+enum { JUDGE_TRIAL = 1 };
+
+// `problem`: whose counters are taken, where the run has metrics. `sanitizer` may be NULL. -1 with a message when the
+// judgement failed for reasons that are not the candidate's. The caller releases, also after a failure.
+int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
+                    struct sanitizer *sanitizer, struct judgement *, struct error *);
+void judgement_release(struct judgement *);
+// The candidate's entry of the final, or NULL.
+const struct final_entry_answer *judgement_entry(const struct judgement *);
+
+// A judgement as a document and as a table. docs/judge.md describes the document, which has a
+// version: members are added without a new one, but none changes its meaning.
 enum { JUDGEMENT_VERSION = 1 };
 
 // The context of a judgement.

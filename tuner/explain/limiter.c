@@ -6,11 +6,18 @@
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 
-static const char *limiter_name(enum limiter limiter)
-{
-    static const char *const names[] = {"unknown", "memory-bound", "math-bound", "balanced", "latency-bound"};
-    return names[limiter];
-}
+static const struct {
+    const char *name, *meaning;
+} limiters[] = {
+    [LIMITER_UNKNOWN] = {"unknown", "a time is missing; see the messages above."},
+    [LIMITER_MEMORY] = {"memory-bound", "the kernel takes as long as its memory traffic; fewer bytes or better "
+                                        "coalescing helps, fewer instructions do not."},
+    [LIMITER_MATH] = {"math-bound", "the kernel takes as long as its instructions; fewer or cheaper instructions help, "
+                                    "fewer bytes do not."},
+    [LIMITER_BALANCED] = {"balanced", "memory and arithmetic take equally long and overlap; reduce both."},
+    [LIMITER_LATENCY] = {"latency-bound",
+                         "memory and arithmetic hardly overlap; more warps or more loads in flight help."},
+};
 
 enum limiter limiter_decide(double whole, double memory, double math, double *overlap)
 {
@@ -80,29 +87,12 @@ json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *ma
 {
     double overlap;
     enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "limiter", limiter_name(limiter),
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "limiter", limiters[limiter].name,
                      "problem", json_get_string(whole, "problem", ""), "overlap", overlap, "whole_time", time_of(whole),
                      "memory_time", time_of(memory), "math_time", time_of(math), "instructions_per_byte",
                      per_byte(whole), "balanced_ratio", balanced(whole), "bytes_wanted",
                      json_get_number(whole, "bytes", NAN), "bytes_moved", number(whole, "dram_bytes"), "warnings",
                      warnings(whole, memory, math));
-}
-
-static const char *const meanings[] = {
-    [LIMITER_UNKNOWN] = "unknown: a time is missing; see the messages above.",
-    [LIMITER_MEMORY] = "memory-bound: the kernel takes as long as its memory traffic; fewer bytes or better coalescing "
-                       "helps, fewer instructions do not.",
-    [LIMITER_MATH] = "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, "
-                     "fewer bytes do not.",
-    [LIMITER_BALANCED] = "balanced: memory and arithmetic take equally long and overlap; reduce both.",
-    [LIMITER_LATENCY] = "latency-bound: memory and arithmetic hardly overlap; more warps or more loads in flight help.",
-};
-
-static void number_cell(struct table *table, const char *format, double value)
-{
-    char text[32] = "-";
-    if (isfinite(value)) snprintf(text, sizeof text, format, value);
-    table_cell(table, "%s", text);
 }
 
 void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const json_t *math)
@@ -116,21 +106,20 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     struct table *table = table_new((const char *[]){"variant", ">time", ">registers", ">blocks/SM", ">instructions",
                                                      ">FMA pipes", ">global sectors", ">DRAM bytes", NULL});
     for (size_t i = 0; i < 3; i++) {
-        struct interval time = {time_of(all[i]), json_get_number(all[i], "low", NAN),
-                                json_get_number(all[i], "high", NAN)};
+        struct interval time = profile_time(all[i]);
         table_cell(table, "%s", names[i]);
         table_cell(table, "%s", show_interval(&time, text, sizeof text));
-        number_cell(table, "%.0f", number(all[i], "registers"));
-        number_cell(table, "%.0f", number(all[i], "blocks_per_sm"));
-        number_cell(table, "%.4g", number(all[i], "executed"));
-        number_cell(table, "%.4g", number(all[i], "fma_instructions"));
-        number_cell(table, "%.4g", traffic(all[i]));
-        number_cell(table, "%.4g", number(all[i], "dram_bytes"));
+        table_number(table, "%.0f", number(all[i], "registers"));
+        table_number(table, "%.0f", number(all[i], "blocks_per_sm"));
+        table_number(table, "%.4g", number(all[i], "executed"));
+        table_number(table, "%.4g", number(all[i], "fma_instructions"));
+        table_number(table, "%.4g", traffic(all[i]));
+        table_number(table, "%.4g", number(all[i], "dram_bytes"));
     }
     table_print(table, out);
     table_free(table);
     enum limiter limiter = limiter_decide(time_of(whole), time_of(memory), time_of(math), &overlap);
-    fprintf(out, "\n%s\n", meanings[limiter]);
+    fprintf(out, "\n%s: %s\n", limiters[limiter].name, limiters[limiter].meaning);
     if (!isnan(overlap))
         fprintf(out, "Overlap: %.0f%% of the shorter part is hidden behind the longer one.\n", 100 * overlap);
     if (!isnan(per_byte(whole) / balanced(whole)))

@@ -13,6 +13,12 @@ double profile_number(const json_t *stage, const char *key)
     return NAN;
 }
 
+struct interval profile_time(const json_t *profile)
+{
+    return (struct interval){json_get_number(profile, "time", NAN), json_get_number(profile, "low", NAN),
+                             json_get_number(profile, "high", NAN)};
+}
+
 double profile_global_sectors(const json_t *stage)
 {
     double counted = profile_number(stage, "global_load_sectors") + profile_number(stage, "global_store_sectors");
@@ -242,9 +248,9 @@ char *profile_source(const char *source, const json_t *line)
     // adds the folder that it stands in.
     if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
-        char *beside = text_join_path(folder, tail);
-        result = read_line(beside, number);
-        free(beside);
+        char *path_there = text_join_path(folder, tail);
+        result = read_line(path_there, number);
+        free(path_there);
     }
     free(path);
     free(folder);

@@ -10,6 +10,9 @@
 // where it is not known.
 double profile_number(const json_t *stage, const char *key);
 
+// The time with its interval, in seconds.
+struct interval profile_time(const json_t *profile);
+
 // Sectors of global memory loaded and stored, by the hardware's counters; by the total over the lines where they were
 // not counted; NaN unknown.
 double profile_global_sectors(const json_t *stage);

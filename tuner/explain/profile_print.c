@@ -384,8 +384,7 @@ static void print_culprits(FILE *out, const json_t *stage, const char *source)
 
 static void print_head(FILE *out, const char *role, const json_t *p)
 {
-    struct interval time = {json_get_number(p, "time", NAN), json_get_number(p, "low", NAN),
-                            json_get_number(p, "high", NAN)};
+    struct interval time = profile_time(p);
     char text[96];
     fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, text, sizeof text),
             json_get_string(p, "config", ""));

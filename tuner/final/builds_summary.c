@@ -13,11 +13,10 @@ struct summary_problem {
 
 struct summary {
     const char *compiler, *verdict, *reason;
-    const struct builds_of_trial *builds;
     struct interval ratio;
     double error;
     const struct summary_problem *problems;
-    size_t build_count, problem_count;
+    size_t problem_count;
 };
 
 #define PROBLEM_INTERVAL(member) RECORD_INTERVAL(struct summary_problem, member)
@@ -33,7 +32,6 @@ static const struct record_field summary_fields[] = {
     {"compiler", SUMMARY(compiler), .flags = RECORD_ALWAYS},
     {"verdict", SUMMARY(verdict), .flags = RECORD_ALWAYS},
     {"reason", SUMMARY(reason), .flags = RECORD_ALWAYS},
-    {"builds", RECORD_RECORDS(struct summary, builds, build_count, builds_of_trial_record), .flags = RECORD_NULL},
     {"ratio", RECORD_INTERVAL(struct summary, ratio)},
     {"error", SUMMARY(error)},
     {"problems", RECORD_RECORDS(struct summary, problems, problem_count, problem_record)},
@@ -90,8 +88,6 @@ json_t *builds_summary(const json_t *document, const struct final *final, const 
         json = record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
                                                                .verdict = verdict,
                                                                .reason = d->decision.reason,
-                                                               .builds = d->builds,
-                                                               .build_count = d->build_count,
                                                                .ratio = d->ratio,
                                                                .error = nvcc ? nvcc->error : (double)NAN,
                                                                .problems = problems,
@@ -146,38 +142,6 @@ static void print_times(const struct summary *s, const char *nvrtc)
     for (size_t i = 0; i < 2; i++) free(titles[i]);
 }
 
-static void print_number(struct table *table, int64_t value)
-{
-    if (value < 0)
-        table_cell(table, "%s", "");
-    else
-        table_cell(table, "%" PRId64, value);
-}
-
-static void add_figures(struct table *table, const struct build_figures *builds, size_t count, const char *compiler)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct trial_stage *f = &builds[i].figures;
-        table_cell(table, "%s", builds[i].entry);
-        table_cell(table, "%s", compiler);
-        print_number(table, f->registers);
-        print_number(table, f->spill_loads < 0 || f->spill_stores < 0 ? -1 : f->spill_loads + f->spill_stores);
-        print_number(table, f->code_bytes);
-    }
-}
-
-static void print_figures(const struct summary *s, const char *nvrtc)
-{
-    struct table *table =
-        table_new((const char *[]){"entry", "built by", ">registers", ">spill bytes", ">code bytes", NULL});
-    for (size_t i = 0; i < s->build_count; i++) {
-        add_figures(table, s->builds[i].nvrtc, s->builds[i].nvrtc_count, nvrtc);
-        add_figures(table, s->builds[i].nvcc, s->builds[i].nvcc_count, s->compiler);
-    }
-    table_print(table, stdout);
-    table_free(table);
-}
-
 void builds_print(const json_t *summary, const char *nvrtc)
 {
     struct summary s;
@@ -187,9 +151,6 @@ void builds_print(const json_t *summary, const char *nvrtc)
     printf("\nThe template built by %s with the header's options: %s\n", *s.compiler ? s.compiler : PROTOCOL_NVCC,
            text);
     free(text);
-    if (has_times(s.verdict)) {
-        print_times(&s, nvrtc);
-        print_figures(&s, nvrtc);
-    }
+    if (has_times(s.verdict)) print_times(&s, nvrtc);
     arena_release(&memory);
 }

@@ -1,8 +1,7 @@
 // The result of the race of the winner's builds (tuner/store/builds.h), for compare and the header:
 //
 //    {"compiler":"nvcc 13.0.88","verdict":"slower","reason":"","ratio":[value,low,high]|null,"error":0.02|null,
-//     "problems":[{"problem":"M=..","nvrtc":[median,low,high],"nvcc":[..],"ratio":[..]}],
-//     "builds":[{"trial":17,"nvrtc":[{"entry":"gemm","registers":128,..}],"nvcc":[..]}]}
+//     "problems":[{"problem":"M=..","nvrtc":[median,low,high],"nvcc":[..],"ratio":[..]}]}
 //
 // A ratio is nvcc's time over NVRTC's: above 1 nvcc's build is slower.
 #ifndef SWEETSPOT_BUILDS_SUMMARY_H
@@ -17,10 +16,10 @@
 json_t *builds_summary(const json_t *document, const struct final *, const struct job *);
 
 // "1.003 [0.999, 1.006] times the time of nvrtc 13.0's build: the same within 1%"; of a build without times "failed:
-// .." or "not raced: ..". malloc'ed.
+// .." or "not timed: ..". malloc'ed.
 char *builds_text(const json_t *summary, const char *nvrtc);
 
-// Prints on stdout the words, both times on every problem, and ptxas's figures of both. Nothing for NULL.
+// Prints on stdout the text and both times on every problem. Nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);
 
 #endif

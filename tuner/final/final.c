@@ -75,13 +75,13 @@ void final_send(struct final_run *f, size_t gpu)
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
                 request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
-    pool_send_gpu(f->with.pool, gpu, request_write("final", &final_request_record, &request),
-                  f->with.job->measure.timeout + FINAL_GRACE);
+    slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
+              f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
 }
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
-// runs better beside others.
+// runs better next to others.
 static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
@@ -102,7 +102,7 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
     }
 }
 
-// What the rounds say about the winner, to follow its time.
+// The certainty of the winner in words, to follow its time.
 static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
                             const struct final_verdict *v)
 {

@@ -8,7 +8,7 @@
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
 #include "tuner/final/final_decide.h"
-#include "tuner/final/final_document.h"
+#include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
@@ -22,7 +22,7 @@
 
 enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
-// What a final works with. Borrowed from the run.
+// What a final, and the comparison of GPUs, work with. Borrowed from the run.
 struct final_parts {
     const struct job *job;
     const struct job_answer *job_answer; // the first GPU worker's
@@ -109,7 +109,7 @@ enum final_outcome builds_finish(struct final_run *);
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
 // final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
 // which is then on its way, or the answer is now that of all of them.
-bool final_goes_on(struct final_run *);
+bool final_continues(struct final_run *);
 void final_reset(struct final_run *);
 void final_move(struct final_run *);            // its GPU was lost with its node
 int64_t final_rounds(const struct final_run *); // of the present process

@@ -119,31 +119,6 @@ static struct final_entries document_entries(struct final_run *f, const struct f
     return entries;
 }
 
-static const struct build_figures *figures_of(struct final_run *f, const struct compiled *c)
-{
-    struct build_figures *list = arena_new(&f->memory, c->entry_count * sizeof *list);
-    for (size_t i = 0; i < c->entry_count; i++)
-        list[i] = (struct build_figures){c->entries[i].entry, c->entries[i].figures};
-    return list;
-}
-
-// What ptxas said about both builds of each winner.
-static void describe_builds(struct final_run *f, struct final_document *document)
-{
-    const struct task_queue *queue = &f->with.policy->queue;
-    struct builds_of_trial *list = arena_new(&f->memory, queue->count * sizeof *list);
-    for (size_t i = 0; i < queue->count; i++) {
-        const struct task *t = (const struct task *)queue->tasks[i];
-        if (t->queued.purpose != TASK_FINALIST || !t->compiled.cubin) continue;
-        if (!document->build_count || list[document->build_count - 1].trial != t->trial)
-            list[document->build_count++].trial = t->trial;
-        struct builds_of_trial *b = &list[document->build_count - 1];
-        *(t->by_nvcc ? &b->nvcc : &b->nvrtc) = figures_of(f, &t->compiled);
-        *(t->by_nvcc ? &b->nvcc_count : &b->nvrtc_count) = t->compiled.entry_count;
-    }
-    document->builds = list;
-}
-
 // A build by NVRTC that fails here, on the same data as in the final, is out: it does not do the same every time.
 static bool condemn(struct final_run *f)
 {
@@ -165,7 +140,7 @@ static const char *verdict_word(const struct interval *ratio)
     return ratio->low >= 1 / limit && ratio->high <= limit ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-// What the rounds say of nvcc's build beside NVRTC's. The libraries that have times are looked at too, since they show
+// Compares nvcc's build with NVRTC's by their rounds. The libraries that have times are examined too, since they show
 // whether the device was disturbed.
 static const char *decide(struct final_run *f, const struct final_entry_answer *nvrtc,
                           const struct final_entry_answer *nvcc, struct interval *ratio, double medians[2],
@@ -212,7 +187,6 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
     document.verdict = verdict;
     document.entries = entries->list;
     document.entry_count = entries->count;
-    describe_builds(f, &document);
     final_put(f, BUILDS_DOCUMENT, &document);
 }
 

@@ -145,7 +145,7 @@ static struct contender *choose(struct contender *entries, size_t count, struct 
     return chosen;
 }
 
-// What the rounds say about a candidate against the winner, which has the lowest time or equals the one that has.
+// Compares a candidate with the winner by their rounds. The winner has the lowest time or equals the one that has.
 static void compare(struct contender *e, size_t index, const struct contender *fastest, const struct contender *winner,
                     double confidence, struct final_verdict *v)
 {

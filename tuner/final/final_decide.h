@@ -32,7 +32,7 @@ struct contender {
     bool tied; // with the winner, and not the winner itself
 };
 
-// What the rounds say about the winner: no other candidate may be as fast; others may be, or faster by at most 1%; or
+// How certain the winner is: no other candidate may be as fast; others may be, or faster by at most 1%; or
 // another may be faster by more.
 enum final_certainty { FINAL_FASTEST, FINAL_TIED, FINAL_UNDECIDED };
 struct final_verdict {

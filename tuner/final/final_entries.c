@@ -1,4 +1,4 @@
-// Entries of a final's answer and document: see final.h.
+// The candidates of a final, and the entries of its answer and document: see final.h.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
@@ -69,4 +69,79 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     free(process);
     json_decref(json);
     json_decref(gpu);
+}
+
+// Finalists -----------------------------------------------------------------------------------------------------------
+
+struct task *final_add(struct final_run *f, const uint16_t *config, int64_t trial)
+{
+    struct task *t = task_add(f->with.policy, f->with.job->space, config, TASK_FINALIST, TASK_UNKNOWN);
+    t->trial = trial;
+    return t;
+}
+
+struct task *final_find(const struct final_run *f, int64_t trial)
+{
+    const struct task_queue *queue = &f->with.policy->queue;
+    for (size_t i = 0; i < queue->count; i++) {
+        struct task *t = (struct task *)queue->tasks[i];
+        if (t->queued.purpose == TASK_FINALIST && t->trial == trial) return t;
+    }
+    return NULL;
+}
+
+void final_drop(struct final_run *f)
+{
+    const struct task_queue *queue = &f->with.policy->queue;
+    for (size_t i = queue->count; i-- > 0;) {
+        struct task *t = (struct task *)queue->tasks[i];
+        if (t->queued.purpose == TASK_FINALIST) task_drop(f->with.policy, t);
+    }
+}
+
+void final_condemn(struct final_run *f, int64_t trial, enum trial_status status, const char *reason)
+{
+    struct error err;
+    display_message(f->with.display, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status),
+                    reason);
+    if (store_add_verdict(f->with.store, trial, status, reason, &err))
+        fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
+}
+
+// The current kernel --------------------------------------------------------------------------------------------------
+
+// It is a baseline, so it cannot win as such; but the search may have found it too. Then it races once, as a candidate,
+// and has two entries: the candidate's, and one of the same rounds under its own name.
+static bool is_current(const struct final_run *f, const struct final_candidate *c)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    return !strcmp(c->binary, PROTOCOL_NVRTC) && !space_parse(f->with.job->space, c->candidate.config, config, NULL) &&
+           !memcmp(config, job_current(f->with.job)->config,
+                   space_parameter_count(f->with.job->space) * sizeof *config);
+}
+
+bool final_has_current(struct final_run *f, const struct final_request *request)
+{
+    size_t sure = request->candidate_count;
+    const struct implementation *current = job_current(f->with.job);
+    if (!current || current->kind != IMPLEMENTATION_CONFIGURATION) return false;
+    if (f->process || f->with.pool->replay) return f->current != 0; // as in the first process
+    if (request->places >= 0 && (size_t)request->places < sure) sure = (size_t)request->places;
+    for (size_t i = 0; i < sure; i++)
+        if (is_current(f, &request->candidates[i])) f->current = request->candidates[i].trial;
+    return f->current != 0;
+}
+
+void final_add_current(struct final_run *f, struct final_entries *entries)
+{
+    for (size_t i = 0; i < entries->count && f->current; i++) {
+        const struct final_entry_answer *e = &entries->list[i].answer;
+        if (e->trial != f->current || !final_is_of(e, PROTOCOL_NVRTC)) continue;
+        struct final_entry_document *entry = &entries->list[entries->count++];
+        *entry = (struct final_entry_document){.answer = *e, .same_as = f->current};
+        entry->answer.name = CURRENT_KERNEL;
+        entry->answer.trial = 0;
+        entry->answer.binary = entry->answer.cubin_hash = "";
+        return;
+    }
 }

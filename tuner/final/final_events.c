@@ -15,14 +15,13 @@ void final_event_winner(const struct final_run *f, const struct trial *trial, do
     for (size_t i = 0; i < count; i++) {
         const struct final_compared *b = &baselines[i];
         json_array_append_new(ratios,
-                              json_pack("{s:s, s:o, s:o, s:o, s:I}", "name", b->name, "ratio",
-                                        json_real_or_null(b->ratio.value), "low", json_real_or_null(b->ratio.low),
-                                        "high", json_real_or_null(b->ratio.high), "rounds", (json_int_t)b->rounds));
+                              json_pack("{s:s, s:f, s:f, s:f, s:I}", "name", b->name, "ratio", b->ratio.value, "low",
+                                        b->ratio.low, "high", b->ratio.high, "rounds", (json_int_t)b->rounds));
     }
     event(f, "winner",
-          json_pack("{s:I, s:s, s:o, s:s, s:f, s:I, s:o}", "trial", (json_int_t)trial->id, "config", trial->config,
-                    "time", json_real_or_null(time), "certainty", f->decision.certainty, "within", f->decision.within,
-                    "ties", (json_int_t)f->decision.tie_count, "ratios", ratios));
+          json_pack("{s:I, s:s, s:f, s:s, s:f, s:I, s:o}", "trial", (json_int_t)trial->id, "config", trial->config,
+                    "time", time, "certainty", f->decision.certainty, "within", f->decision.within, "ties",
+                    (json_int_t)f->decision.tie_count, "ratios", ratios));
 }
 
 void final_event_kernels(const struct final_run *f, const struct kernel_set *set, const int64_t *trials)
@@ -36,20 +35,15 @@ void final_event_kernels(const struct final_run *f, const struct kernel_set *set
                                                  known ? trial.config : ""));
     }
     for (size_t p = 0; p < f->with.job->tuned_count; p++)
-        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", f->with.job->problems[p].name,
-                                                  "kernel", (json_int_t)set->kernel[p], "time",
-                                                  json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
-                                                  json_real_or_null(set->regret[p]), "held_back",
-                                                  (int)f->with.job->problems[p].holdout));
-    event(f, "kernels",
-          json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
-                    json_real_or_null(set->worst)));
+        json_array_append_new(problems,
+                              json_pack("{s:s, s:I, s:f, s:f, s:b}", "problem", f->with.job->problems[p].name, "kernel",
+                                        (json_int_t)set->kernel[p], "time", set->best[p] * (1 + set->regret[p]),
+                                        "regret", set->regret[p], "held_back", (int)f->with.job->problems[p].holdout));
+    event(f, "kernels", json_pack("{s:o, s:o, s:f}", "kernels", kernels, "problems", problems, "regret", set->worst));
 }
 
 void final_event_outcome(const struct final_run *f, enum final_outcome outcome, const char *reason)
 {
     static const char *const texts[] = {"decided", "again", "open", "failed"};
-    if (f->with.events)
-        event(f, "final",
-              json_pack("{s:s, s:o}", "outcome", texts[outcome], "reason", json_text(reason, strlen(reason))));
+    event(f, "final", json_pack("{s:s, s:s}", "outcome", texts[outcome], "reason", reason));
 }

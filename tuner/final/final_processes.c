@@ -1,7 +1,7 @@
 // The processes of a final. Its rounds are shared by several processes of one GPU's worker, one after another, because
 // some kernels take one of two times for as long as a process lives. The first process finds out which candidates
 // pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
-// put together into one: the rounds of all, and beside them the number of the process that took each.
+// put together into one: the rounds of all, and for each round the number of its process.
 #include <assert.h>
 
 #include "tuner/base/base.h"
@@ -77,7 +77,7 @@ static void keep_larger(double *to, double from)
     if (isfinite(from) && !(*to >= from)) *to = from;
 }
 
-// A process's rounds behind those of the ones before: exactly so many, NaN where there is no time.
+// A process's rounds after those of the earlier ones: exactly so many, NaN where there is no time.
 static void add_times(struct final_run *f, struct final_times *to, const struct final_times *from, size_t before,
                       size_t rounds)
 {
@@ -142,7 +142,7 @@ static bool a_candidate_stands(const struct final_answer *a)
     return false;
 }
 
-bool final_goes_on(struct final_run *f)
+bool final_continues(struct final_run *f)
 {
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || processes(f) == 1) {
         f->process_of = NULL; // the answer is one process's
@@ -155,7 +155,7 @@ bool final_goes_on(struct final_run *f)
         f->before = NULL;
         return false;
     }
-    pool_stop_gpu(f->with.pool, f->with.policy->final_gpu);
+    slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
     policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
     policy_continue_final(f->with.policy);
     return true;

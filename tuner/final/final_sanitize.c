@@ -16,7 +16,7 @@ static bool find_sanitizer(struct final_run *f)
     return f->sanitizer != NULL;
 }
 
-// What is read of the document (sanitize.h).
+// The part of the document (sanitize.h) that is read here.
 struct tool_found {
     const char *tool, *status, *first, *reason;
     bool advice;
@@ -38,7 +38,7 @@ static const struct record_field found_fields[] = {
     {0}};
 static const struct record found_record = {"what was sanitized", sizeof(struct sanitized_found), found_fields, NULL};
 
-// What an earlier final found with the same version. New reference, or NULL.
+// The document of an earlier final with the same version. New reference, or NULL.
 static json_t *known_document(struct final_run *f, const struct task *t)
 {
     const char *text;
@@ -56,7 +56,7 @@ static json_t *known_document(struct final_run *f, const struct task *t)
     return NULL;
 }
 
-// What a tool found that does not change the verdict is a warning; the rest is for the log.
+// Findings that do not change the verdict are warnings; the rest is for the log.
 static void tell(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct sanitized_found found;

@@ -1,5 +1,7 @@
-// A final's decision: the stored document ("final"), read, checked, and turned into medians, intervals and paired
-// ratios.
+// The document of a final in the store: kinds "final", "open_final" for one that is not decided, and "builds" for the
+// race of the winner's builds (tuner/store/builds.h).
+//
+// A stored final is read, checked, and turned into medians, intervals and paired ratios.
 //
 // The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are
 // left out. Where several processes took the rounds, a figure is the median over processes of each one's median, and
@@ -11,8 +13,60 @@
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/stats.h"
-#include "tuner/final/final_document.h"
 #include "tuner/job/job.h"
+#include "tuner/protocol/final_message.h"
+
+// The document -------------------------------------------------------------------------------------------------------
+
+// Facts about a kernel that the header's selector needs; unknown: at_once is 0.
+struct final_selector {
+    const char *stage; // its heaviest launch
+    int64_t at_once;   // that launch's blocks that the device holds
+};
+
+// The decision from the rounds.
+struct final_decision {
+    int64_t rounds, winner; // a trial
+    const int64_t *ties;    // trials that are tied with the winner
+    // Objective each: the trials chosen, by problem an index in them and by how much it is slower than the fastest, and
+    // by kernel what selects it.
+    const int64_t *kernels, *dispatch;
+    const double *regret;
+    const struct final_selector *selector;
+    const char *certainty; // "fastest", "tied", "undecided"; "": of several kernels, or of an older version
+    double within;         // another may be faster than the winner by at most this share; 0: none
+    const char *warning;   // something else seems to have used the device
+    const char *reason;    // of an open final: why it was not the last
+    size_t tie_count, kernel_count, dispatch_count, regret_count, selector_count;
+};
+
+struct final_entry_document {
+    struct final_entry_answer answer;
+    const double *process_medians; // of the objective, s; NULL where one process took all rounds
+    size_t process_count;
+    bool by_process; // has one of two times, depending on the process that runs it
+    int64_t same_as; // the present kernel's: the candidate whose rounds these are; 0: it has its own
+};
+
+struct final_document {
+    double when; // Unix time
+    int64_t seed;
+    struct final_decision decision;
+    const int *process; // that ran each round; NULL where one ran all
+    size_t process_rounds;
+    const json_t *gpu; // that decided
+    bool replayed;
+    const json_t *recording;
+    const struct final_entry_document *entries;
+    size_t entry_count;
+    // Of a comparison of builds.
+    const char *nvcc, *verdict; // the compiler; "slower" ..
+    struct interval ratio;      // of nvcc's time to NVRTC's
+};
+
+extern const struct record final_decision_record, final_document_record;
+
+// A final that was read ----------------------------------------------------------------------------------------------
 
 struct final_problem {           // of one entry, in the order of the job's tuned problems
     struct interval time;        // s, median
@@ -37,7 +91,7 @@ struct final_entry {
 
 struct final {
     double when; // Unix time
-    int64_t seed, rounds, winner;
+    int64_t rounds, winner;
     bool replayed;
     size_t problem_count, entry_count, tie_count;
     struct final_entry *entries;

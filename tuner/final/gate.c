@@ -32,8 +32,3 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
     }
     return failures;
 }
-
-void gate_undecided(const char *where, FILE *file)
-{
-    fprintf(file, "sweetspot: gate: %s: no final has decided a winner; tune the job first\n", where);
-}

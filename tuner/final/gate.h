@@ -15,7 +15,5 @@ struct gate {
 // A line for a job whose results are not verified, or for each problem that is below or has no ratio to any library:
 // "sweetspot: gate: <where>: ...". Returns how many there are.
 size_t gate_check(const struct gate *, const struct final *, const struct job *, const char *where, FILE *);
-// Prints the line for a job without a decided winner.
-void gate_undecided(const char *where, FILE *);
 
 #endif

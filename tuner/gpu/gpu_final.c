@@ -453,7 +453,6 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const struct 
                   struct final_answer *answer, struct arena *memory, final_progress *progress, void *user,
                   struct error *err)
 {
-    double begin = clock_now();
     size_t most = request->candidate_count;
     uint64_t old_seed = w->seed, seed = (uint64_t)request->seed;
     struct gpu_final f = {.w = w,
@@ -465,7 +464,6 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const struct 
                           .random = seed + ((uint64_t)request->process << 32), // each has its own order
                           .progress = progress,
                           .user = user};
-    measure_take_busy(w->measure);
     int failed = enter(&f, baselines, request, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, seed, err);
     if (!failed) failed = decide(&f, err);
@@ -476,8 +474,6 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const struct 
     }
     if (failed == CUDA_CRASHED && f.at > 0) answer->head.trial = f.at; // the culprit
     if (failed == CUDA_CRASHED && f.program) answer->head.baseline = f.program;
-    answer->busy = measure_take_busy(w->measure);
-    answer->wall = clock_now() - begin;
     for (size_t i = 0; i < f.count; i++) {
         if (failed != CUDA_CRASHED) pipeline_release(&f.entries[i].pipeline);
         free(f.entries[i].times);

@@ -262,17 +262,11 @@ static int sample_all(struct profile_run *p, struct error *err)
 int gpu_profile_run(struct workload *w, const struct profile_request *request, struct profile_answer *answer,
                     struct arena *memory, struct error *err)
 {
-    double begin = clock_now();
     struct profile_run p = {.w = w, .candidate = &request->candidate, .memory = memory};
-    struct record_named_real *phases = arena_new(memory, 2 * sizeof *phases);
     struct profile_stage *list = arena_new(memory, PIPELINE_STAGES_MAX * sizeof *list);
     int failed = read_stages(&p, err);
-    double counted = clock_now();
     if (!failed) failed = phase(&p, false, err);
-    double sampled = clock_now();
-    phases[0] = (struct record_named_real){"count", sampled - counted};
     if (!failed && request->samples) failed = sample_all(&p, err);
-    phases[1] = (struct record_named_real){"sample", clock_now() - sampled};
     if (!failed) failed = workload_sound(w, err);
     for (size_t s = 0; s < p.count; s++) {
         if (!failed) failed = answer_stage(&p.listings[s], p.tables[s], p.stages[s]->symbol, &list[s], memory, err);
@@ -284,10 +278,7 @@ int gpu_profile_run(struct workload *w, const struct profile_request *request, s
     *answer = (struct profile_answer){.head.status = failed ? "" : status_name(STATUS_OK),
                                       .stages = list,
                                       .reasons = reasons,
-                                      .phases = phases,
                                       .stage_count = failed ? 0 : p.count,
-                                      .reason_count = p.reason_count,
-                                      .phase_count = 2,
-                                      .wall = clock_now() - begin};
+                                      .reason_count = p.reason_count};
     return failed;
 }

@@ -24,7 +24,7 @@ int gpu_final_run(struct workload *, struct baselines *, const struct final_requ
 // What cannot be counted here is a "reason" of the stage.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,
                     struct arena *memory, struct error *err);
-int gpu_sanitize_run(struct workload *, const struct sanitize_request *, struct answer_head *answer,
-                     struct arena *memory, struct error *err);
+int gpu_sanitize_run(struct workload *, const struct candidate *, struct answer_head *answer, struct arena *memory,
+                     struct error *err);
 
 #endif

@@ -98,15 +98,15 @@ static int launch(struct sanitized *s, const struct candidate *candidate, size_t
     return failed;
 }
 
-int gpu_sanitize_run(struct workload *w, const struct sanitize_request *request, struct answer_head *answer,
+int gpu_sanitize_run(struct workload *w, const struct candidate *candidate, struct answer_head *answer,
                      struct arena *memory, struct error *err)
 {
     struct sanitized s = {.w = w};
-    int number = request->candidate.problem_count ? request->candidate.problems[0].problem : -1;
+    int number = candidate->problem_count ? candidate->problems[0].problem : -1;
     if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %d", number);
     s.problem = &w->problems[number];
     int failed = open_apart(&s, err);
-    if (!failed) failed = launch(&s, &request->candidate, (size_t)number, err);
+    if (!failed) failed = launch(&s, candidate, (size_t)number, err);
     close_apart(&s, failed == CUDA_CRASHED);
     bool refused = failed == CUDA_REFUSED;
     if (failed && !refused) return failed;

@@ -21,8 +21,6 @@
 #include "tuner/gpu/zeros_needed.h"
 #include "tuner/trial/trial_field.h"
 
-enum { PHASES_MAX = 8 };
-
 struct gpu_trial {
     struct workload *w;
     const struct candidate *candidate;
@@ -35,18 +33,7 @@ struct gpu_trial {
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     double first[WORKLOAD_PROBLEMS_MAX]; // s; time of the verified run
     bool timed[WORKLOAD_PROBLEMS_MAX], judged;
-    struct record_named_real phases[PHASES_MAX]; // wall seconds of each phase
-    size_t phase_count;
-    double last; // when the last phase ended
 };
-
-// Ends a phase.
-static void mark(struct gpu_trial *t, const char *phase)
-{
-    double time = clock_now();
-    if (t->phase_count < PHASES_MAX) t->phases[t->phase_count++] = (struct record_named_real){phase, time - t->last};
-    t->last = time;
-}
 
 // The trial's status, found on one of its problems.
 static void settle(struct gpu_trial *t, enum trial_status status, size_t problem, struct error *reason)
@@ -205,11 +192,9 @@ static int soak(struct gpu_trial *t, struct error *err)
 {
     if (!t->verify || t->status != STATUS_OK || !is_best(t)) return 0;
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
-    mark(t, "soak");
     if (failed || t->status != STATUS_OK) return failed;
     int64_t verified;
     failed = sizes_run(t->w, t->candidate, false, &verified, &t->status, &t->reason, err);
-    mark(t, "sizes");
     return failed;
 }
 
@@ -225,14 +210,11 @@ static int run(struct gpu_trial *t, struct error *err)
         if (t->status != STATUS_OK)
             error_prefix(&t->reason, "in launches in a row, because its variables keep their values between launches");
     }
-    mark(t, "verify");
     // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
     if (t->status == STATUS_WRONG && !late && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
-    mark(t, "measure");
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
-    mark(t, "again");
     // Variables that change only in later launches: what was measured without restoring them does not count.
     if ((failed = pipeline_scan(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
@@ -312,11 +294,7 @@ static void answer_stages(const struct gpu_trial *t, struct trial_answer *answer
         for (unsigned i = 0; i < t->pipeline.parts[k].stage_count; i++) {
             const struct pipeline_launch *s = pipeline_stage(&t->pipeline.parts[k], i);
             struct stage_answer *one = &list[answer->stage_count++];
-            *one = (struct stage_answer){.problem = (int)k,
-                                         .stage = (int)i,
-                                         .blocks_per_sm = s->blocks_per_sm,
-                                         .local_bytes = s->info.local_bytes,
-                                         .registers = s->info.registers};
+            *one = (struct stage_answer){.problem = (int)k, .stage = (int)i};
             trial_clear(FIELD_STAGE, &one->figures);
             one->figures.occupancy = s->occupancy;
         }
@@ -324,7 +302,6 @@ static void answer_stages(const struct gpu_trial *t, struct trial_answer *answer
 
 static void answer_with(const struct gpu_trial *t, struct trial_answer *answer, struct arena *memory)
 {
-    for (size_t k = 0; k < t->w->problem_count; k++) answer->throttled |= t->timed[k] && t->times[k].throttled;
     answer->head.status = status_name(t->status);
     answer->head.reason = arena_copy(memory, t->reason.message);
     answer_problems(t, answer, memory);
@@ -342,9 +319,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
             t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
     t->candidate = &request->candidate;
     t->verify = request->verify;
-    t->last = clock_now();
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
-    mark(t, "load");
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
     if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
@@ -353,7 +328,6 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
         int lost = check_memory(t, failed ? NULL : &why);
         if (!lost && !failed && t->verify) lost = check_times(t, &why);
         if (lost) failed = lost;
-        mark(t, "check");
     }
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
@@ -367,11 +341,6 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     answer->head.restart = pipeline_leaves_traces(&t->pipeline);
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
-    mark(t, "unload");
-    struct record_named_real *phases = arena_new(memory, sizeof t->phases);
-    memcpy(phases, t->phases, sizeof t->phases);
-    answer->phases = phases;
-    answer->phase_count = t->phase_count;
     return failed;
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/program_path.h"
 #include "tuner/base/run_program.h"
 #include "tuner/libraries/library.h"
 

@@ -213,7 +213,7 @@ static const struct {
     {"count", &count_request_record, &count_answer_record, serve_count, A_JOB_AND_CANDIDATES},
     {"final", &final_request_record, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
     {"profile", &profile_request_record, &profile_answer_record, serve_profile, A_JOB_AND_CANDIDATES},
-    {"sanitize", &sanitize_request_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
+    {"sanitize", &candidate_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
 };
 
 // Answers one request. CUDA_CRASHED: the process must end.

@@ -17,7 +17,7 @@ void peaks_of_device(struct peaks *p, const struct peak_attributes *a)
 {
     double cycles = (double)a->sm_count * a->clock_mhz * 1e6;
     *p = (struct peaks){.memory_bytes = 2e6 * a->memory_clock_mhz * a->memory_bus_bits / 8, .l2_bytes = a->l2_bytes};
-    p->chip_bytes = pipe_chip_bytes(a->compute) * cycles;
+    p->chip_bytes = pipe_peak(PEAK_CHIP, a->compute) * cycles;
     for (int k = 0; k < PEAK_PRODUCTS; k++) p->flops[k] = pipe_peak((enum peak)k, a->compute) * cycles;
 }
 

@@ -1,7 +1,7 @@
 // See placement.h.
 #include "tuner/gpu/placement.h"
 
-#include "tuner/base/alignment.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/entropy.h"
 
 // Room in which an address is drawn.

@@ -17,9 +17,8 @@
 #include "kernels/npy.h"
 #include "kernels/parallel.h"
 #include "tuner/base/base.h"
-#include "tuner/base/command_files.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/work_folder.h"
 #include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/reference_cache.h"
 

@@ -2,7 +2,7 @@
 #include "tuner/gpu/symbol_bindings.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/symbol_name.h"
+#include "tuner/base/elf_file.h"
 
 // CUDA_REFUSED where there is none, or several.
 static int find_variable(const struct module_state *all, const char *name, struct module_variable **found,

@@ -1,4 +1,10 @@
-// See header.h: reads a header back, merges, and writes it in one step. header_render.c makes its text.
+// See header.h: reads a header back, merges, and writes it in one step. The text is made only from the sections, so
+// that a section read back from an older header is written unchanged. Its functions are in header_functions.c.
+//
+// Order: how to use it (a comment), the choice of the device, parameters and what a build needs, launch geometry and
+// launching as inline functions; then the evidence. Last, outside the include guard, the parameters under the
+// template's own names, and the sections for machines in a comment: no code of ours follows that a parameter
+// called `N` or `grid` could break. Function arguments are called size_M for the same reason.
 #include "tuner/header/header.h"
 
 #include <errno.h>
@@ -101,13 +107,378 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     return 0;
 }
 
-static int render_into(FILE *file, void *sections, struct error *err)
+static char *device_macro(const json_t *section)
 {
-    return header_render(file, sections, err) ? HEADER_COLLISION : 0;
+    return header_upper(json_get_string(section, "device", "unknown"));
+}
+
+// The section as JSON with exact numbers (the selector compares them). Nothing inside can end or open the comment: a
+// star next to a slash is escaped.
+static void put_section(FILE *file, const json_t *section)
+{
+    char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
+    fputs("/* sweetspot-section ", file);
+    for (const char *p = text; *p; p++) {
+        if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/')))
+            fputs("\\u002a", file);
+        else
+            fputc(*p, file);
+    }
+    fputs(" */\n", file);
+    free(text);
+}
+
+static void comment_devices(struct renderer *r)
+{
+    const json_t *section;
+    size_t i;
+    json_array_foreach(r->sections, i, section)
+    {
+        int64_t kernels = json_get_integer(section, "kernels", 0);
+        const char *configuration = json_get_string(section, "configuration", "");
+        if (header_is_fallback(section)) {
+            header_comment(r, " any other device: %s", configuration);
+            header_comment(r,
+                           "   the job's fallback, not tuned; verified on %s, at most %d bytes of shared memory "
+                           "(NAME_DEVICE=FALLBACK)",
+                           json_get_string(section, "verified_on", "?"), JOB_FALLBACK_SHARED);
+            continue;
+        }
+        char *kernel =
+            kernels ? text_format(", kernel %" PRId64 " of %" PRId64, json_get_integer(section, "kernel", 0), kernels)
+                    : text_copy("");
+        header_comment(r, " %s (%s)%s: %s", json_get_string(section, "device", "?"),
+                       json_get_string(section, "arch", "?"), kernel, configuration);
+        if (!json_object_get(section, "supported") && !json_get_bool(section, "replayed", false))
+            header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
+        free(kernel);
+        if (!json_get_bool(section, "final", false))
+            header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
+        header_advise(r, section);
+    }
+    const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
+    if (*none) header_comment(r, " any other device: NONE, the job's fallback is left out: %s", none);
+}
+
+// Enough for a program that launches the binary.
+static void comment_launching(struct renderer *r)
+{
+    const json_t *each;
+    size_t i;
+    struct text arguments = {0};
+    if (!header_embeds(r->sections)) {
+        header_put(r, " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that "
+                      "launch it. Without it, compile the template:\n *\n");
+        return;
+    }
+    json_array_foreach(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
+    json_array_foreach(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
+    json_array_foreach(header_objects(r), i, each)
+    {
+        char *name = header_object_name(each);
+        text_add(&arguments, ", %s", name);
+        free(name);
+    }
+    header_put(r, " * To launch the binary that was measured, compile name_best_binary.c with your program, and\n *\n"
+                  " *     #define NAME_DRIVER_API                  or NAME_RUNTIME_API\n"
+                  " *     #include \"name_best.h\"\n *\n"
+                  " *     struct name_kernels kernels;           for the current device\n"
+                  " *     status = name_load(&kernels);\n");
+    header_comment(r, "     status = name_launch(&kernels, stream%s);", arguments.text ? arguments.text : "");
+    header_put(r,
+               " *     name_unload(&kernels);\n *\n"
+               " * Scalars have the values below, with which the kernel was verified. A status other than NAME_OK says "
+               "what is wrong (name_status_text).\n *\n * Or compile the template:\n *\n");
+    free(arguments.text);
+}
+
+static void put_opening(struct renderer *r)
+{
+    const json_t *first = json_array_get(r->sections, 0);
+    bool stages = header_stage_count(first) > 1;
+    char *device = device_macro(first);
+    header_put(r, "/* ");
+    header_put_comment(r->file, json_get_string(first, "job", "?"));
+    header_put(r, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n *\n",
+               header_devices(r->sections) > 1 ? " for each of these devices" : "");
+    comment_devices(r);
+    header_put(r, " *\n");
+    comment_launching(r);
+    header_put(r, " *     #define NAME_DEFINE_PARAMETERS           the parameters under the template's own names too\n"
+                  " *     #include \"name_best.h\"\n");
+    header_comment(r, "     #include \"%s\"", json_get_string(first, "template", "?"));
+    header_put(r,
+               " *     #define NAME_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
+               " *     #include \"name_best.h\"\n *\n"
+               " * with the options NAME_OPTIONS_NVCC or NAME_OPTIONS_NVRTC%s, and launch %s_%sENTRY with "
+               "%s_%sgeometry(sizes).\n"
+               " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
+               json_get_integer(first, "includes", 0) ? ", the job's include folders" : "", r->upper,
+               stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "");
+    header_comment_arguments(r, first);
+    header_comment_bindings(r, first);
+    header_comment_contract(r, first);
+    header_put(r, " *\n * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
+               r->upper, device);
+    if (header_several_kernels(r->sections))
+        header_put(
+            r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "
+               "1 and include the template once for\n"
+               " * each, in a separate file, with its entry renamed; name_select(sizes) says which of them to "
+               "launch (-1: none), and\n"
+               " * ..._geometry_on(NAME_FIRST_SECTION + kernel, sizes) how.\n");
+    header_put(r, " * The build stops when the template has changed since, if the build passes the template's hash:\n"
+                  " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
+                  " */\n");
+    header_put(r, "#ifndef SWEETSPOT_%s_BEST_H\n#define SWEETSPOT_%s_BEST_H\n\n", r->upper, r->upper);
+    free(device);
+}
+
+// NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
+// preprocessor compares only numbers, so each device's name has one. Any other name gives 0 without being an
+// undefined macro in an #if, of which compilers warn.
+static void put_selection(struct renderer *r)
+{
+    const json_t *section;
+    size_t i, number = 0;
+    bool several = header_several_kernels(r->sections);
+    const char *macro = several ? "FIRST_SECTION" : "SECTION";
+    char *device = device_macro(json_array_get(r->sections, 0));
+    struct text names = {0};
+    header_put(r,
+               "#ifndef NAME_DEVICE\n#define NAME_DEVICE %s\n#endif\n"
+               "#define NAME_CHOICE_3(name, number, ...) number\n#define NAME_CHOICE_2(name) NAME_CHOICE_3(name, 0, "
+               "0)\n#define NAME_CHOICE_1(device) NAME_CHOICE_2(NAME_DEVICE_##device)\n"
+               "#define NAME_CHOICE(device) NAME_CHOICE_1(device)\n",
+               device);
+    free(device);
+    json_array_foreach(r->sections, i, section)
+    {
+        if (header_first_of_device(r->sections, i) != i) continue;
+        device = device_macro(section);
+        text_add(&names, "%s%s", number ? ", " : "", device);
+        header_put(r, "#define NAME_DEVICE_%s 0, %zu\n", device, ++number);
+        free(device);
+    }
+    number = 0;
+    json_array_foreach(r->sections, i, section)
+    {
+        if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
+        header_put(r, "#%s NAME_CHOICE(NAME_DEVICE) == %zu\n#define %s_%s %zu\n", number ? "elif" : "if", number + 1,
+                   r->upper, macro, i);
+        number++;
+        if (several) header_put(r, "#define NAME_KERNELS %" PRId64 "\n", json_get_integer(section, "kernels", 1));
+    }
+    if (r->fallback < 0)
+        header_put(r, "#else\n#error \"NAME_DEVICE must be one of: %s\"\n#endif\n", names.text);
+    else
+        header_put(r, "#else /* a device without tuning results */\n#define %s_%s name_fallback_section\n", r->upper,
+                   macro);
+    if (r->fallback >= 0 && several) header_put(r, "#define NAME_KERNELS 1\n");
+    if (r->fallback >= 0) header_put(r, "#endif\n");
+    free(names.text);
+    if (several)
+        header_put(r, "#ifndef NAME_KERNEL\n#define NAME_KERNEL 0\n#endif\n"
+                      "#if NAME_KERNEL < 0 || NAME_KERNEL >= NAME_KERNELS\n"
+                      "#error \"NAME_KERNEL must be from 0 to NAME_KERNELS - 1\"\n#endif\n"
+                      "#define NAME_SECTION (NAME_FIRST_SECTION + NAME_KERNEL)\n");
+    header_put(r, "\n");
+}
+
+static void put_parameters(struct renderer *r, const json_t *section)
+{
+    const json_t *parameter;
+    size_t i;
+    json_array_foreach(json_object_get(section, "parameters"), i, parameter)
+    {
+        const char *name = json_get_string(parameter, "name", "?");
+        const json_t *value = json_object_get(parameter, "value");
+        char *macro = header_upper(name);
+        // The job's reader refuses such names, but not that of an older header to merge with.
+        if (header_macro_taken(macro)) header_take(r, macro);
+        free(macro);
+        if (json_is_string(value))
+            header_define_text(r, name, json_string_value(value));
+        else
+            header_define(r, name, "%" PRId64, (int64_t)json_integer_value(value));
+    }
+}
+
+static void put_macros(struct renderer *r)
+{
+    const json_t *section;
+    size_t i;
+    char number[32];
+    header_put(r, "/* A text parameter is a string here, and bare words under its own name. */\n");
+    json_array_foreach(r->sections, i, section)
+    {
+        const char *hash = json_get_string(section, "source_hash", "");
+        header_put_condition(r, i);
+        put_parameters(r, section);
+        header_define_text(r, "device_name", json_get_string(section, "device", ""));
+        header_define_text(r, "arch", json_get_string(section, "arch", ""));
+        header_define(r, "compute", "%d", header_compute(section));
+        header_define(r, "fallback", "%d", header_is_fallback(section));
+        header_define_text(r, "configuration", json_get_string(section, "configuration", ""));
+        header_source_macros(r, section);
+        header_define_text(r, "source_hash_text", hash);
+        header_define(r, "source_hash", "%sULL", header_hash_number(hash, number));
+    }
+    header_put(r,
+               "#endif\n\n"
+               "#ifdef SWEETSPOT_SOURCE_HASH\n#if (SWEETSPOT_SOURCE_HASH) != NAME_SOURCE_HASH\n"
+               "#error \"the template has changed since %s was tuned: tune it again, or check with `sweetspot header "
+               "JOB --check FILE`\"\n#endif\n#endif\n\n",
+               r->lower);
+}
+
+// A parameter that is an option of the compiler, and no macro of the template.
+static bool is_option(const json_t *parameter)
+{
+    return !strcmp(json_get_string(parameter, "kind", ""), "option");
+}
+
+static void put_definition(struct renderer *r, const json_t *define)
+{
+    header_put(r, "#define %s %s\n", json_get_string(define, "name", "?"), json_get_string(define, "value", ""));
+}
+
+// Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
+static void put_stage_macros(struct renderer *r, const json_t *section)
+{
+    const json_t *stage, *item, *parameters = json_object_get(section, "parameters");
+    size_t i, k;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        const json_t *defines = json_object_get(stage, "defines");
+        char *name = header_upper(json_get_string(stage, "name", "?"));
+        if (defines) header_put(r, "#ifdef NAME_STAGE_%s\n", name);
+        json_array_foreach(defines, k, item)
+        {
+            const char *macro = json_get_string(item, "name", "?");
+            if (header_find(parameters, macro)) header_put(r, "#undef %s\n", macro);
+            put_definition(r, item);
+        }
+        if (defines) header_put(r, "#endif\n");
+        free(name);
+    }
+}
+
+// The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
+static void put_own_names(struct renderer *r)
+{
+    const json_t *section, *item;
+    size_t i, k;
+    header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
+                  "#define NAME_PARAMETERS_DEFINED\n");
+    json_array_foreach(r->sections, i, section)
+    {
+        header_put_condition(r, i);
+        json_array_foreach(json_object_get(section, "parameters"), k, item)
+        {
+            const char *name = json_get_string(item, "name", "?");
+            const json_t *value = json_object_get(item, "value");
+            int64_t number = json_integer_value(value);
+            char pragma[JOB_UNROLL_PRAGMA_SIZE];
+            if (is_option(item)) continue;
+            if (json_is_string(value))
+                put_definition(r, item);
+            else if (!strcmp(json_get_string(item, "kind", ""), "unroll"))
+                header_put(r, "#define %s%s%s\n", name, number ? " " : "", job_unroll_pragma(number, pragma));
+            else
+                header_put(r, "#define %s %" PRId64 "\n", name, number);
+        }
+        json_array_foreach(json_object_get(section, "defines"), k, item) put_definition(r, item);
+        put_stage_macros(r, section);
+    }
+    header_put(r, "#endif\n#endif\n");
+}
+
+static void undefine(struct renderer *r, const json_t *list, json_t *seen)
+{
+    const json_t *item;
+    size_t k;
+    json_array_foreach(list, k, item)
+    {
+        const char *name = json_get_string(item, "name", "?");
+        if (!is_option(item) && !json_object_get(seen, name)) header_put(r, "#undef %s\n", name);
+        json_object_set_new(seen, name, json_true());
+    }
+}
+
+static void put_undefine(struct renderer *r)
+{
+    const json_t *section, *stage;
+    size_t i, s;
+    json_t *seen = json_object();
+    header_put(r, "#if defined(NAME_UNDEFINE_PARAMETERS) && defined(NAME_PARAMETERS_DEFINED)\n"
+                  "#undef NAME_UNDEFINE_PARAMETERS\n#undef NAME_DEFINE_PARAMETERS\n"
+                  "#undef NAME_PARAMETERS_DEFINED\n");
+    json_array_foreach(r->sections, i, section)
+    {
+        json_array_foreach(json_object_get(section, "stages"), s, stage)
+            undefine(r, json_object_get(stage, "defines"), seen);
+        undefine(r, json_object_get(section, "parameters"), seen);
+        undefine(r, json_object_get(section, "defines"), seen);
+    }
+    json_decref(seen);
+    header_put(r, "#endif\n");
+}
+
+// All sections have the same stages (header_merge).
+static json_t *make_prefixes(const json_t *section, const char *lower)
+{
+    const json_t *stage;
+    size_t i;
+    json_t *prefixes = json_object();
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        const char *name = json_get_string(stage, "name", "?");
+        char *identifier = header_identifier(name);
+        json_object_set_new(prefixes, name,
+                            header_stage_count(section) > 1 ? json_sprintf("%s_%s_", lower, identifier)
+                                                            : json_sprintf("%s_", lower));
+        free(identifier);
+    }
+    return prefixes;
+}
+
+int header_render(FILE *file, void *user, struct error *err)
+{
+    const json_t *sections = user, *first = json_array_get(sections, 0), *section;
+    const char *job = json_get_string(first, "job", "kernel");
+    size_t i;
+    struct renderer r = {.file = file,
+                         .sections = sections,
+                         .sizes = json_object_get(first, "sizes"),
+                         .lower = header_identifier(job),
+                         .upper = header_upper(job),
+                         .fallback = header_fallback_of(sections),
+                         .macros = json_object(),
+                         .err = err};
+    r.prefixes = make_prefixes(first, r.lower);
+    put_opening(&r);
+    put_selection(&r);
+    put_macros(&r);
+    header_functions(&r);
+    header_launch(&r);
+    header_provenance(&r);
+    header_results(&r);
+    header_put(&r, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
+    put_own_names(&r);
+    put_undefine(&r);
+    header_architecture(&r);
+    fputc('\n', file);
+    json_array_foreach(sections, i, section) put_section(file, section);
+    json_decref(r.prefixes);
+    json_decref(r.macros);
+    free(r.lower);
+    free(r.upper);
+    return r.collided ? HEADER_COLLISION : 0;
 }
 
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
     if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
-    return output_file_write(path, render_into, (json_t *)(uintptr_t)sections, err);
+    return output_file_write(path, header_render, (json_t *)(uintptr_t)sections, err);
 }

@@ -1,10 +1,108 @@
 // See header_contract.h.
 #include "tuner/header/header_contract.h"
 
-#include "tuner/base/alignment.h"
 #include "tuner/base/base.h"
-#include "tuner/header/header_bindings.h"
-#include "tuner/job/job_sizes.h"
+#include "tuner/base/elf_file.h"
+#include "tuner/job/header_names.h"
+#include "tuner/job/job.h"
+
+// Expressions as C text ---------------------------------------------------------------------------------------------
+
+static const char *name_text(void *user, int slot)
+{
+    const struct const_eval *f = user;
+    return f->text[slot];
+}
+
+static bool constant_value(void *user, int slot, int64_t *value)
+{
+    const struct const_eval *f = user;
+    *value = f->values[slot];
+    return !f->varies[slot];
+}
+
+static char *to_c(const struct const_eval *f, const struct expr *expression, struct error *err)
+{
+    return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
+}
+
+// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
+static char *function_prefix(const char *job)
+{
+    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
+    free(name);
+    return prefix;
+}
+
+int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, struct error *err)
+{
+    size_t count = symbols_count(job->symbols);
+    int64_t *values = memory_new(count, sizeof *values);
+    *f = (struct const_eval){.job = job,
+                             .prefix = function_prefix(job->name),
+                             .values = values,
+                             .varies = memory_new(count, sizeof *f->varies),
+                             .text = memory_new(count, sizeof *f->text)};
+    if (job_problem_values(job, config, 0, values, err)) return -1;
+    for (size_t i = 0; i < job->size_count; i++) {
+        int slot = symbols_find(job->symbols, job->size_names[i]);
+        f->varies[slot] = true;
+        f->text[slot] = text_format("size_%s", job->size_names[i]);
+    }
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].repeat.loop_count; i++) {
+            int slot = job->stages[s].repeat.loops[i].slot;
+            if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
+            f->varies[slot] = true;
+        }
+    for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
+        size_t read;
+        int slot = job->derived[i].slot;
+        const int *slots = expr_slots(job->derived[i].value, &read);
+        for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
+        if (!f->varies[slot]) continue;
+        char *inner = to_c(f, job->derived[i].value, err);
+        if (!inner) return -1;
+        f->text[slot] = text_format("(%s)", inner);
+        free(inner);
+    }
+    return 0;
+}
+
+void const_eval_release(struct const_eval *f)
+{
+    for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
+    free(f->text);
+    free(f->prefix);
+    free(f->varies);
+    free((void *)f->values);
+}
+
+json_t *const_eval_text(struct const_eval *f, const struct expr *expression, const char *absent)
+{
+    if (f->failed || !expression) return json_string(f->failed ? "0" : absent);
+    char *text = to_c(f, expression, f->err);
+    f->failed = !text;
+    if (f->failed) error_prefix(f->err, "cannot write '%s' as C", expr_text(expression));
+    json_t *string = json_string(text ? text : "0");
+    free(text);
+    return string;
+}
+
+json_t *const_eval_list(struct const_eval *f, struct expr *const *expressions, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append_new(list, const_eval_text(f, expressions[i], "1"));
+    return list;
+}
+
+void const_eval_set_list(json_t *object, const char *key, json_t *list)
+{
+    if (json_array_size(list)) json_object_set(object, key, list);
+    json_decref(list);
+}
+
+// The contract ------------------------------------------------------------------------------------------------------
 
 static bool was_verified(const struct trial *trial, const char *problem)
 {
@@ -94,15 +192,93 @@ static char *contents_text(const struct buffer *b)
 static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
     char *before = contents_text(b);
-    json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1"),
-           *ld = const_eval_text(f, b->ld ? b->ld : b->cols, "1");
+    json_t *rows = const_eval_text(f, b->rows, "1"), *ld = const_eval_text(f, b->ld ? b->ld : b->cols, "1");
     json_t *bytes =
         json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(ld));
-    json_t *described = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s}", "name", b->name, "type",
-                                  element_name(b->type), "direction", direction_word(b), "rows", rows, "cols", cols,
-                                  "ld", ld, "bytes", bytes, "before", before);
+    json_t *described = json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type),
+                                  "direction", direction_word(b), "bytes", bytes, "before", before);
+    json_decref(rows);
+    json_decref(ld);
     free(before);
     return described;
+}
+
+static bool sees(const struct job *job, size_t buffer, enum argument_view view)
+{
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage *stage = &job->stages[s];
+        for (size_t i = 0; i < stage->argument_count; i++)
+            if (stage->arguments[i].buffer == (int)buffer && stage->arguments[i].view == view) return true;
+        for (size_t i = 0; i < stage->role_count && view == VIEW_POINTER; i++)
+            if (stage->roles[i].buffer == (int)buffer) return true;
+    }
+    return false;
+}
+
+static bool has_address(const struct job *job, size_t buffer)
+{
+    const struct buffer *b = &job->buffers[buffer];
+    return (!b->symbol && !b->image) || sees(job, buffer, VIEW_POINTER);
+}
+
+static json_t *describe(const struct buffer *b)
+{
+    return json_pack("{s:s, s:s, s:s}", "name", b->name, "type", element_name(b->type), "direction",
+                     direction_text[b->direction]);
+}
+
+static json_t *describe_constant(struct const_eval *f, const struct buffer *b)
+{
+    json_t *object = describe(b), *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1");
+    json_object_set_new(
+        object, "bytes",
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols)));
+    if (b->optional) json_object_set_new(object, "optional", json_true());
+    json_decref(rows);
+    json_decref(cols);
+    return object;
+}
+
+static char *texture_text(const struct image_layout *a)
+{
+    struct text text = {0};
+    text_add(&text, "memory %s, %d channel%s, filter %s, address ", image_memory_text[a->memory], a->channels,
+             a->channels == 1 ? "" : "s", image_filter_text[a->filter]);
+    for (int i = a->rank - 1; i >= 0; i--) text_add(&text, "%s%s", image_address_text[a->address[i]], i ? ", " : "");
+    text_add(&text, ", %s coordinates, read as %s", a->normalized ? "normalized" : "texel", image_read_text[a->read]);
+    return text.text;
+}
+
+static json_t *describe_object(struct const_eval *f, const struct buffer *b, bool surface)
+{
+    json_t *object = describe(b);
+    const struct image_layout *a = &b->image->about;
+    char *about =
+        surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
+    json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
+    json_object_set_new(object, "about", json_string(about));
+    json_object_set_new(object, "size", const_eval_list(f, b->image->size, (size_t)a->rank));
+    free(about);
+    return object;
+}
+
+static int add_bindings(json_t *section, struct const_eval *f)
+{
+    const struct job *job = f->job;
+    json_t *constants = json_array(), *objects = json_array();
+    for (size_t i = 0; i < job->buffer_count && !f->failed; i++) {
+        const struct buffer *b = &job->buffers[i];
+        if (b->symbol) json_array_append_new(constants, describe_constant(f, b));
+        if (f->failed) error_prefix(f->err, "constant '%s'", b->name);
+        for (int surface = 0; surface < 2 && !f->failed; surface++) {
+            if (!sees(job, i, surface ? VIEW_SURFACE : VIEW_TEXTURE)) continue;
+            json_array_append_new(objects, describe_object(f, b, surface));
+            if (f->failed) error_prefix(f->err, "image '%s'", b->name);
+        }
+    }
+    const_eval_set_list(section, "constants", constants);
+    const_eval_set_list(section, "objects", objects);
+    return f->failed ? -1 : 0;
 }
 
 static void add_text(void *list, const char *text)
@@ -124,11 +300,11 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     if (space_parse(job->space, trial->config, config, f->err)) return -1;
     job_options(job, config, add_text, options);
     for (size_t i = 0; i < job->buffer_count; i++) {
-        if (!header_has_address(job, i)) continue;
+        if (!has_address(job, i)) continue;
         json_array_append_new(buffers, describe_buffer(f, &job->buffers[i]));
         if (f->failed) return error_prefix(f->err, "buffer '%s'", job->buffers[i].name);
     }
-    return header_bindings_add(section, f);
+    return add_bindings(section, f);
 }
 
 // A number: a scalar argument, or a member of one.
@@ -173,4 +349,31 @@ json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
         if (f->failed) error_prefix(f->err, "argument '%s'", a->name);
     }
     return list;
+}
+
+// The names of a cubin lie in it one after the other, each ended by a zero.
+static const char *find_symbol(const unsigned char *binary, size_t size, const char *name)
+{
+    for (size_t i = 0, begin = 0; i < size; i++) {
+        if (binary[i]) continue;
+        const char *text = (const char *)binary + begin;
+        if (i > begin && symbol_is(text, name)) return text;
+        begin = i + 1;
+    }
+    return NULL;
+}
+
+int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
+{
+    json_t *constant;
+    size_t i;
+    json_array_foreach(json_object_get(section, "constants"), i, constant)
+    {
+        const char *name = json_get_string(constant, "name", ""), *symbol = find_symbol(binary, size, name);
+        if (symbol)
+            json_object_set_new(constant, "symbol", json_string(symbol));
+        else if (!json_get_bool(constant, "optional", false))
+            return error_set(err, "the stored binary has no variable '%s'", name);
+    }
+    return 0;
 }

@@ -4,26 +4,57 @@
 //    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing: none
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
 //                                                               verified
-//    "buffers":[{"name":"A","type":"f32","direction":"in","rows":"C","cols":"C","ld":"C","bytes":"C",
-//                "before":"anything"}]
+//    "buffers":[{"name":"A","type":"f32","direction":"in","bytes":"C","before":"anything"}]
 //    stages: "arguments":[{"kind":"buffer"|"map"|"texture"|"surface","name":"A","type":"f32","direction":"in"},
 //                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},
 //                         {"kind":"scalar","name":"alpha","type":"f32","real":1.0}]
 //
-//    header_bindings.h's members
+//    "constants":[{"name":"ns::coef","type":"f32","direction":"in","bytes":"C","symbol":"_ZN2ns4coefE"}]
+//                                                         symbol: in a section with a binary
+//    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
+//                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
 // A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
 // what must be in it before every launch. A size is supported when it is between the smallest and the largest
-// verified ones and a multiple of their greatest common divisor.
+// verified ones and a multiple of their greatest common divisor. Constants and objects are missing where a job has
+// none. The user sets a constant by cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
+// gives, and makes the objects (textures and surfaces).
 #ifndef SWEETSPOT_HEADER_CONTRACT_H
 #define SWEETSPOT_HEADER_CONTRACT_H
 
-#include "tuner/header/header_const_eval.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
 #include "tuner/trial/trial.h"
+
+// A job's expressions as C that only reads the problem's sizes: parameters and device limits are folded into numbers,
+// and a derived name that depends on a size is replaced by its expression.
+struct const_eval {
+    const struct job *job;
+    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"
+    const int64_t *values; // of the configuration and the first problem
+    bool *varies;          // by slot: a size, or derived from one, or a loop's name
+    char **text;           // by slot: C text of those
+    struct error *err;     // of the first expression that cannot be written as C
+    bool failed;
+};
+
+// For one configuration. -1 with a message. The caller releases, also after a failure.
+int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, struct error *);
+void const_eval_release(struct const_eval *);
+
+// The expression's C text, or `absent` without an expression. If it cannot be written, *err says so, `failed` is set,
+// and the text is "0". New reference.
+json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
+// The texts of several expressions, 1 for a missing one. New reference.
+json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);
+// Sets a member to a list, unless it is empty. Takes the list.
+void const_eval_set_list(json_t *object, const char *key, json_t *list);
 
 // Adds the members that concern the whole candidate. -1 with the message in the const_eval's error.
 int contract_add(json_t *section, struct const_eval *, const struct trial *, const char *arch);
 // A stage's arguments. New reference.
 json_t *contract_arguments(struct const_eval *, const struct stage *);
+// Finds the constants' symbols in the binary. -1 with a message when it lacks one.
+int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
 
 #endif

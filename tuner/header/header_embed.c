@@ -8,7 +8,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/units.h"
-#include "tuner/header/header_bindings.h"
+#include "tuner/header/header_contract.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"
 
@@ -96,7 +96,7 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     if (failed) return failed;
     unsigned char *copy = memory_new(size, 1);
     if (size) memcpy(copy, bytes, size);
-    failed = header_bindings_symbols(section, copy, size, err);
+    failed = contract_symbols(section, copy, size, err);
     add(l, copy, size);
     if (failed) return failed;
     failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);
@@ -193,7 +193,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         if (name && found < 0)
             result = error_set(
                 err,
-                "the file beside the header lacks the binary for %s: write that device's header again with --embed",
+                "the file next to the header lacks the binary for %s: write that device's header again with --embed",
                 json_get_string(section, "device", "?"));
         else if (name && !json_object_get(seen, name))
             put_array(f, name, hash, l->list[found].bytes, l->list[found].size);

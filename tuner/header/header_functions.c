@@ -1,5 +1,5 @@
-// The header's inline functions: the launch geometry of every stage in every section, and the measured times as a table
-// with its selectors.
+// The header's inline functions of the sizes: the launch geometry, scalar arguments and tensor maps of every stage in
+// every section, the bytes of buffers, and which sizes are supported.
 //
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
 // structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
@@ -7,6 +7,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
+#include "tuner/job/job.h"
 
 static void put_unsigned(struct renderer *r, const char *member, const char *text)
 {
@@ -78,6 +79,172 @@ static void put_runs(struct renderer *r, const char *name, const char *prefix)
     header_put(r, "    default: return 0;\n    }\n}\n");
 }
 
+// The argument of a stage in a section; NULL where it has none.
+static const json_t *find_argument(const json_t *section, const char *stage, size_t place)
+{
+    return json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
+}
+
+char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
+{
+    if (!member) return text_format("%sargument_%zu", prefix, place);
+    char *identifier = header_identifier(json_get_string(member, "name", "?")),
+         *name = text_format("%sargument_%zu_%s", prefix, place, identifier);
+    free(identifier);
+    return name;
+}
+
+// `own`: the name of the struct's, where `like` is a member.
+static void put_scalar(struct renderer *r, const char *stage, size_t place, size_t member, const json_t *like,
+                       const char *own, const char *prefix)
+{
+    const json_t *section;
+    size_t i;
+    bool real = json_object_get(like, "real") != NULL;
+    const char *type = real ? "double" : "long long";
+    char *name = header_scalar_name(prefix, place, own ? like : NULL);
+    header_put(r, "/* Argument %zu, ", place);
+    header_put_comment(r->file, own ? own : "");
+    header_put(r, own ? "." : "");
+    header_put_comment(r->file, json_get_string(like, "name", "?"));
+    header_put(r, " (%s)", json_get_string(like, "type", "?"));
+    if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
+    header_put(r, ". */\n");
+    header_begin(r, type, name, "");
+    json_array_foreach(r->sections, i, section)
+    {
+        const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
+        if (members) each = json_array_get(members, member);
+        if (!each || (!members && member)) continue; // it is something else there
+        if (real)
+            header_put(r, "    case %zu: return %.17g;\n", i, json_get_number(each, "real", 0));
+        else
+            header_put(r, "    case %zu: return %s;\n", i, json_get_string(each, "value", "0"));
+    }
+    header_end(r, type, name, " return 0;\n    }\n");
+    free(name);
+}
+
+// The functions of a struct's members, whose names must differ as identifiers too.
+static void put_members(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
+{
+    const json_t *member;
+    size_t i;
+    json_t *seen = json_object();
+    json_array_foreach(json_object_get(like, "members"), i, member)
+    {
+        char *name = header_scalar_name(prefix, place, member);
+        if (json_object_get(seen, name))
+            header_refuse(r, "two members of '%s' would have one name in the header, %s",
+                          json_get_string(like, "name", "?"), name);
+        json_object_set_new(seen, name, json_true());
+        put_scalar(r, stage, place, i, member, json_get_string(like, "name", "?"), prefix);
+        free(name);
+    }
+    json_decref(seen);
+}
+
+static void put_scalars(struct renderer *r, const char *stage, const char *prefix)
+{
+    const json_t *section;
+    size_t i;
+    for (size_t place = 0; place < JOB_MAX_ARGUMENTS; place++) {
+        const json_t *like = NULL;
+        json_array_foreach(r->sections, i, section)
+        {
+            const json_t *own = find_argument(section, stage, place);
+            const char *kind = json_get_string(own, "kind", "");
+            if (!like && (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))) like = own;
+        }
+        if (json_object_get(like, "members"))
+            put_members(r, stage, place, like, prefix);
+        else if (like)
+            put_scalar(r, stage, place, 0, like, NULL, prefix);
+    }
+}
+
+// Tensor maps: the arguments of cuTensorMapEncodeTiled for every tensor map of a stage. The header includes nothing, so
+// the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h, stable since CUDA 12.0).
+static int element_number(const char *type)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } types[] = {{"i8", 0},  {"u8", 0},  {"i16", 1}, {"u16", 1}, {"u32", 2},  {"i32", 3},  {"u64", 4},
+                 {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}, {"tf32", 11}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(types[i].name, type)) return types[i].number;
+    return 0;
+}
+
+static void put_list(struct renderer *r, const json_t *map, const char *key, const char *member, const char *type)
+{
+    const json_t *text;
+    size_t i;
+    json_array_foreach(json_object_get(map, key), i, text)
+        header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
+}
+
+// 32, 64, 128 bytes as CUDA's numbers: the logarithm over `unit`, where 0 bytes are 0.
+static void put_map_bytes(struct renderer *r, const json_t *map, const char *key, int unit)
+{
+    const char *text = json_get_string(map, key, "0");
+    if (!strcmp(text, "0"))
+        header_put(r, "        t.%s = 0;\n", key);
+    else
+        header_put(r, "        t.%s = (unsigned)((%s) == 0 ? 0 : name_fn_log2((%s) / %d) + 1);\n", key, text, text,
+                   unit);
+}
+
+static void put_map(struct renderer *r, const json_t *map)
+{
+    header_put(r, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")),
+               json_array_size(json_object_get(map, "box")));
+    put_list(r, map, "sizes", "size", "unsigned long long");
+    put_list(r, map, "strides", "stride", "unsigned long long");
+    put_list(r, map, "box", "box", "unsigned");
+    put_map_bytes(r, map, "interleave", 16);
+    put_map_bytes(r, map, "swizzle", 32);
+    put_map_bytes(r, map, "promotion", 64);
+    header_put(r, "        t.fill = %d;\n        t.used = 1;\n        break;\n", json_get_bool(map, "nan", false));
+}
+
+static const json_t *find_map(const json_t *section, const char *stage, size_t argument)
+{
+    const json_t *map;
+    size_t k;
+    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k,
+                       map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
+    return NULL;
+}
+
+static void put_tensor_maps(struct renderer *r, const char *stage, const char *prefix)
+{
+    static const char type[] = "struct name_tensor_map";
+    for (size_t argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
+        const json_t *section, *map = NULL;
+        size_t i;
+        json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
+        if (!map) continue;
+        char *name = text_format("%stensor_map_%zu", prefix, argument);
+        header_put(r, "/* Argument %zu, a tensor map of ", argument);
+        header_put_comment(r->file, json_get_string(map, "buffer", "?"));
+        header_put(r, ". */\n");
+        header_begin(r, type, name,
+                     "    struct name_tensor_map t = {0, 0, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, "
+                     "{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0};\n");
+        json_array_foreach(r->sections, i, section)
+        {
+            const json_t *own = find_map(section, stage, argument);
+            if (!own) continue;
+            header_put(r, "    case %zu:\n", i);
+            put_map(r, own);
+        }
+        header_end(r, type, name, " break;\n    }\n    return t;\n");
+        free(name);
+    }
+}
+
 // The geometry of one stage in all sections, and shorter functions for the chosen section.
 static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 {
@@ -91,7 +258,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         r->loops = loops;
         put_runs(r, stage, prefix);
     }
-    header_begin(r, type, name, "    struct name_launch_shape g;\n", "");
+    header_begin(r, type, name, "    struct name_launch_shape g = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};\n");
     json_array_foreach(r->sections, i, section)
     {
         const json_t *own = header_find_stage(section, stage);
@@ -101,13 +268,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         header_put(r, " */\n");
         put_case(r, own);
     }
-    header_end(r, type, name,
-               "\n"
-               "        g.grid[0] = 0;\n        g.grid[1] = 0;\n        g.grid[2] = 0;\n"
-               "        g.block[0] = 0;\n        g.block[1] = 0;\n        g.block[2] = 0;\n"
-               "        g.cluster[0] = 0;\n        g.cluster[1] = 0;\n        g.cluster[2] = 0;\n"
-               "        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n"
-               "        g.used = 0;\n        break;\n    }\n    return g;\n");
+    header_end(r, type, name, " break;\n    }\n    return g;\n");
     for (i = 0; i < 10; i++) {
         const char *array = i < 3 ? "grid" : i < 6 ? "block" : i < 9 ? "cluster" : "shared";
         char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
@@ -117,8 +278,8 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         free(word);
         free(member);
     }
-    header_scalars(r, stage, prefix);
-    header_tensor_maps(r, stage, prefix);
+    put_scalars(r, stage, prefix);
+    put_tensor_maps(r, stage, prefix);
     r->repeated = NULL;
     r->loops = NULL;
     json_decref(loops);
@@ -126,82 +287,78 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     header_put(r, "\n");
 }
 
-// Every stage that any section has, once.
-static void put_geometry(struct renderer *r)
+static void put_bytes(struct renderer *r)
 {
-    const json_t *section, *stage;
+    const json_t *section, *buffer;
     size_t i, k;
-    bool several = false;
-    json_array_foreach(r->sections, i, section) several |= header_stage_count(section) > 1;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
+    if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
+    json_array_foreach(header_buffers(r), k, buffer)
     {
-        const char *name = json_get_string(stage, "name", "?");
-        if (json_object_get(r->prefixes, name)) continue;
-        char *identifier = header_identifier(name);
-        bool plain = !several && !json_object_size(r->prefixes); // another section's only stage may have another name
-        char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
-        json_object_set_new(r->prefixes, name, json_string(prefix));
-        put_stage(r, name, prefix);
-        free(prefix);
+        char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
+             *function = text_format("%s_bytes_%s", r->lower, identifier);
+        header_begin(r, "long long", function, "");
+        json_array_foreach(r->sections, i, section)
+        {
+            const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
+            header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
+        }
+        header_end(r, "long long", function, " return 0;\n    }\n");
         free(identifier);
+        free(function);
     }
 }
 
-static double known(double value)
+static void put_supported(struct renderer *r)
 {
-    return isfinite(value) ? value : 0;
-}
-
-static void put_result_rows(struct renderer *r)
-{
-    const json_t *section, *problem, *size;
-    size_t i, k, d;
+    const json_t *section, *limit, *condition;
+    size_t i, k;
+    char *name = text_format("%s_supported", r->lower);
+    header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
+                  "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
+    header_begin(r, "int", name, "");
     json_array_foreach(r->sections, i, section)
     {
-        if (header_is_fallback(section)) continue;
-        char *device = header_literal(json_get_string(section, "device", ""));
-        json_array_foreach(json_object_get(section, "problems"), k, problem)
+        const json_t *limits = json_object_get(section, "supported");
+        header_put(r, "    case %zu: return %s", i, limits ? "1" : "0 /* it was not verified */");
+        json_array_foreach(limits, k, limit)
         {
-            char *name = header_literal(json_get_string(problem, "name", ""));
-            struct interval time = json_get_interval(problem, "time");
-            header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
-            json_array_foreach(json_object_get(problem, "sizes"), d, size)
-                header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
-            header_put(r, "%s}, %.9g, %.9g, %.9g},\n", json_array_size(r->sizes) ? "" : "0", known(time.value),
-                       known(time.low), known(time.high));
-            free(name);
+            const char *size = json_string_value(json_array_get(r->sizes, k));
+            int64_t multiple = json_get_integer(limit, "multiple", 1);
+            header_put(r, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
+                       json_get_integer(limit, "least", 0), size, json_get_integer(limit, "most", 0));
+            if (multiple > 1) header_put(r, " && size_%s %% %" PRId64 " == 0", size, multiple);
         }
-        free(device);
+        json_array_foreach(json_object_get(section, "conditions"), k, condition)
+            header_put(r, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
+        header_put(r, ";\n");
     }
+    header_end(r, "int", name, " return 0;\n    }\n");
+    free(name);
+    header_put(r, "\n");
 }
 
-void header_results(struct renderer *r)
+static void put_limits(struct renderer *r)
 {
-    size_t sizes = json_array_size(r->sizes);
-    header_put(r,
-               "#ifndef __CUDACC_RTC__ /* on the host only */\n"
-               "/* The measured times: one row per device and problem. size: in the order of the functions' arguments; "
-               "seconds: median and its 95%%\n"
-               " * interval, 0 where unknown. */\n"
-               "struct name_result { const char *device; int compute, section; const char *problem; long long "
-               "size[%zu]; double seconds, low, high; };\n\n"
-               "static inline const struct name_result *name_results(int *count)\n{\n"
-               "    static const struct name_result results[] = {\n",
-               sizes ? sizes : 1);
-    put_result_rows(r);
-    header_put(r, "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n");
-    header_put_template(r, embedded_header_results());
-    header_put(r, "#endif\n\n");
-    if (header_several_kernels(r->sections)) header_select(r);
+    put_bytes(r);
+    put_supported(r);
+}
+static void put_tensor_map_type(struct renderer *r)
+{
+    const json_t *section, *stage;
+    size_t i, k, count = 0;
+    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
+        count += json_array_size(json_object_get(stage, "tensor_maps"));
+    if (count || header_embeds(r->sections)) header_put_template(r, embedded_header_tensor_map());
 }
 
 void header_functions(struct renderer *r)
 {
+    const char *stage;
+    json_t *prefix;
     header_put_template(r, embedded_header_function());
     header_put_template(r, embedded_fn_arithmetic());
     header_put_template(r, embedded_header_shape());
-    header_tensor_map_type(r);
-    put_geometry(r);
-    header_limits(r);
-    header_launch(r);
+    put_tensor_map_type(r);
+    json_object_foreach(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
+    put_limits(r);
 }

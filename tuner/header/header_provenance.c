@@ -104,6 +104,31 @@ static void comment_choice(struct renderer *r, const json_t *section)
     free(kernel);
 }
 
+// What the compiler made of each stage, as far as it is known.
+static void comment_stages(struct renderer *r, const json_t *section)
+{
+    static const struct {
+        const char *key, *text;
+    } figures[] = {{"registers", "registers"},
+                   {"spills", "bytes spilled"},
+                   {"shared_static", "bytes of static shared memory"},
+                   {"code_bytes", "bytes of code"}};
+    const json_t *stage;
+    size_t i;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        struct text text = {0};
+        double occupancy = json_get_number(stage, "occupancy", NAN);
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+            int64_t value = json_get_integer(stage, figures[k].key, -1);
+            if (value >= 0) text_add(&text, "%s%" PRId64 " %s", text.text ? ", " : "", value, figures[k].text);
+        }
+        if (text.text && isfinite(occupancy)) text_add(&text, ", occupancy %.4g", occupancy);
+        if (text.text) header_comment(r, "   %s: %s", json_get_string(stage, "name", "?"), text.text);
+        free(text.text);
+    }
+}
+
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *item, *verified = json_object_get(section, "verified");
@@ -139,49 +164,7 @@ static void comment_section(struct renderer *r, const json_t *section)
         header_comment(r, "   %s", text);
     const char *sanitizers = json_get_string(section, "sanitizers", "");
     if (*sanitizers) header_comment(r, "   %s", sanitizers);
-}
-
-static void put_stage_figures(struct renderer *r, const json_t *section)
-{
-    static const struct {
-        const char *key, *macro;
-    } figures[] = {{"registers", "registers"},
-                   {"spills", "spill_bytes"},
-                   {"shared_static", "shared_static_bytes"},
-                   {"code_bytes", "code_bytes"}};
-    const json_t *stage;
-    size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
-        char *prefix = header_stage_prefix(section, stage);
-        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
-            int64_t value = json_get_integer(stage, figures[k].key, -1);
-            char *macro = text_format("%s%s", prefix, figures[k].macro);
-            if (value >= 0) header_define(r, macro, "%" PRId64, value);
-            free(macro);
-        }
-        double occupancy = json_get_number(stage, "occupancy", NAN);
-        char *macro = text_format("%soccupancy", prefix);
-        if (isfinite(occupancy)) header_define(r, macro, "%.4g", occupancy);
-        free(macro);
-        free(prefix);
-    }
-}
-
-static void put_counters(struct renderer *r, const json_t *section)
-{
-    const json_t *counter;
-    size_t i;
-    bool problems = json_array_size(json_object_get(section, "problems")) > 1, stages = header_stage_count(section) > 1;
-    json_array_foreach(json_object_get(section, "counters"), i, counter)
-    {
-        char problem[24] = "", stage[24] = "";
-        if (problems) snprintf(problem, sizeof problem, "_problem_%" PRId64, json_get_integer(counter, "problem", 0));
-        if (stages) snprintf(stage, sizeof stage, "_stage_%" PRId64, json_get_integer(counter, "stage", 0));
-        char *macro = text_format("counter_%s%s%s", json_get_string(counter, "key", "?"), problem, stage);
-        header_define(r, macro, "%.9g", json_get_number(counter, "value", 0));
-        free(macro);
-    }
+    if (!header_is_fallback(section)) comment_stages(r, section);
 }
 
 // There are no such macros if nvcc's version is unknown.
@@ -225,8 +208,6 @@ static void put_provenance(struct renderer *r, const json_t *section)
         free(macro);
     }
     put_nvcc(r, section);
-    put_stage_figures(r, section);
-    put_counters(r, section);
 }
 
 void header_provenance(struct renderer *r)
@@ -240,7 +221,6 @@ void header_provenance(struct renderer *r)
                   "intervals. ERROR: the largest error over the\n * bound. */\n");
     json_array_foreach(r->sections, i, section)
     {
-        r->macros = json_array_get(r->all_macros, i);
         header_put_condition(r, i);
         put_provenance(r, section);
     }

@@ -3,7 +3,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/base.h"
-#include "tuner/header/header_const_eval.h"
+#include "tuner/base/protocol.h"
 #include "tuner/header/header_contract.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
@@ -173,25 +173,23 @@ static void set_work(json_t *section, const struct job *job, struct const_eval *
     free(product.text);
 }
 
-static void add_final(json_t *section, const struct final *final, const char *const *ties)
+static void add_final(json_t *section, const struct final *final, json_t *ties)
 {
-    json_t *ratios = json_array(), *tied = json_array();
+    json_t *ratios = json_array();
     for (size_t i = 0; final && i < final->entry_count; i++) {
         const struct final_entry *entry = &final->entries[i];
         if (!entry->trial && isfinite(entry->ratio.value))
             json_array_append_new(ratios,
                                   json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(&entry->ratio)));
     }
-    for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
     json_object_set_new(section, "final", json_boolean(final != NULL));
     json_object_set_new(section, "rounds", json_integer(final ? final->rounds : 0));
     json_object_set_new(section, "replayed", json_boolean(final && final->replayed));
     json_object_set_new(section, "ratios", ratios);
-    json_object_set_new(section, "ties", tied);
+    json_object_set_new(section, "ties", ties ? json_incref(ties) : json_array());
 }
 
-static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
-                        struct error *err)
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct const_eval f = {0};
@@ -203,7 +201,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     if (space_parse(job->space, trial->config, config, err))
         return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
-    int result = const_eval_init(&f, job, config, prefix, err);
+    int result = const_eval_init(&f, job, config, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
@@ -219,8 +217,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
-                       const struct final *final, size_t kernel, const char *const *ties, const char *prefix,
-                       struct error *err)
+                       const struct final *final, size_t kernel, json_t *ties, struct error *err)
 {
     const char *slash = strrchr(job->source, '/');
     json_t *section =
@@ -229,24 +226,76 @@ json_t *header_section(const struct job *job, const struct environment *environm
                   "device", environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
                   environment->compiler, "when", (json_int_t)(final ? final->when : trial->finished), "trial",
                   (json_int_t)trial->id, "configuration", trial->config);
-    json_t *counters = json_array();
-    for (size_t i = 0; i < trial->counter_count; i++) {
-        const struct trial_counter *c = &trial->counters[i];
-        if (!isnan(c->value))
-            json_array_append_new(counters, json_pack("{s:s, s:i, s:i, s:f}", "key", c->key, "problem", c->problem,
-                                                      "stage", c->stage, "value", c->value));
-    }
-    json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);
     const struct final_selector *selector = final ? final_selector(final, kernel) : NULL;
     if (selector) {
         json_object_set_new(section, "stage", json_string(selector->stage));
         json_object_set_new(section, "at_once", json_integer(selector->at_once));
     }
-    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
+    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, err)) {
         json_decref(section);
         return NULL;
     }
+    return section;
+}
+
+// The static shared memory, as the compiler reports it.
+static int64_t static_bytes(const struct trial *trial, const char *stage)
+{
+    for (size_t i = 0; i < trial->stage_count; i++)
+        if (!strcmp(trial->stages[i].name, stage) && trial->stages[i].shared_static > 0)
+            return trial->stages[i].shared_static;
+    return 0;
+}
+
+// Checks that the fallback was verified on every problem and that its shared memory, static included, is small enough.
+static int check_fallback(const struct job *job, const struct trial *trial, struct error *err)
+{
+    if (!trial) return error_set(err, "it has not been measured yet; sweetspot tune measures it");
+    if (trial->status != STATUS_OK)
+        return error_set(err, "it failed: %s%s%s", status_name(trial->status), *trial->reason ? ": " : "",
+                         trial->reason);
+    if (trial->problem_count < job->problem_count) return error_set(err, "it was measured on other problems");
+    for (size_t p = 0; p < job->problem_count && job->verify.enabled; p++)
+        if (isnan(trial->problems[p].error)) return error_set(err, "it was not verified on %s", job->problems[p].name);
+    for (size_t s = 0; s < job->stage_count; s++) {
+        int64_t bytes;
+        size_t problem;
+        if (job_fallback_shared(job, s, &bytes, &problem, err)) return -1;
+        bytes += static_bytes(trial, job->stages[s].name);
+        if (bytes > JOB_FALLBACK_SHARED)
+            return error_set(err, "stage '%s' takes %" PRId64 " bytes of shared memory, more than %d",
+                             job->stages[s].name, bytes, JOB_FALLBACK_SHARED);
+    }
+    return 0;
+}
+
+// The times that the selector of several kernels uses.
+static void add_times(json_t *section)
+{
+    json_t *times = json_array(), *problem;
+    size_t i;
+    json_array_foreach(json_object_get(section, "problems"), i, problem)
+    {
+        struct interval time = json_get_interval(problem, "time");
+        if (isfinite(time.value))
+            json_array_append_new(
+                times, json_pack("{s:O, s:f}", "sizes", json_object_get(problem, "sizes"), "time", time.value));
+    }
+    json_object_set_new(section, "times", times);
+}
+
+json_t *header_section_of_fallback(const struct job *job, const struct environment *environment,
+                                   const struct trial *trial, struct error *err)
+{
+    if (check_fallback(job, trial, err)) return NULL;
+    json_t *section = header_section(job, environment, trial, NULL, 0, NULL, err);
+    if (!section) return NULL;
+    json_object_set_new(section, "verified_on", json_string(environment->device));
+    json_object_set_new(section, "device", json_string("FALLBACK"));
+    json_object_set_new(section, "arch", json_string(""));
+    json_object_set_new(section, "fallback", json_true());
+    if (job->objective == OBJECTIVE_EACH) add_times(section);
     return section;
 }
 
@@ -327,4 +376,11 @@ size_t header_devices(const json_t *sections)
         count += !json_get_integer(json_array_get(sections, i), "kernel", 0) &&
                  !header_is_fallback(json_array_get(sections, i));
     return count;
+}
+
+bool header_embeds(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_object_get(json_array_get(sections, i), "binary")) return true;
+    return false;
 }

@@ -17,11 +17,14 @@
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
 //    "no_fallback":"X=1: why it is left out",       only where the job names one
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
-//    "nvcc":{..},                                   builds_summary.h's, where nvcc's build was raced
-//    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
+//    "nvcc":{..}}                                   builds_summary.h's, where nvcc's build was raced
 //
-// "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
-// those that it is for:
+// "C" is C text over size_M, size_N, .. The section for devices without tuning results, the job's fallback, is the last
+// one. It has no binary, its times are from the device on which it was verified, and these members differ:
+//
+//    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
+//
+// Only with objective each, where the kernel is one of several and "problems" are those that it is for:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
@@ -37,12 +40,16 @@
 
 enum { HEADER_SECTION_VERSION = 2 };
 
-// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
-// expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a
-// message when the trial does not belong to the present job (a parameter or problem has changed) or an expression
-// cannot be written as C. New reference.
+// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. `final` NULL: not decided in
+// one. `ties`: configurations that are tied with it, or NULL. NULL with a message when the trial does not belong to the
+// present job (a parameter or problem has changed) or an expression cannot be written as C. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
-                       size_t kernel, const char *const *ties, const char *prefix, struct error *);
+                       size_t kernel, json_t *ties, struct error *);
+
+// The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
+// to be right, or takes too much shared memory. New reference.
+json_t *header_section_of_fallback(const struct job *, const struct environment *, const struct trial *,
+                                   struct error *);
 
 // The object of this name in a list: its index, or the list's length; the object, or NULL.
 size_t header_index(const json_t *list, const char *name);
@@ -63,8 +70,10 @@ json_t *header_loops(const json_t *sections, const char *stage);
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
+// Whether any section has a binary.
+bool header_embeds(const json_t *sections);
 
-// The section for devices without tuning results (header_fallback.h), and its number among all of them, or -1.
+// Whether a section is the fallback's, and the number of that section among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);
 

@@ -4,7 +4,12 @@
 #include "tuner/base/protocol.h"
 #include "tuner/header/header_parts.h"
 
-// An option behind the others, and a blank.
+bool header_is_part(const json_t *stage)
+{
+    return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
+}
+
+// An option after the others, with a blank between.
 static void add_option(struct text *t, const char *option)
 {
     text_add(t, "%s%s", t->text ? " " : "", option);
@@ -121,7 +126,7 @@ static void comment_macros(struct renderer *r, const json_t *stage)
     if (!json_object_get(stage, "defines")) return;
     char *name = header_upper(json_get_string(stage, "name", "?"));
     header_comment(r,
-                   "     its own macros: #define NAME_STAGE_%s beside NAME_DEFINE_PARAMETERS, and compile the template "
+                   "     its own macros: #define NAME_STAGE_%s and NAME_DEFINE_PARAMETERS, and compile the template "
                    "once for it",
                    name);
     free(name);
@@ -146,12 +151,9 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     size_t i, k;
     json_array_foreach(json_object_get(section, "stages"), i, stage)
     {
-        const char *name = json_get_string(stage, "name", "?");
+        const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
         const json_t *library = json_object_get(stage, "library");
         if (!header_is_part(stage)) continue;
-        char *identifier = header_identifier(name), *prefix = header_stage_count(section) == 1
-                                                                  ? text_format("%s_", r->lower)
-                                                                  : text_format("%s_%s_", r->lower, identifier);
         if (library)
             header_comment(r, "   %s: a library call, %s by %s", name, json_get_string(library, "operation", "?"),
                            json_get_string(library, "by", "?"));
@@ -162,12 +164,37 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         comment_repeat(r, stage, prefix);
         json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
-        free(prefix);
-        free(identifier);
     }
 }
 
-// What was verified besides the job's problems.
+void header_comment_bindings(struct renderer *r, const json_t *section)
+{
+    static const char no_guards[] = ", verified without guards around it";
+    const json_t *one, *size;
+    size_t i, k;
+    json_array_foreach(json_object_get(section, "constants"), i, one)
+    {
+        const char *direction = json_get_string(one, "direction", "in");
+        if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
+        header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
+                       json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
+                       strcmp(direction, "in") != 0 ? no_guards : "");
+    }
+    json_array_foreach(json_object_get(section, "objects"), i, one)
+    {
+        struct text sizes = {0};
+        const char *kind = json_get_string(one, "kind", "?");
+        json_array_foreach(json_object_get(one, "size"), k, size)
+            text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
+        if (!i) header_comment(r, "   objects, which the caller makes:");
+        header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
+                       json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
+                       json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
+        free(sizes.text);
+    }
+}
+
+// What was verified in addition to the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
     const json_t *word;
@@ -206,6 +233,24 @@ void header_comment_contract(struct renderer *r, const json_t *section)
         put_drawn(r, section, sizes);
     else
         header_put(r, "Only the\n * sizes of the job's problems were verified.\n");
+}
+
+char *header_object_name(const json_t *argument)
+{
+    char *identifier = header_identifier(json_get_string(argument, "name", "?")),
+         *name = text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
+    free(identifier);
+    return name;
+}
+
+const json_t *header_objects(const struct renderer *r)
+{
+    return json_object_get(json_array_get(r->sections, 0), "objects");
+}
+
+const json_t *header_buffers(const struct renderer *r)
+{
+    return json_object_get(json_array_get(r->sections, 0), "buffers");
 }
 
 void header_architecture(struct renderer *r)

@@ -5,13 +5,6 @@
 
 #include "tuner/base/base.h"
 
-char *header_prefix(const char *job)
-{
-    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
-    free(name);
-    return prefix;
-}
-
 const char *header_hash_number(const char *source_hash, char out[32])
 {
     size_t digits = strspn(source_hash, "0123456789abcdef");
@@ -154,6 +147,7 @@ void header_comment(struct renderer *r, const char *format, ...)
 
 void header_put_condition(struct renderer *r, size_t section)
 {
+    r->section = section;
     header_put(r, "#%s NAME_SECTION == %zu\n", section ? "elif" : "if", section);
 }
 
@@ -171,14 +165,14 @@ static void put_loops(struct renderer *r)
     json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    (void)loop_%s;\n", name);
 }
 
-void header_begin(struct renderer *r, const char *type, const char *name, const char *variables, const char *statements)
+void header_begin(struct renderer *r, const char *type, const char *name, const char *variables)
 {
     put_expanded(r, "NAME_FUNCTION ");
     put_expanded(r, type);
     header_put(r, " %s_on(int section name_declared_sizes)\n{\n", name);
     put_expanded(r, variables);
     put_loops(r);
-    header_put(r, "name_unused_sizes%s    switch (section) {\n", statements);
+    header_put(r, "name_unused_sizes    switch (section) {\n");
 }
 
 void header_end(struct renderer *r, const char *type, const char *name, const char *rest)
@@ -199,12 +193,20 @@ void header_refuse(struct renderer *r, const char *format, ...)
     free(text);
 }
 
+bool header_take(struct renderer *r, const char *macro)
+{
+    char *key = text_format("%zu %s", r->section, macro);
+    bool taken = json_object_get(r->macros, key);
+    json_object_set_new(r->macros, key, json_true());
+    free(key);
+    return taken;
+}
+
 static void define(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
     char *upper = header_upper(name);
-    if (json_object_get(r->macros, upper))
+    if (header_take(r, upper))
         header_refuse(r, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
-    json_object_set_new(r->macros, upper, json_true());
     fprintf(r->file, "#define %s_%s%s%s%s\n", r->upper, upper, parameters, *value ? " " : "", value);
     free(upper);
 }

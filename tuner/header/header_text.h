@@ -1,7 +1,7 @@
 // Shared by the files that write the header's text: names, comments, literals, arguments.
 //
 // The files build on each other: header_section.c and header_text.c use none of the others, the parts (header_parts.h)
-// use these two, then come header_render.c and header.c, which reads, merges and writes whole headers.
+// use these two, then comes header.c, which reads, merges and writes whole headers.
 #ifndef SWEETSPOT_HEADER_TEXT_H
 #define SWEETSPOT_HEADER_TEXT_H
 
@@ -14,17 +14,15 @@ struct renderer {
     const json_t *sections, *sizes;
     int fallback;         // its section (header_fallback_of), or -1
     char *lower, *upper;  // sgemm, SGEMM
-    json_t *prefixes;     // of the functions, by stage: {"mini": "sgemm_mini_"}
+    json_t *prefixes;     // of the functions, by stage, the same in all sections: {"mini": "sgemm_mini_"}
     const char *repeated; // the prefix of a stage that runs again and again, while its functions are written; else NULL
     const json_t *loops;  // the names of its loops: an object
-    json_t *macros;       // of the current section: a set, so that none is defined twice
-    json_t *all_macros;   // those sets, by section
+    size_t section;       // of which macros are written
+    json_t *macros;       // those defined so far, as "section NAME": a set, so that none is defined twice
     bool collided;        // no header can be made: `err` says why
     struct error *err;
 };
 
-// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
-char *header_prefix(const char *job);
 // The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
 // into `out`.
 const char *header_hash_number(const char *source_hash, char out[32]);
@@ -51,18 +49,20 @@ void header_put_template(struct renderer *, const char *text);
 __attribute__((format(printf, 2, 3))) void header_put(struct renderer *, const char *format, ...);
 // A line of a comment, " *" and the text. Nothing in it can end the comment.
 __attribute__((format(printf, 2, 3))) void header_comment(struct renderer *, const char *format, ...);
-// The #if or #elif of a section.
+// The #if or #elif of a section, whose macros follow.
 void header_put_condition(struct renderer *, size_t section);
 // Begins a function of a section and the sizes, up to its `switch` by section. `name` is without "_on"; `type` and
 // `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such a
 // run.
-void header_begin(struct renderer *, const char *type, const char *name, const char *variables, const char *statements);
-// Ends it, with the rest of the text behind "default:", and adds the shorter function for the chosen section.
+void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
+// Ends it, with the rest of the text after "default:", and adds the shorter function for the chosen section.
 void header_end(struct renderer *, const char *type, const char *name, const char *rest);
 
 // Says why no header can be made; the first reason counts.
 __attribute__((format(printf, 2, 3))) void header_refuse(struct renderer *, const char *format, ...);
 
+// Whether a macro of the section was taken already; it is afterwards.
+bool header_take(struct renderer *, const char *macro);
 // One macro of the section, prefixed. `name` may be lower case and have any characters. A second one of that name is a
 // collision.
 __attribute__((format(printf, 3, 4))) void header_define(struct renderer *, const char *name, const char *format, ...);

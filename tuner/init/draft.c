@@ -17,16 +17,13 @@ static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
     return taken;
 }
 
-// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header. malloc'ed.
-static char *argument_name(const struct job_draft *d, const char *source, bool scalar)
+// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header.
+static const char *argument_name(const struct job_draft *d, const char *source, bool scalar)
 {
     size_t number = d->argument_count + 1;
-    source += strspn(source, "_");
-    char *name = draft_plain_name(source) ? text_copy(source) : text_format("argument_%zu", number);
-    while (is_taken(d, name, scalar)) {
-        free(name);
-        name = text_format("argument_%zu", number++);
-    }
+    const char *name = source + strspn(source, "_");
+    if (!draft_plain_name(name)) name = arena_format(d->memory, "argument_%zu", number);
+    while (is_taken(d, name, scalar)) name = arena_format(d->memory, "argument_%zu", number++);
     return name;
 }
 
@@ -56,48 +53,22 @@ static void read_included(struct job_draft *d, const char *path)
 void job_draft_open(struct job_draft *d, const struct cuda_file *file, const struct cuda_kernel *kernel,
                     const char *path)
 {
-    *d = (struct job_draft){.file = file, .kernel = kernel};
+    *d = (struct job_draft){.memory = memory_new(1, sizeof *d->memory), .file = file, .kernel = kernel};
     if (path) read_included(d, path);
     for (size_t i = 0; i < kernel->argument_count; i++) add_argument(d, &kernel->arguments[i]);
     draft_read(d);
 }
 
-static void release_parameters(struct draft_parameter *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(list[i].name);
-        free(list[i].source);
-        free(list[i].values);
-        free(list[i].why);
-    }
-    free(list);
-}
-
 void job_draft_release(struct job_draft *d)
 {
-    release_parameters(d->parameters, d->parameter_count);
-    release_parameters(d->defines, d->define_count);
-    for (size_t i = 0; i < d->argument_count; i++) {
-        free(d->arguments[i].name);
-        free(d->arguments[i].value);
-    }
     for (size_t i = 0; i < d->included_count; i++) cuda_file_release(&d->included[i]);
+    arena_release(d->memory);
+    free(d->memory);
     free(d->included);
-    for (size_t i = 0; i < d->constraint_count; i++) free(d->constraints[i]);
-    for (size_t i = 0; i < d->note_count; i++) free(d->notes[i]);
-    for (int k = 0; k < 3; k++) {
-        free(d->launch.grid[k]);
-        free(d->launch.block[k]);
-    }
-    free(d->launch.shared);
-    free(d->launch.reason);
+    free(d->parameters);
+    free(d->defines);
     free(d->arguments);
-    free(d->constraints);
     free(d->notes);
-    free(d->entry.text);
-    free(d->sample.text);
-    free(d->nvcc);
-    free(d->log);
     signatures_release(&d->signatures);
     *d = (struct job_draft){0};
 }

@@ -5,52 +5,52 @@
 
 #include "tuner/base/base.h"
 #include "tuner/check/signature.h"
-#include "tuner/init/cuda_file.h"
+#include "tuner/source/cuda_file.h"
 
 // A tuning parameter, or a macro that is fixed. Those of templates get names that the source does not have.
 struct draft_parameter {
-    char *name;    // of the macro
-    char *source;  // what the source calls it: a macro, a template's parameter
-    char *values;  // "[64, 128, 256]"; NULL: blank
-    char *why;     // for a comment
-    int64_t first; // a value with which the source may compile
-    bool pragma;   // the macro stands before a loop, as a whole pragma would
-    bool choice;   // on or off, or a factor of unrolling: no launch depends on it
+    const char *name;   // of the macro
+    const char *source; // what the source calls it: a macro, a template's parameter
+    const char *values; // "[64, 128, 256]"; NULL: blank
+    const char *why;    // for a comment
+    int64_t first;      // a value with which the source may compile
+    bool pragma;        // the macro stands before a loop, as a whole pragma would
+    bool choice;        // on or off, or a factor of unrolling: no launch depends on it
 };
 
 struct draft_argument {
-    char *name;                         // the job's; unique
+    const char *name;                   // the job's; unique
     const struct cuda_argument *source; // NULL: only the compiler knows it
     struct kernel_parameter known;      // what the compiler says, or else the name of a builtin type
     bool is_known;
-    char *value; // that a launch gives it: a number; NULL: blank
+    const char *value; // that a launch gives it: a number; NULL: blank
 };
 
 struct draft_launch {
-    char *grid[3], *block[3]; // NULL: as 1
-    char *shared;             // bytes, or NULL
-    int line;                 // 0: none in the source
-    bool known;               // else what stands there cannot be told
-    char *reason;             // why it is not known; NULL: no reason
+    const char *grid[3], *block[3]; // NULL: as 1
+    const char *shared;             // bytes, or NULL
+    int line;                       // 0: none in the source
+    bool known;                     // else what stands there cannot be told
+    const char *reason;             // why it is not known; NULL: no reason
 };
 
 struct job_draft {
+    struct arena *memory; // of all texts
     const struct cuda_file *file;
     const struct cuda_kernel *kernel;
     struct cuda_file *included; // files that the source includes, those of the program for host headers among them
     size_t included_count;
-    size_t parameter_count, define_count, argument_count, constraint_count, note_count;
+    size_t parameter_count, define_count, argument_count, note_count;
     struct draft_parameter *parameters;
     struct draft_parameter *defines; // macros that only other kernels of the source need; no values
     struct draft_argument *arguments;
-    char **constraints; // expressions
-    char **notes;       // worth a look
-    struct text entry;  // the name, or a name expression
+    const char **notes; // worth a look
+    const char *entry;  // the name, or a name expression
     bool entry_known;   // else a type is missing in it, or may not be one
-    struct text sample; // the entry with float for what is missing
+    const char *sample; // the entry with float for what is missing
     bool is_compiled;   // the compiler knows its arguments
-    char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
-    char *log;          // why no compiler takes it; NULL: one does, or none was asked
+    const char *nvcc;   // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
+    const char *log;    // why no compiler takes it; NULL: one does, or none was asked
     struct draft_launch launch;
     struct signatures signatures;
 };

@@ -1,8 +1,8 @@
 // See draft.h: asks the compiler about the kernel, with some value for each parameter. NVRTC is asked first, then
 // nvcc.
 #include "tuner/base/base.h"
-#include "tuner/base/work_folder.h"
-#include "tuner/check/compile_hints.h"
+#include "tuner/base/run_program.h"
+#include "tuner/check/check.h"
 #include "tuner/init/draft.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
@@ -12,13 +12,13 @@ enum { SECONDS = 120 };
 // Gives the job macros with which the source may compile; `other` where nothing is known of a value.
 static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
-    const char *unknown = arena_format(&job->memory, "%" PRId64, other);
+    const char *unknown = arena_format(d->memory, "%" PRId64, other);
     job->defines = arena_new(&job->memory, (d->parameter_count + d->define_count) * sizeof *job->defines);
     for (size_t i = 0; i < d->parameter_count; i++) {
         const struct draft_parameter *p = &d->parameters[i];
         job->defines[job->define_count++] =
             (struct macro){p->name, p->pragma   ? ""
-                                    : p->values ? arena_format(&job->memory, "%" PRId64, p->first)
+                                    : p->values ? arena_format(d->memory, "%" PRId64, p->first)
                                                 : unknown};
     }
     for (size_t i = 0; i < d->define_count; i++)
@@ -33,7 +33,7 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
     job.space = space_new(job.symbols);
     job.reference.kind = IMPLEMENTATION_KERNEL;
     job.reference.path = source;
-    job.reference.stage.entry = d->sample.text;
+    job.reference.stage.entry = d->sample;
     add_macros(d, other, &job);
     signatures_release(&d->signatures);
     json_t *request = request_implementation(&job, &job.reference, "sm_90a", folder);
@@ -48,7 +48,7 @@ static void take(struct job_draft *d)
 {
     const struct kernel_signature *s = &d->signatures.list[0];
     const struct cuda_kernel *k = d->kernel;
-    bool whole = !strcmp(d->entry.text, d->sample.text);
+    bool whole = !strcmp(d->entry, d->sample);
     d->is_compiled = true;
     d->entry_known = whole && !s->problem;
     if (s->problem || s->parameter_count != d->argument_count) return;
@@ -78,11 +78,14 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
             found = !failed && !d->signatures.log;
             if (nvcc && !found) failed = 0; // it may be missing
-            if (!nvcc && !failed && !found && !d->log) d->log = compile_first_line(d->signatures.log);
-            if (found && nvcc) d->nvcc = d->log, d->log = NULL;
+            if (!nvcc && !failed && !found && !d->log) {
+                char *line = compile_first_line(d->signatures.log);
+                d->log = arena_copy(d->memory, line);
+                free(line);
+            }
+            if (found && nvcc) d->nvcc = d->log;
         }
     if (found) {
-        free(d->log);
         d->log = NULL;
         take(d);
     }

@@ -1,11 +1,79 @@
-// See draft_parts.h: expressions of the source as a job file writes them. A name is a size, a parameter, or a constant:
-// a macro, a const of the file, a variable of the host that is set once. Calls of macros and of functions that are one
-// `return` are put in their place.
+// See draft_parts.h: words of the source, notes, and expressions of the source as a job file writes them. A name is a
+// size, a parameter, or a constant: a macro, a const of the file, a variable of the host that is set once. Calls of
+// macros and of functions that are one `return` are put in their place.
 #include <ctype.h>
+#include <stdarg.h>
 
 #include "search/space/expr.h"
 #include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
+
+// Words and notes -----------------------------------------------------------------------------------------------------
+
+const struct cuda_token *draft_token(const struct job_draft *d, size_t i)
+{
+    return &d->file->tokens.items[i];
+}
+
+char *draft_copy(const struct job_draft *d, const struct cuda_token *t)
+{
+    return cuda_token_copy(d->memory, t);
+}
+
+char *draft_range(const struct job_draft *d, struct cuda_range r)
+{
+    return cuda_token_text(d->memory, draft_token(d, r.begin), draft_token(d, r.end));
+}
+
+bool draft_is(const struct job_draft *d, size_t i, const char *text)
+{
+    return i < d->file->tokens.count && cuda_token_is(draft_token(d, i), text);
+}
+
+static bool is_name(const struct job_draft *d, size_t i)
+{
+    return i < d->file->tokens.count && draft_token(d, i)->kind == CUDA_NAME;
+}
+
+const struct draft_parameter *draft_find_parameter(const struct job_draft *d, const char *source)
+{
+    for (size_t i = 0; i < d->parameter_count; i++)
+        if (!strcmp(d->parameters[i].source, source)) return &d->parameters[i];
+    return NULL;
+}
+
+void draft_note(struct job_draft *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    const char *note = arena_copy(d->memory, text);
+    free(text);
+    for (size_t i = 0; i < d->note_count; i++)
+        if (!strcmp(d->notes[i], note)) return;
+    memory_add(d->notes, d->note_count) = note;
+}
+
+bool draft_plain_name(const char *name)
+{
+    if (!isalpha((unsigned char)*name)) return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_') return false;
+    return true;
+}
+
+size_t draft_item_end(const struct job_draft *d, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (draft_is(d, i, ",")) return i;
+        if (draft_is(d, i, "(") || draft_is(d, i, "[") || draft_is(d, i, "{"))
+            i = cuda_tokens_close(&d->file->tokens, i, end) - 1;
+    }
+    return end;
+}
+
+// Expressions ---------------------------------------------------------------------------------------------------------
 
 enum { MOST_DEPTH = 8, MOST_ARGUMENTS = 8, MOST_TEXT = 2000 };
 
@@ -49,22 +117,15 @@ static const struct cuda_macro *find_constant(const struct job_draft *d, const s
     return found;
 }
 
-static bool is_one_of(const struct cuda_token *t, const char *const *words)
-{
-    for (; *words; words++)
-        if (cuda_token_is(t, *words)) return true;
-    return false;
-}
-
 // Whether the statement around token i is a declaration: it begins with a type and a name.
 static bool declares(const struct job_draft *d, size_t i, size_t begin)
 {
     static const char *const ends[] = {";", "{", "}", NULL}, *const no_types[] = {"return", "else", "case", "new",
                                                                                   NULL};
-    while (i > begin + 1 && !is_one_of(draft_token(d, i - 1), ends)) i--;
+    while (i > begin + 1 && !cuda_token_in(draft_token(d, i - 1), ends)) i--;
     static const char *const first[] = {"const", "constexpr", "static", NULL};
-    while (is_one_of(draft_token(d, i), first)) i++;
-    return draft_is_name(d, i) && draft_is_name(d, i + 1) && !is_one_of(draft_token(d, i), no_types);
+    while (cuda_token_in(draft_token(d, i), first)) i++;
+    return is_name(d, i) && is_name(d, i + 1) && !cuda_token_in(draft_token(d, i), no_types);
 }
 
 bool draft_host_value(const struct job_draft *d, const struct draft_scope *s, const struct cuda_token *name,
@@ -72,13 +133,13 @@ bool draft_host_value(const struct job_draft *d, const struct draft_scope *s, co
 {
     static const char *const changes[] = {"+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", "++", "--", ".", NULL},
                              *const before[] = {"++", "--", "&", NULL}, *const member[] = {".", "->", "::", NULL};
-    char *word = cuda_token_copy(name);
+    const char *word = draft_copy(d, name);
     size_t found = 0;
     for (size_t i = s->host.begin + 1; i + 1 < s->host.end; i++) {
         const struct cuda_token *t = draft_token(d, i);
-        if (t->kind != CUDA_NAME || !cuda_token_is(t, word) || is_one_of(t - 1, member)) continue;
+        if (t->kind != CUDA_NAME || !cuda_token_is(t, word) || cuda_token_in(t - 1, member)) continue;
         bool typed = (t[-1].kind == CUDA_NAME || cuda_token_is(t - 1, ",")) && declares(d, i, s->host.begin);
-        if (is_one_of(t + 1, changes) || is_one_of(t - 1, before)) found = 2; // it may change
+        if (cuda_token_in(t + 1, changes) || cuda_token_in(t - 1, before)) found = 2; // it may change
         if (cuda_token_is(t + 1, "=")) {
             size_t end = i + 2;
             while (end < s->host.end && !draft_is(d, end, ";")) end++;
@@ -89,59 +150,44 @@ bool draft_host_value(const struct job_draft *d, const struct draft_scope *s, co
             found++;
         }
     }
-    free(word);
     return found == 1 && value->begin < value->end;
 }
 
 static bool write_name(struct expression_writer *w, const struct cuda_token *t)
 {
     const struct job_draft *d = w->draft;
-    for (size_t i = 0; i < w->scope->rename_count; i++) {
-        char *host = cuda_token_copy(w->scope->renames[i].host);
-        bool same = cuda_token_is(t, host);
-        free(host);
-        if (same) return fputs(w->scope->renames[i].job, w->out) >= 0;
-    }
+    for (size_t i = 0; i < w->scope->rename_count; i++)
+        if (cuda_token_is(t, draft_copy(d, w->scope->renames[i].host)))
+            return fputs(w->scope->renames[i].job, w->out) >= 0;
     for (size_t i = 0; i < d->parameter_count; i++)
         if (cuda_token_is(t, d->parameters[i].source))
             return w->scope->parameters && fputs(d->parameters[i].name, w->out) >= 0;
     const struct cuda_macro *constant = find_constant(d, t);
     if (constant) return !constant->function && write_text(w, constant->value);
     struct cuda_range value;
-    if (!draft_host_value(d, w->scope, t, &value)) return false;
-    char *text = cuda_token_text(draft_token(d, value.begin), draft_token(d, value.end));
-    bool good = write_text(w, text);
-    free(text);
-    return good;
+    return draft_host_value(d, w->scope, t, &value) && write_text(w, draft_range(d, value));
 }
 
 // The parameters and the body of a macro, or of a function that is one `return`: "(a, b) a + b". NULL if there is
-// neither. malloc'ed.
-static char *find_body(const struct job_draft *d, const struct cuda_token *name)
+// neither.
+static const char *find_body(const struct job_draft *d, const struct cuda_token *name)
 {
     const struct cuda_macro *macro = find_constant(d, name);
-    if (macro) return macro->function ? text_copy(macro->value) : NULL;
+    const char *word = draft_copy(d, name);
+    if (macro) return macro->function ? macro->value : NULL;
     for (size_t n = 0; n <= d->included_count; n++) {
         const struct cuda_tokens *t = n ? &d->included[n - 1].tokens : &d->file->tokens;
-        char *word = cuda_token_copy(name);
-        size_t i = 0, close = 0;
-        for (; i + 1 < t->count; i++) {
+        for (size_t i = 0; i + 1 < t->count; i++) {
             if (!cuda_token_is(&t->items[i], word) || !cuda_token_is(&t->items[i + 1], "(")) continue;
-            close = cuda_tokens_close(t, i + 1, t->count);
-            if (close + 1 < t->count && cuda_token_is(&t->items[close], "{") &&
-                cuda_token_is(&t->items[close + 1], "return"))
-                break;
+            size_t close = cuda_tokens_close(t, i + 1, t->count), end = close + 2;
+            if (end >= t->count || !cuda_token_is(&t->items[close], "{") ||
+                !cuda_token_is(&t->items[close + 1], "return"))
+                continue;
+            while (end < t->count && !cuda_token_is(&t->items[end], ";")) end++;
+            if (end + 1 >= t->count || !cuda_token_is(&t->items[end + 1], "}")) return NULL;
+            return arena_format(d->memory, "%s %s", cuda_token_text(d->memory, &t->items[i + 1], &t->items[close]),
+                                cuda_token_text(d->memory, &t->items[close + 2], &t->items[end]));
         }
-        free(word);
-        if (i + 1 >= t->count) continue;
-        size_t end = close + 2;
-        while (end < t->count && !cuda_token_is(&t->items[end], ";")) end++;
-        if (end + 1 >= t->count || !cuda_token_is(&t->items[end + 1], "}")) return NULL;
-        char *list = cuda_token_text(&t->items[i + 1], &t->items[close]),
-             *body = cuda_token_text(&t->items[close + 2], &t->items[end]), *all = text_format("%s %s", list, body);
-        free(list);
-        free(body);
-        return all;
     }
     return NULL;
 }
@@ -150,44 +196,39 @@ static char *find_body(const struct job_draft *d, const struct cuda_token *name)
 static bool write_call(struct expression_writer *w, const struct cuda_token *name, const struct cuda_token *open,
                        const struct cuda_token *close)
 {
-    char *body = find_body(w->draft, name), *arguments[MOST_ARGUMENTS] = {0}, *text = text_copy("");
+    const char *body = find_body(w->draft, name), *arguments[MOST_ARGUMENTS];
+    const struct cuda_token *begin = open + 1, *parameters[MOST_ARGUMENTS];
     struct cuda_tokens t;
-    if (!body) return free(text), false;
+    struct text text = {0};
+    int depth = 0;
+    if (!body) return false;
     cuda_tokens_init(&t, body);
     size_t given = 0, taken = 0, stop = cuda_tokens_close(&t, 0, t.count);
-    int depth = 0;
-    const struct cuda_token *begin = open + 1, *parameters[MOST_ARGUMENTS];
     for (const struct cuda_token *at = begin; at < close && given < MOST_ARGUMENTS; at++) {
         depth += cuda_token_is(at, "(") - (cuda_token_is(at, ")") && at + 1 < close);
         if (depth || (!cuda_token_is(at, ",") && at + 1 < close)) continue;
-        arguments[given++] = cuda_token_text(begin, at);
+        arguments[given++] = cuda_token_text(w->draft->memory, begin, at);
         begin = at + 1;
     }
     for (size_t i = 1; i < stop && taken < MOST_ARGUMENTS; i++)
         if (t.items[i].kind == CUDA_NAME && (cuda_token_is(&t.items[i + 1], ",") || i + 2 == stop))
             parameters[taken++] = &t.items[i];
-    for (size_t i = stop; i < t.count; i++) {
-        char *word = cuda_token_copy(&t.items[i]), *longer = NULL;
-        for (size_t k = 0; k < taken && k < given && !longer; k++)
-            if (cuda_token_is(parameters[k], word))
-                longer = text_format(strpbrk(arguments[k], " +-*/%<?") ? "%s (%s)" : "%s %s", text, arguments[k]);
-        if (!longer) longer = text_format("%s %s", text, word);
-        free(word);
-        free(text);
-        text = longer;
-        if (strlen(text) > MOST_TEXT) break;
+    for (size_t i = stop; i < t.count && text.length <= MOST_TEXT; i++) {
+        const char *word = draft_copy(w->draft, &t.items[i]);
+        size_t k = 0;
+        while (k < taken && k < given && !cuda_token_is(parameters[k], word)) k++;
+        bool replaced = k < taken && k < given, several = replaced && strpbrk(arguments[k], " +-*/%<?");
+        text_add(&text, several ? " (%s)" : " %s", replaced ? arguments[k] : word);
     }
-    bool good = given == taken && given && given < MOST_ARGUMENTS && write_text(w, text);
-    for (size_t k = 0; k < given; k++) free(arguments[k]);
+    bool good = given == taken && given && given < MOST_ARGUMENTS && text.text && write_text(w, text.text);
     cuda_tokens_release(&t);
-    free(body);
-    free(text);
+    free(text.text);
     return good;
 }
 
 static bool write_number(struct expression_writer *w, const struct cuda_token *t)
 {
-    char *text = cuda_token_copy(t);
+    char *text = draft_copy(w->draft, t);
     size_t digits = strlen(text);
     bool hexadecimal = digits > 1 && tolower((unsigned char)text[1]) == 'x';
     while (digits && strchr("uUlL", text[digits - 1])) digits--;
@@ -196,7 +237,6 @@ static bool write_number(struct expression_writer *w, const struct cuda_token *t
     bool octal = !hexadecimal && digits > 1 && *text == '0';
     bool good = digits && !octal && strspn(text + 2 * hexadecimal, known) == digits - 2 * hexadecimal;
     if (good) fputs(text, w->out);
-    free(text);
     return good;
 }
 
@@ -207,21 +247,12 @@ static const struct cuda_token *close_of(const struct cuda_token *open, const st
     return open + cuda_tokens_close(&t, 0, t.count);
 }
 
-// The size of a builtin type in brackets.
-static size_t size_of(const struct cuda_token *open, const struct cuda_token *close)
-{
-    char *name = cuda_token_text(open + 1, close - 1);
-    const struct kernel_type *type = kernel_type_find(name);
-    free(name);
-    return type ? type->bytes : 0;
-}
-
 static bool is_cast(const struct cuda_token *open, const struct cuda_token *close)
 {
     static const char *const words[] = {"int",     "unsigned", "long",     "short",    "size_t", "uint",
                                         "int32_t", "int64_t",  "uint32_t", "uint64_t", "signed", NULL};
     bool cast = close > open + 2;
-    for (const struct cuda_token *t = open + 1; t < close - 1; t++) cast &= is_one_of(t, words);
+    for (const struct cuda_token *t = open + 1; t < close - 1; t++) cast &= cuda_token_in(t, words);
     return cast;
 }
 
@@ -239,20 +270,20 @@ static bool write_tokens(struct expression_writer *w, const struct cuda_token *f
         } else if (cuda_token_is(t, "(") && is_cast(t, close)) {
             t = close - 1;
         } else if (call && cuda_token_is(t, "sizeof")) {
-            size_t bytes = size_of(t + 1, close);
-            if (!bytes) return false;
-            fprintf(w->out, "%zu", bytes);
+            const struct kernel_type *type = kernel_type_find(cuda_token_text(w->draft->memory, t + 2, close - 1));
+            if (!type || !type->bytes) return false;
+            fprintf(w->out, "%zu", type->bytes);
             t = close - 1;
-        } else if (call && is_one_of(t, functions) && !find_constant(w->draft, t)) {
+        } else if (call && cuda_token_in(t, functions) && !find_constant(w->draft, t)) {
             fprintf(w->out, "%.*s", (int)t->length, t->text);
         } else if (call) {
             if (!write_call(w, t, t + 1, close)) return false;
             t = close - 1;
-        } else if (cuda_token_is(t, "std") && t + 2 < end && is_one_of(t + 2, functions)) {
+        } else if (cuda_token_is(t, "std") && t + 2 < end && cuda_token_in(t + 2, functions)) {
             t++;
         } else if (t->kind == CUDA_NAME) {
             if (!write_name(w, t)) return false;
-        } else if (is_one_of(t, marks)) {
+        } else if (cuda_token_in(t, marks)) {
             const char *blank = t > first && !strchr("(),", *t->text) ? " " : "";
             fprintf(w->out, "%s%.*s%s", blank, (int)t->length, t->text, *t->text == ',' ? " " : blank);
         } else {
@@ -262,7 +293,22 @@ static bool write_tokens(struct expression_writer *w, const struct cuda_token *f
     return first < end;
 }
 
-char *draft_expression(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end)
+// A text with these names as an expression; NULL: it is none. With a value, of what has no names.
+static const char *parse(const struct job_draft *d, const struct draft_scope *s, const char *text, int64_t *value)
+{
+    struct symbols *known = symbols_new();
+    for (size_t i = 0; i < s->rename_count; i++) symbols_add(known, s->renames[i].job, EXPR_INT, NULL);
+    for (size_t i = 0; i < d->parameter_count && s->parameters; i++)
+        symbols_add(known, d->parameters[i].name, EXPR_INT, NULL);
+    struct expr *parsed = expr_parse(text, known, NULL);
+    bool good = parsed && (!value || !expr_eval(parsed, NULL, value, NULL));
+    expr_free(parsed);
+    symbols_free(known);
+    return good ? arena_copy(d->memory, text) : NULL;
+}
+
+static const char *write_expression(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end,
+                                    int64_t *value)
 {
     char *text = NULL;
     size_t size;
@@ -270,28 +316,18 @@ char *draft_expression(const struct job_draft *d, const struct draft_scope *s, s
     struct expression_writer w = {d, s, out, 0};
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
-    struct symbols *known = symbols_new();
-    // The names are the job's. A text that is not an expression was not one in the source either.
-    for (size_t i = 0; i < s->rename_count; i++) symbols_add(known, s->renames[i].job, EXPR_INT, NULL);
-    for (size_t i = 0; i < d->parameter_count; i++) symbols_add(known, d->parameters[i].name, EXPR_INT, NULL);
-    struct expr *parsed = good && strlen(text) < MOST_TEXT ? expr_parse(text, known, NULL) : NULL;
-    good = parsed != NULL;
-    expr_free(parsed);
-    symbols_free(known);
-    if (good) return text;
+    // A text that is not an expression was not one in the source either.
+    const char *expression = good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
     free(text);
-    return NULL;
+    return expression;
+}
+
+const char *draft_expression(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end)
+{
+    return write_expression(d, s, begin, end, NULL);
 }
 
 bool draft_number(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end, int64_t *number)
 {
-    const struct draft_scope alone = {.host = s->host};
-    char *text = draft_expression(d, &alone, begin, end);
-    struct symbols *none = symbols_new();
-    struct expr *parsed = text ? expr_parse(text, none, NULL) : NULL;
-    bool good = parsed && !expr_eval(parsed, NULL, number, NULL);
-    expr_free(parsed);
-    symbols_free(none);
-    free(text);
-    return good;
+    return write_expression(d, &(struct draft_scope){.host = s->host}, begin, end, number) != NULL;
 }

@@ -78,21 +78,18 @@ static bool is_name(const struct job_draft *d, struct cuda_range r)
     return r.end == r.begin + 1 && draft_token(d, r.begin)->kind == CUDA_NAME;
 }
 
-// A decimal number of a scalar: 1.5f, -2; or a variable of the host with such a value. malloc'ed; NULL: neither.
-static char *decimal(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r)
+// A decimal number of a scalar: 1.5f, -2; or a variable of the host with such a value. NULL: neither.
+static const char *decimal(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r)
 {
     struct cuda_range value;
     if (is_name(d, r) && draft_host_value(d, s, draft_token(d, r.begin), &value)) r = value;
-    char *text = r.begin < r.end ? cuda_token_text(draft_token(d, r.begin), draft_token(d, r.end)) : text_copy(""),
-         *end;
-    bool plain = strspn(text, "-0123456789.eEfF") == strlen(text);
+    char *text = draft_range(d, r), *end;
     double number = strtod(text, &end);
+    bool plain = strspn(text, "-0123456789.eEfF") == strlen(text) && end > text;
     end += strspn(end, "fF");
-    bool good = plain && end > text && !*end && number > -1e30 && number < 1e30;
-    char digits[40];
-    snprintf(digits, sizeof digits, "%.9g", number);
-    free(text);
-    return good ? text_format("%s%s", digits, strpbrk(digits, ".e") ? "" : ".0") : NULL;
+    if (!plain || *end || !(number > -1e30 && number < 1e30)) return NULL;
+    const char *digits = arena_format(d->memory, "%.9g", number);
+    return strpbrk(digits, ".e") ? digits : arena_format(d->memory, "%s.0", digits);
 }
 
 // Takes the kernel's arguments from a launch: numbers, and the host's names for them.
@@ -105,9 +102,8 @@ static void read_arguments(struct job_draft *d, const struct call *c, struct dra
         struct cuda_range r = c->arguments.list[i];
         int64_t number;
         if (a->source->stars || r.begin >= r.end) continue;
-        free(a->value);
-        a->value =
-            draft_number(d, s, r.begin, r.end, &number) ? text_format("%lld", (long long)number) : decimal(d, s, r);
+        a->value = draft_number(d, s, r.begin, r.end, &number) ? arena_format(d->memory, "%" PRId64, number)
+                                                               : decimal(d, s, r);
     }
     for (size_t i = 0; i < c->arguments.count && i < d->argument_count; i++)
         if (!d->arguments[i].source->stars && is_name(d, c->arguments.list[i]))
@@ -122,16 +118,14 @@ static void read_arguments(struct job_draft *d, const struct call *c, struct dra
 
 // The dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable that is one of these. False: they
 // cannot be told.
-static bool read_dimensions(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r, char *out[3],
-                            int depth)
+static bool read_dimensions(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r,
+                            const char *out[3], int depth)
 {
     size_t open = r.begin + draft_is(d, r.begin, "dim3"), count = 0;
     bool list = open < r.end && (draft_is(d, open, "{") || (open > r.begin && draft_is(d, open, "(")));
     if (list && cuda_tokens_close(&d->file->tokens, open, r.end) == r.end) r = (struct cuda_range){open + 1, r.end - 1};
-    char *whole = is_name(d, r) ? draft_expression(d, s, r.begin, r.end) : NULL;
     struct cuda_range value;
-    free(whole);
-    if (!whole && is_name(d, r))
+    if (is_name(d, r) && !draft_expression(d, s, r.begin, r.end))
         return depth < MOST_DEPTH && draft_host_value(d, s, draft_token(d, r.begin), &value) &&
                read_dimensions(d, s, value, out, depth + 1);
     for (size_t i = r.begin; i < r.end;) {
@@ -140,19 +134,15 @@ static bool read_dimensions(const struct job_draft *d, const struct draft_scope 
         count++;
         i = stop + 1;
     }
-    while (count > 1 && !strcmp(out[count - 1], "1")) {
-        free(out[--count]);
-        out[count] = NULL;
-    }
+    while (count > 1 && !strcmp(out[count - 1], "1")) out[--count] = NULL;
     return count > 0;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool has_name(const char *const texts[3], const char *name)
 {
-    size_t length = strlen(word);
-    for (const char *at = text; text && (at = strstr(at, word)); at++)
-        if ((at == text || !cuda_in_name(at[-1])) && !cuda_in_name(at[length])) return true;
-    return false;
+    bool found = false;
+    for (int k = 0; k < 3; k++) found |= texts[k] && cuda_text_has(texts[k], name);
+    return found;
 }
 
 // What a launch that is all numbers may hide: that they depend on the parameters, or the grid on the sizes. NULL:
@@ -163,30 +153,17 @@ static const char *hidden(const struct job_draft *d)
     bool parameters = false, sizes = false, has_parameter = false, has_size = false;
     for (size_t i = 0; i < d->parameter_count; i++) {
         parameters |= !d->parameters[i].choice;
-        for (int k = 0; k < 3; k++)
-            has_parameter |=
-                has_word(l->grid[k], d->parameters[i].name) || has_word(l->block[k], d->parameters[i].name);
+        has_parameter |= has_name(l->grid, d->parameters[i].name) || has_name(l->block, d->parameters[i].name);
     }
     for (size_t i = 0; i < d->argument_count; i++) {
         const struct draft_argument *a = &d->arguments[i];
         bool real = a->is_known && a->known.type && a->known.type->kind == 'f';
         sizes |= !a->source->stars && !real;
-        for (int k = 0; k < 3; k++) has_size |= has_word(l->grid[k], a->name);
+        has_size |= has_name(l->grid, a->name);
     }
     return parameters && !has_parameter ? "its numbers may depend on the parameters"
            : sizes && !has_size         ? "the numbers of its grid may depend on the sizes"
                                         : NULL;
-}
-
-static void clear_launch(struct draft_launch *l)
-{
-    for (int k = 0; k < 3; k++) {
-        free(l->grid[k]);
-        free(l->block[k]);
-    }
-    free(l->shared);
-    free(l->reason);
-    *l = (struct draft_launch){0};
 }
 
 static void read_launch(struct job_draft *d, const struct call *c)
@@ -194,53 +171,16 @@ static void read_launch(struct job_draft *d, const struct call *c)
     struct draft_scope s = {.host = c->host, .parameters = true};
     struct draft_launch *l = &d->launch;
     const struct cuda_range *r = c->configuration.list;
-    clear_launch(l);
+    *l = (struct draft_launch){.line = c->line};
     read_arguments(d, c, &s);
     bool shared = c->configuration.count > 2;
     if (shared) l->shared = draft_expression(d, &s, r[2].begin, r[2].end);
-    l->line = c->line;
     l->known = c->configuration.count > 1 && read_dimensions(d, &s, r[0], l->grid, 0) &&
                read_dimensions(d, &s, r[1], l->block, 0) && (!shared || l->shared);
-    if (l->shared && !strcmp(l->shared, "0")) {
-        free(l->shared);
-        l->shared = NULL;
-    }
-    const char *why = l->known ? hidden(d) : "what stands there cannot be told from the source alone";
-    l->known = !why;
-    if (why) l->reason = text_copy(why);
+    if (l->shared && !strcmp(l->shared, "0")) l->shared = NULL;
+    l->reason = l->known ? hidden(d) : "what stands there cannot be told from the source alone";
+    l->known = !l->reason;
     free(s.renames);
-}
-
-// The arrays that a block shares, where their sizes depend on parameters, fit into what every device has.
-static void limit_shared(struct job_draft *d)
-{
-    const struct draft_scope s = {.parameters = true};
-    struct text total = {0};
-    bool known = true, parameters = false;
-    for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++) {
-        if (!draft_is(d, i, "__shared__") || draft_is(d, i - 1, "extern")) continue;
-        size_t bracket = i + 1;
-        while (bracket < d->kernel->end && !draft_is(d, bracket, "[") && !draft_is(d, bracket, ";")) bracket++;
-        if (!draft_is(d, bracket, "[") || bracket < i + 3) continue;
-        char *words = cuda_token_text(draft_token(d, i + 1), draft_token(d, bracket - 1));
-        const struct kernel_type *type = kernel_type_find(words);
-        free(words);
-        known &= type != NULL;
-        text_add(&total, "%s%zu", total.text ? " + " : "", type ? type->bytes : 0);
-        while (bracket < d->kernel->end && draft_is(d, bracket, "[")) {
-            size_t close = cuda_tokens_close(&d->file->tokens, bracket, d->kernel->end);
-            char *size = draft_expression(d, &s, bracket + 1, close - 1);
-            known &= size != NULL;
-            for (size_t p = 0; p < d->parameter_count && size; p++) parameters |= has_word(size, d->parameters[p].name);
-            text_add(&total, " * (%s)", size ? size : "");
-            free(size);
-            bracket = close;
-        }
-    }
-    if (total.text && known && parameters) {
-        memory_add(d->constraints, d->constraint_count) = text_format("%s <= 49152", total.text);
-    }
-    free(total.text);
 }
 
 void draft_read(struct job_draft *d)
@@ -251,5 +191,4 @@ void draft_read(struct job_draft *d)
     const struct draft_scope host = {.host = c.host};
     draft_parameters(d, &host, c.templates.list, c.templates.count);
     for (; found && !d->launch.known; found = find_call(d, &from, &c)) read_launch(d, &c);
-    limit_shared(d);
 }

@@ -1,4 +1,4 @@
-// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default behind
+// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default after
 // #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
 // template's bool; without any of these they are blank.
 #include <ctype.h>
@@ -72,8 +72,8 @@ static struct tested read_tests(const struct cuda_file *f, const char *name)
         const struct cuda_line_name *n = &f->line_names[i];
         int64_t value;
         if (strcmp(n->name, name) != 0) continue;
-        t.unroll |= n->unroll;
-        t.choice |= !n->unroll && !n->ordered;
+        t.unroll |= n->kind == NAME_UNROLL;
+        t.choice |= n->kind == NAME_TESTED && !n->ordered;
         if (!n->value || !whole_number(n->value, &value) || t.count == sizeof t.values / sizeof *t.values) continue;
         bool known = false;
         for (size_t k = 0; k < t.count; k++) known |= t.values[k] == value;
@@ -92,62 +92,59 @@ static void set_values(const struct job_draft *d, struct draft_parameter *p, con
                      (!tests.count || tests.values[0] == 0 || tests.values[0] == 1);
     p->choice = p->pragma || tests.unroll || on_or_off;
     if (p->pragma) {
-        p->values = text_copy("[0, 1, 2, 4, 8]");
+        p->values = "[0, 1, 2, 4, 8]";
     } else if (on_or_off) {
-        p->values = text_copy("[0, 1]");
+        p->values = "[0, 1]";
     } else if (value && *value > 0 && *value <= 1024 && !(*value & (*value - 1))) {
         for (int64_t v = *value < 4 ? 1 : *value / 4; v <= *value || (v <= 1024 && v <= *value * 4); v *= 2)
             text_add(&list, "%s%" PRId64, list.text ? ", " : "[", v);
     } else if (value) {
-        p->values = text_format("[%" PRId64 "]", *value);
+        p->values = arena_format(d->memory, "[%" PRId64 "]", *value);
     } else if (tests.unroll) {
-        p->values = text_copy("[1, 2, 4, 8]");
+        p->values = "[1, 2, 4, 8]";
     } else if (tests.count > 1) {
         for (size_t i = 0; i < tests.count; i++) text_add(&list, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
     }
-    if (list.text) text_add(&list, "]");
-    if (list.text) p->values = list.text;
+    if (list.text) p->values = arena_format(d->memory, "%s]", list.text);
+    free(list.text);
     p->first = value ? *value : p->values ? strtoll(p->values + 1, NULL, 10) : 0;
 }
 
-// Takes the name and the reason.
-static void add(struct job_draft *d, char *name, const char *source, const int64_t *value, char *why)
+static void add(struct job_draft *d, const char *name, const char *source, const int64_t *value, const char *why)
 {
     struct draft_parameter *p = &memory_add(d->parameters, d->parameter_count);
-    *p = (struct draft_parameter){.name = name, .source = text_copy(source), .why = why};
+    *p = (struct draft_parameter){.name = name, .source = source, .why = why};
     set_values(d, p, value);
 }
 
 // A name for a parameter that the source does not have, and that the job's header can have.
-static char *free_name(const struct job_draft *d, const char *wanted)
+static const char *free_name(const struct job_draft *d, const char *wanted)
 {
-    char *upper = header_upper(wanted), *name = text_copy(upper);
+    char *upper = header_upper(wanted);
+    const char *name = arena_copy(d->memory, upper);
     for (int i = 0;; i++) {
         bool taken = cuda_file_uses(d->file, name) || header_macro_taken(name);
         for (size_t p = 0; p < d->parameter_count; p++) taken |= !strcmp(d->parameters[p].name, name);
         if (!taken) break;
-        free(name);
-        name = i ? text_format("TUNE_%s_%d", upper, i + 1) : text_format("TUNE_%s", upper);
+        name = i ? arena_format(d->memory, "TUNE_%s_%d", upper, i + 1) : arena_format(d->memory, "TUNE_%s", upper);
     }
     free(upper);
     return name;
 }
 
-static void add_macro(struct job_draft *d, const char *name, const int64_t *value, char *why)
+static void add_macro(struct job_draft *d, const char *name, const int64_t *value, const char *why)
 {
-    if (draft_plain_name(name) && !header_macro_taken(name)) {
-        add(d, text_copy(name), name, value, why);
-        return;
-    }
-    draft_note(d, "%s could be tuned, but no job can have a parameter of that name: rename it in the source", name);
-    free(why);
+    if (draft_plain_name(name) && !header_macro_taken(name))
+        add(d, name, name, value, why);
+    else
+        draft_note(d, "%s could be tuned, but no job can have a parameter of that name: rename it in the source", name);
 }
 
 // Adds a name that the source does not define: as a parameter, or (`other`: only another kernel uses it) as a macro
 // that is fixed. `line`: a preprocessor's line has it, so that it is a macro in small letters too.
 static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
 {
-    char *name = cuda_token_copy(t);
+    const char *name = draft_copy(d, t);
     bool macro = in_capitals(name) || of_kernel_tuner(name) || (line && name[0] != '_');
     bool known = !macro || of_headers(name) || draft_find_parameter(d, name) || cuda_file_declares(d->file, name);
     for (size_t i = 0; i < d->included_count && !known; i++) known = cuda_file_declares(&d->included[i], name);
@@ -156,11 +153,11 @@ static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool
         draft_note(d, "line %d uses %s(), which the source does not define: kernel.defines or kernel.include", t->line,
                    name);
     } else if (!known && other && draft_plain_name(name)) {
-        memory_add(d->defines, d->define_count) = (struct draft_parameter){.name = text_copy(name)};
+        memory_add(d->defines, d->define_count) = (struct draft_parameter){.name = name};
     } else if (!known && !other) {
-        add_macro(d, name, NULL, text_format("line %d uses it, and the source does not define it", t->line));
+        add_macro(d, name, NULL,
+                  arena_format(d->memory, "line %d uses it, and the source does not define it", t->line));
     }
-    free(name);
 }
 
 static void undefined_names(struct job_draft *d, const struct cuda_token *first, size_t count, int line, bool other)
@@ -203,7 +200,7 @@ static void undefined(struct job_draft *d)
     for (size_t i = 0; i < f->line_name_count; i++) {
         const char *name = f->line_names[i].name;
         struct cuda_token t = {CUDA_NAME, f->line_names[i].line, strlen(name), name};
-        undefined_name(d, &t, false, false, true);
+        if (f->line_names[i].kind != NAME_USED) undefined_name(d, &t, false, false, true);
     }
 }
 
@@ -227,47 +224,40 @@ static void defaults(struct job_draft *d)
         const struct cuda_macro *m = &d->file->macros[i];
         int64_t value;
         if (m->function || draft_find_parameter(d, m->name) || !used(d, m->name) || of_headers(m->name)) continue;
-        bool number = whole_number(m->value, &value);
-        if (number && m->guarded)
-            add_macro(d, m->name, &value, text_format("line %d has the default", m->line));
+        bool number = whole_number(m->value, &value), guarded = cuda_file_guards(d->file, m->name, m->line);
+        if (number && guarded)
+            add_macro(d, m->name, &value, arena_format(d->memory, "line %d has the default", m->line));
         else if (number && in_capitals(m->name))
             draft_note(d, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
                        m->name, m->line, m->name);
-        else if (!number && m->guarded && m->value[0])
+        else if (!number && guarded && m->value[0])
             draft_note(d, "%s is '%s' by default (line %d); to tune it, make it a parameter with such words as values",
                        m->name, m->value, m->line);
     }
 }
 
-// A type parameter of the template: the type in a launch, or its default. It is added to the entry.
-static void add_type(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
+// A type parameter of the template: the type in a launch, or its default. NULL: it is unknown.
+static const char *type_of(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
-    char *type = given      ? cuda_token_text(draft_token(d, given->begin), draft_token(d, given->end))
-                 : t->value ? text_copy(t->value)
-                            : NULL;
-    text_add(&d->entry, "%s", type ? type : t->name);
-    text_add(&d->sample, "%s", type ? type : "float");
+    const char *type = given ? draft_range(d, *given) : t->value;
     d->entry_known &= type && (!given || kernel_type_find(type)); // the host's own may be a template's
-    free(type);
+    return type;
 }
 
-static void add_value(struct job_draft *d, const struct cuda_template_parameter *t, size_t number,
-                      const struct draft_scope *s, const struct cuda_range *given)
+// The name of the parameter that a value of the template becomes.
+static const char *add_value(struct job_draft *d, const struct cuda_template_parameter *t, size_t number,
+                             const struct draft_scope *s, const struct cuda_range *given)
 {
     int64_t value = 0;
     bool known = given ? draft_number(d, s, given->begin, given->end, &value) && value == (int32_t)value
                        : t->value && whole_number(t->value, &value);
-    char *wanted = t->name[0] ? text_format("TUNE_%s", t->name) : text_format("TUNE_%zu", number),
-         *name = free_name(d, wanted);
-    free(wanted);
-    text_add(&d->entry, "%s", name);
-    text_add(&d->sample, "%s", name);
-    add(d, name, t->name, known ? &value : NULL, text_format("the template's, in line %d", t->line));
+    const char *name = free_name(d, t->name[0] ? arena_format(d->memory, "TUNE_%s", t->name)
+                                               : arena_format(d->memory, "TUNE_%zu", number));
+    add(d, name, t->name, known ? &value : NULL, arena_format(d->memory, "the template's, in line %d", t->line));
     struct draft_parameter *p = &d->parameters[d->parameter_count - 1];
-    if (!t->is_bool) return;
-    free(p->values);
-    p->values = text_copy("[0, 1]");
-    p->choice = true;
+    if (t->is_bool) p->values = "[0, 1]";
+    p->choice |= t->is_bool;
+    return name;
 }
 
 // The template's parameters, and the entry that names them.
@@ -275,24 +265,20 @@ static void templates(struct job_draft *d, const struct draft_scope *s, const st
                       size_t given_count)
 {
     const struct cuda_kernel *k = d->kernel;
-    text_add(&d->entry, "%s", k->name);
-    text_add(&d->sample, "%s", k->name);
+    d->entry = d->sample = k->name;
     d->entry_known = true;
     for (size_t i = 0; i < k->template_count; i++) {
         const struct cuda_template_parameter *t = &k->templates[i];
         const struct cuda_range *value = i < given_count ? &given[i] : NULL;
-        text_add(&d->entry, i ? ", " : "<");
-        text_add(&d->sample, i ? ", " : "<");
+        const char *word = t->is_pack   ? NULL
+                           : t->is_type ? type_of(d, t, value)
+                                        : add_value(d, t, i + 1, s, value),
+                   *before = i ? ", " : "<", *end = i + 1 < k->template_count ? "" : ">";
         d->entry_known &= !t->is_pack;
-        if (t->is_pack)
-            text_add(&d->entry, "%s...", t->name), text_add(&d->sample, "float");
-        else if (t->is_type)
-            add_type(d, t, value);
-        else
-            add_value(d, t, i + 1, s, value);
+        d->entry = arena_format(d->memory, "%s%s%s%s%s", d->entry, before, word ? word : t->name,
+                                t->is_pack ? "..." : "", end);
+        d->sample = arena_format(d->memory, "%s%s%s%s", d->sample, before, word ? word : "float", end);
     }
-    text_add(&d->entry, k->template_count ? ">" : "");
-    text_add(&d->sample, k->template_count ? ">" : "");
 }
 
 void draft_parameters(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,

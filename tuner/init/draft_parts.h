@@ -4,10 +4,11 @@
 
 #include "tuner/init/draft.h"
 
-// draft_text.c: words, notes, names.
+// draft_expression.c: words, notes, names.
+char *draft_copy(const struct job_draft *, const struct cuda_token *);
+char *draft_range(const struct job_draft *, struct cuda_range); // as text
 const struct cuda_token *draft_token(const struct job_draft *, size_t i);
-bool draft_is(const struct job_draft *, size_t i, const char *text); // false behind the source's end
-bool draft_is_name(const struct job_draft *, size_t i);
+bool draft_is(const struct job_draft *, size_t i, const char *text); // false after the source's end
 const struct draft_parameter *draft_find_parameter(const struct job_draft *, const char *source);
 void draft_note(struct job_draft *, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // the same only once
@@ -27,8 +28,8 @@ struct draft_scope {
     struct draft_rename *renames;
     bool parameters; // they may be used
 };
-// The tokens [begin, end) as an expression of sizes and parameters. NULL where anything else is among them. malloc'ed.
-char *draft_expression(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end);
+// The tokens [begin, end) as an expression of sizes and parameters. NULL where anything else is among them.
+const char *draft_expression(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end);
 // The number that they are; false: they are none.
 bool draft_number(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end, int64_t *number);
 // What a variable of the host has for its whole life: where that stands, without brackets. False: it cannot be told.

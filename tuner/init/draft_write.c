@@ -1,41 +1,42 @@
 // See draft.h: writes the job file. An unknown setting is a blank, a string that begins with ? and says what belongs
 // there.
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/base/json.h"
-#include "tuner/base/symbol_name.h"
 #include "tuner/init/draft_parts.h"
 
 // libconfig's names are unique in a group, and the reader has a limit.
 enum { MOST_MEMBERS = 500 };
 
-// A text of the source in a comment or a string: on one line, and UTF-8.
-static void print_text(FILE *f, const char *text)
+// A text of the source on one line, and UTF-8; in a string, with what stands before it in the string.
+static void print(FILE *f, const char *before, const char *text)
 {
     bool utf8 = json_takes(text);
+    if (before) fprintf(f, "\"%s", before);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
+        if (before && (c == '"' || c == '\\')) fputc('\\', f);
         fputc(c < ' ' || c == 127 ? ' ' : c >= 0x80 && !utf8 ? '_' : c, f);
     }
+    if (before) fputc('"', f);
+}
+
+static void print_text(FILE *f, const char *text)
+{
+    print(f, NULL, text);
 }
 
 static void print_string(FILE *f, const char *text)
 {
-    struct text quoted = {0};
-    for (; *text; text++) text_add(&quoted, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    fputc('"', f);
-    print_text(f, quoted.text ? quoted.text : "");
-    fputc('"', f);
-    free(quoted.text);
+    print(f, "", text);
 }
 
 static void print_blank(FILE *f, const char *hint)
 {
-    char *text = text_format("? %s", hint);
-    print_string(f, text);
-    free(text);
+    print(f, "? ", hint);
 }
 
-static void print_list(FILE *f, const char *name, char *const texts[3])
+static void print_list(FILE *f, const char *name, const char *const texts[3])
 {
     fprintf(f, "  %s = [ ", name);
     for (int k = 0; k < 3 && texts[k]; k++) {
@@ -50,24 +51,19 @@ static void print_kernel(FILE *f, const struct job_draft *d, const char *templat
     fprintf(f, "kernel = {\n  template = ");
     print_string(f, template);
     fprintf(f, ";\n  entry = ");
-    if (d->entry_known) {
-        print_string(f, d->entry.text);
-    } else {
-        char *hint = text_format("a name expression: %s", d->entry.text);
-        print_blank(f, hint);
-        free(hint);
-    }
+    if (d->entry_known)
+        print_string(f, d->entry);
+    else
+        print_blank(f, arena_format(d->memory, "a name expression: %s", d->entry));
     fprintf(f, ";\n");
     if (d->nvcc) {
         fprintf(f, "  compiler = \"nvcc\"; // NVRTC: ");
         print_text(f, d->nvcc);
         fputc('\n', f);
     } else if (d->log) {
-        char *hint = text_format("nvrtc or nvcc; NVRTC does not compile it: %s", d->log);
         fprintf(f, "  compiler = ");
-        print_blank(f, hint);
+        print_blank(f, arena_format(d->memory, "nvrtc or nvcc; NVRTC does not compile it: %s", d->log));
         fprintf(f, ";\n");
-        free(hint);
     }
     if (d->define_count > MOST_MEMBERS) {
         fprintf(f, "  defines = \"? macros that other kernels of the source need\";\n");
@@ -95,12 +91,7 @@ static void print_parameters(FILE *f, const struct job_draft *d)
         print_text(f, p->why);
         fputc('\n', f);
     }
-    fputs(d->parameter_count ? ");\n" : ";\n", f);
-    for (size_t i = 0; i < d->constraint_count; i++) {
-        fprintf(f, i ? ",\n  " : "constraints = ( ");
-        print_string(f, d->constraints[i]);
-    }
-    fputs(d->constraint_count ? " );\n\n" : "\n", f);
+    fputs(d->parameter_count ? ");\n\n" : ";\n\n", f);
 }
 
 static bool is_object(const struct draft_argument *a, const char *type)
@@ -156,46 +147,41 @@ static void print_launch(FILE *f, const struct job_draft *d)
     fprintf(f, "};\n\n");
 }
 
-static void print_type(FILE *f, const struct draft_argument *a)
+static void print_type(FILE *f, const struct job_draft *d, const struct draft_argument *a)
 {
     const struct kernel_parameter *p = &a->known;
     const char *word = !a->is_known ? NULL
                        : p->vector  ? element_name(p->vector->element)
                        : p->type    ? kernel_type_word(p->type)
                                     : NULL;
+    char *known = a->is_known ? kernel_parameter_text(p) : a->source ? text_copy(a->source->type) : NULL;
     fprintf(f, " type = ");
-    if (word) {
+    if (word)
         print_string(f, word);
-    } else {
-        char *known = a->is_known ? kernel_parameter_text(p)
-                      : a->source ? text_copy(a->source->type)
-                                  : NULL,
-             *hint = text_format("a type%s%s", known ? ", for the source's " : "", known ? known : "");
-        print_blank(f, hint);
-        free(hint);
-        free(known);
-    }
+    else
+        print_blank(f, known ? arena_format(d->memory, "a type, for the source's %s", known) : "a type");
     fputc(';', f);
+    free(known);
 }
 
-static void print_buffer(FILE *f, const struct draft_argument *a, const char *kind)
+static void print_buffer(FILE *f, const struct job_draft *d, const struct draft_argument *a, const char *kind)
 {
     fprintf(f, "%s = \"%s\";", kind, a->name);
-    print_type(f, a);
+    print_type(f, d, a);
     fprintf(f, " shape = \"? its sizes, the slowest first\";");
     if (!strcmp(kind, "texture")) return;
     bool in = a->is_known ? a->known.constant : a->source && a->source->constant;
     fprintf(f, " direction = \"%s\";", in ? "in" : "? out or inout");
 }
 
-static void print_argument(FILE *f, const struct draft_argument *a)
+static void print_argument(FILE *f, const struct job_draft *d, const struct draft_argument *a)
 {
     const struct kernel_parameter *p = &a->known;
     struct draft_argument image = {.name = a->name};
     if (is_object(a, "cudaTextureObject_t") || is_object(a, "cudaSurfaceObject_t")) {
-        print_buffer(f, &image, is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
+        print_buffer(f, d, &image, is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
     } else if (a->is_known ? p->pointer : a->source->stars > 0) {
-        print_buffer(f, a, "buffer");
+        print_buffer(f, d, a, "buffer");
     } else if (a->is_known && !p->type && !p->vector) {
         fprintf(f,
                 "scalar = \"%s\"; members = \"? a struct of %zu bytes, as in ( { name = 'x'; type = 'f32'; value = 1; "
@@ -206,7 +192,7 @@ static void print_argument(FILE *f, const struct draft_argument *a)
         if (a->is_known && p->vector)
             fprintf(f, " type = \"%s\";", p->vector->name);
         else
-            print_type(f, a);
+            print_type(f, d, a);
         if (is_size(a)) return;
         fprintf(f, " value = %s;", a->value ? a->value : "\"? a number\"");
     }
@@ -217,7 +203,7 @@ static void print_arguments(FILE *f, const struct job_draft *d)
     fprintf(f, "arguments = (\n");
     for (size_t i = 0; i < d->argument_count; i++) {
         fprintf(f, "  { ");
-        print_argument(f, &d->arguments[i]);
+        print_argument(f, d, &d->arguments[i]);
         fprintf(f, " }%s\n", i + 1 < d->argument_count ? "," : "");
     }
     fprintf(f, ");\n");
@@ -262,13 +248,14 @@ static void print_constants(FILE *f, const struct job_draft *d)
 
 static void print_reference(FILE *f, const struct job_draft *d)
 {
-    struct text twins = {0};
+    const char *hint = "what computes the same";
+    bool any = false;
     for (size_t i = 0; i < d->file->kernel_count; i++) {
         const struct cuda_kernel *k = &d->file->kernels[i];
         if (!strcmp(k->name, d->kernel->name) || k->argument_count != d->kernel->argument_count) continue;
-        text_add(&twins, "%s %s", twins.text ? "," : "; kernels with as many arguments:", k->name);
+        hint = arena_format(d->memory, "%s%s %s", hint, any ? "," : "; kernels with as many arguments:", k->name);
+        any = true;
     }
-    char *hint = text_format("what computes the same%s", twins.text ? twins.text : "");
     fprintf(f, "\n// What results are verified against. `sweetspot list operations` has more of the last kind.\n"
                "//   reference = { kernel = \"a_simple_kernel\"; launch = { grid = [ 1 ]; block = [ 256 ]; }; };\n"
                "//   reference = { library = \"reference.c\"; function = \"f\"; };\n"
@@ -281,8 +268,6 @@ static void print_reference(FILE *f, const struct job_draft *d)
     fprintf(f,
             ";\n\n// For rates and shares of the device's ceilings: work = { flops = \"2 * n\"; bytes = \"8 * n\"; };\n"
             "budget = { time = \"10m\"; };\n");
-    free(hint);
-    free(twins.text);
 }
 
 void job_draft_write(FILE *f, const struct job_draft *d, const char *name, const char *template)

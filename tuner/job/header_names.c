@@ -1,9 +1,10 @@
 // See header_names.h.
 #include "tuner/job/header_names.h"
 
-#include "tuner/base/base.h"
 #include <ctype.h>
-#include <strings.h>
+
+#include "tuner/base/base.h"
+#include "tuner/job/job_parts.h"
 
 // What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against
 // it.
@@ -23,11 +24,7 @@ static const char *const taken[] = {
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // the evidence
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
-    "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
-
-// The figures of a stage have macros: NAME_<figure>, or of several stages NAME_<stage>_<figure>.
-static const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
-                                                   "code_bytes", "occupancy",   NULL};
+    "RATIO_*", "NVCC", "NVCC_*"};
 
 // Of C17 and C++20, and `defined`, which cannot be the name of a macro.
 static const char keywords[] =
@@ -62,8 +59,6 @@ bool header_macro_taken(const char *macro)
         size_t length = strlen(taken[i]);
         if (taken[i][length - 1] == '*' ? !strncmp(macro, taken[i], length - 1) : !strcmp(macro, taken[i])) return true;
     }
-    for (size_t i = 0; header_stage_figures[i]; i++)
-        if (!strcasecmp(macro, header_stage_figures[i])) return true;
     return false;
 }
 
@@ -92,21 +87,6 @@ static bool same_upper(const char *a, const char *b)
     return same;
 }
 
-// Whether the macro (without NAME_) is that of a figure of one of several stages.
-static const char *stage_of_macro(const struct job *job, const char *macro)
-{
-    for (size_t s = 0; s < job->stage_count && job->stage_count > 1; s++) {
-        if (!job->stages[s].name) continue; // a mistake of the job file
-        for (size_t i = 0; header_stage_figures[i]; i++) {
-            char *name = text_format("%s_%s", job->stages[s].name, header_stage_figures[i]);
-            bool same = same_upper(name, macro);
-            free(name);
-            if (same) return job->stages[s].name;
-        }
-    }
-    return NULL;
-}
-
 // Why a name cannot become a macro unchanged.
 static char *refuse_macro(const struct job *job, const char *name)
 {
@@ -116,8 +96,7 @@ static char *refuse_macro(const struct job *job, const char *name)
         return text_copy("begins with 'SWEETSPOT_', which is reserved for the program's macros");
     char *upper = header_upper(job->name), *reason = NULL;
     size_t length = strlen(upper);
-    if (!strncmp(name, upper, length) && name[length] == '_' &&
-        (header_macro_taken(name + length + 1) || stage_of_macro(job, name + length + 1)))
+    if (!strncmp(name, upper, length) && name[length] == '_' && header_macro_taken(name + length + 1))
         reason = text_copy("is a macro of the job's header");
     for (size_t i = 0; i < space_parameter_count(job->space) && !reason; i++) {
         char *macro = header_upper(space_parameter(job->space, i)->name);
@@ -130,15 +109,14 @@ static char *refuse_macro(const struct job *job, const char *name)
     return reason;
 }
 
-char *header_refuse_parameter(const struct job *job, size_t parameter)
+// Why a job cannot have this parameter, this macro (`defines` of its kernel or of a stage), this stage: words that
+// follow "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
+static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
     char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
-    const char *stage = reason ? NULL : stage_of_macro(job, macro);
     if (!reason && header_macro_taken(macro))
         reason = text_format("is not possible: the job's header already has a macro %s_%s", upper, macro);
-    if (!reason && stage)
-        reason = text_format("is not possible: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
     for (size_t i = 0; i < parameter && !reason; i++)
         if (same_upper(space_parameter(job->space, i)->name, name))
             reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,
@@ -148,22 +126,19 @@ char *header_refuse_parameter(const struct job *job, size_t parameter)
     return reason;
 }
 
-char *header_refuse_define(const struct job *job, size_t define)
+static char *refuse_define(const struct job *job, size_t define)
 {
     const char *name = job->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
-    return refuse_macro(job, name);
+    return job_parameter(job, name) >= 0 ? text_copy("is also a parameter") : refuse_macro(job, name);
 }
 
-char *header_refuse_stage_define(const struct job *job, size_t stage, size_t define)
+static char *refuse_stage_define(const struct job *job, size_t stage, size_t define)
 {
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) { // a parameter's macro has another value here
-        if (strcmp(space_parameter(job->space, i)->name, name) != 0) continue;
-        return job->parameter_options[i] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
-    }
+    int p = job_parameter(job, name);
+    if (p >= 0) // its macro has another value here
+        return job->parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
     for (size_t i = 0; i < job->define_count; i++)
         if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
     return refuse_macro(job, name);
@@ -180,10 +155,41 @@ const char *header_refuse_value(const char *text)
     return NULL;
 }
 
-char *header_refuse_stage(const struct job *job, size_t stage)
+static char *refuse_stage(const struct job *job, size_t stage)
 {
     for (size_t i = 0; i < stage && job->stages[stage].name; i++)
         if (job->stages[i].name && same_upper(job->stages[i].name, job->stages[stage].name))
             return text_format("would have the same names in the job's header as stage '%s'", job->stages[i].name);
     return NULL;
+}
+
+static void refuse_name(struct reader *r, const struct node *n, const char *what, const char *name, char *reason)
+{
+    if (reason) reader_mistake(r, n, "%s '%s' %s", what, name, reason);
+    free(reason);
+}
+
+void check_header_names(struct reader *r, const struct job *job, const struct node *root)
+{
+    const struct node *parameters = node_member(root, "parameters"), *stages = node_member(root, "stages"),
+                      *kernel = node_member(root, "kernel"),
+                      *defines = kernel && node_is_group(kernel) ? node_member(kernel, "defines") : NULL;
+    for (size_t i = 0, p = 0; parameters && node_is_sequence(parameters) && i < node_count(parameters); i++) {
+        const struct node *n = node_at(parameters, i), *name = node_is_group(n) ? node_member(n, "name") : NULL;
+        if (!name || !node_is_string(name) || p == space_parameter_count(job->space)) continue;
+        if (strcmp(space_parameter(job->space, p)->name, node_string(name)) != 0) continue; // refused already
+        refuse_name(r, name, "parameter", node_string(name), refuse_parameter(job, p++));
+    }
+    for (size_t i = 0, d = 0; defines && d < job->define_count && i < node_count(defines); i++) {
+        const char *name = node_name(node_at(defines, i));
+        if (strcmp(job->defines[d].name, name) != 0) continue;
+        refuse_name(r, node_at(defines, i), "macro", name, refuse_define(job, d++));
+    }
+    for (size_t s = 0; stages && node_is_sequence(stages) && s < job->stage_count; s++) {
+        const struct node *own = node_is_group(node_at(stages, s)) ? node_member(node_at(stages, s), "defines") : NULL;
+        for (size_t i = 0; i < job->stages[s].define_count; i++)
+            refuse_name(r, node_member(own, job->stages[s].defines[i].name), "macro", job->stages[s].defines[i].name,
+                        refuse_stage_define(job, s, i));
+        refuse_name(r, node_at(stages, s), "stage", job->stages[s].name, refuse_stage(job, s));
+    }
 }

@@ -14,16 +14,9 @@
 char *header_identifier(const char *name);
 char *header_upper(const char *name);
 
-// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself. Macros of a job with
-// several stages are header_stage_macro's besides.
+// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself.
 bool header_macro_taken(const char *macro);
 
-// Why a job cannot have this parameter, this macro (`defines` of its kernel), this stage: words that follow
-// "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
-char *header_refuse_parameter(const struct job *, size_t parameter);
-char *header_refuse_define(const struct job *, size_t define);
-char *header_refuse_stage_define(const struct job *, size_t stage, size_t define);
-char *header_refuse_stage(const struct job *, size_t stage);
 // Why a text cannot be what a macro stands for, in words that follow "a value of 'X' "; NULL: it can.
 const char *header_refuse_value(const char *text);
 

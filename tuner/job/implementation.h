@@ -5,7 +5,7 @@
 #define SWEETSPOT_IMPLEMENTATION_H
 
 #include "search/space/space.h"
-#include "tuner/base/implementation_kind.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/job/stage.h"
 
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines

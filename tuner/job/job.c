@@ -1,9 +1,9 @@
-// See job.h: names, values and the life of a loaded job. Reading is in job_load.c and job_launch.c.
+// See job.h: names, values, the space and the life of a loaded job. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
 #include <stdarg.h>
 
-#include "kernels/operation.h"
+#include "tuner/base/shared_library.h"
 #include "tuner/job/job_parts.h"
 
 const struct device_limits device_limits_h200 = {
@@ -179,6 +179,13 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     return 0;
 }
 
+int job_parameter(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return (int)i;
+    return -1;
+}
+
 int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values,
                        struct error *err)
 {
@@ -213,20 +220,16 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
     int64_t result = job_problem_values(job, NULL, problem, values, err);
     for (size_t i = 0; !result && i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
-        int64_t rows = 1, cols = 0, ld, bytes;
-        if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) {
-            result = error_prefix(err, "shape of buffer '%s'", b->name);
-            break;
-        }
-        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // there is an array beside it
-        ld = cols;
-        if (b->ld && expr_eval(b->ld, values, &ld, err)) {
-            result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
-        } else if (rows < 1 || cols < 1 || ld < cols) {
+        struct operand o;
+        int64_t bytes;
+        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // in memory and in an array
+        if (job_buffer_shape(b, values, &o, err)) {
+            result = -1;
+        } else if (o.rows < 1 || o.cols < 1 || o.ld < o.cols) {
             result =
                 error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart",
-                          b->name, job->problems[problem].name, rows, cols, ld);
-        } else if (__builtin_mul_overflow(rows, ld, &bytes) ||
+                          b->name, job->problems[problem].name, o.rows, o.cols, o.ld);
+        } else if (__builtin_mul_overflow(o.rows, o.ld, &bytes) ||
                    __builtin_mul_overflow(bytes, (int64_t)element_size(b->type) << twice, &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
             result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,
@@ -322,4 +325,50 @@ double job_objective(const struct job *job, const double *times)
     double weights[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < job->tuned_count; p++) weights[p] = job->problems[p].weight;
     return objective_value(job->objective, weights, times, job->tuned_count);
+}
+
+const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",
+                                                                        [FUNCTION_GENERATE] = "generate",
+                                                                        [FUNCTION_VERIFY] = "verify",
+                                                                        [FUNCTION_INIT] = "init"};
+
+// A visitor of expressions that may be missing.
+struct expression_visitor {
+    void (*visit)(void *user, struct expr *);
+    void *user;
+};
+
+static void each(const struct expression_visitor *v, struct expr *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i]) v->visit(v->user, list[i]);
+}
+
+void stage_each_expression(const struct stage *s, void (*visit)(void *user, struct expr *), void *user)
+{
+    const struct expression_visitor v = {visit, user};
+    each(&v, (struct expr *[]){s->when, s->shared, s->overlap}, 3);
+    each(&v, s->grid, 3);
+    each(&v, s->block, 3);
+    each(&v, s->cluster, 3);
+    for (size_t i = 0; i < s->repeat.loop_count; i++) {
+        const struct stage_loop *l = &s->repeat.loops[i];
+        each(&v, (struct expr *[]){l->from, l->holds, l->next}, 3);
+    }
+    for (size_t i = 0; i < s->role_count; i++) each(&v, &s->roles[i].value, 1);
+    for (size_t i = 0; i < s->argument_count; i++) {
+        const struct argument *a = &s->arguments[i];
+        each(&v, &a->value, 1);
+        for (size_t k = 0; k < a->member_count; k++) each(&v, &a->members[k].value, 1);
+        if (!a->map) continue;
+        each(&v, a->map->view, TENSOR_MAP_RANK_MAX);
+        each(&v, a->map->stride, TENSOR_MAP_RANK_MAX);
+        each(&v, a->map->box, TENSOR_MAP_RANK_MAX);
+        each(&v, (struct expr *[]){a->map->swizzle, a->map->promotion}, 2);
+    }
+}
+
+bool implementation_is_built(const struct implementation *m)
+{
+    return m->kind == IMPLEMENTATION_LIBRARY && shared_library_is_source(m->path);
 }

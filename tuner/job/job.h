@@ -8,6 +8,7 @@
 #ifndef SWEETSPOT_JOB_H
 #define SWEETSPOT_JOB_H
 
+#include "kernels/operation.h"
 #include "search/model/stop.h"
 #include "search/space/space.h"
 #include "tuner/base/arena.h"
@@ -113,11 +114,11 @@ struct job {
     size_t supported_count; // conditions on sizes that the kernel is for
     struct expr **supported;
     unsigned domain;     // of other values of inputs (enum value_domain): the operation's, or what the job says
-    struct job *drawn;   // other sizes that are verified (job_sizes.h); NULL: none
+    struct job *drawn;   // other sizes that are verified (job_sizes.c); NULL: none
     bool is_drawn;       // it is such a job
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct implementation fallback;   // for devices without tuning results (job_fallback.c)
+    struct implementation fallback;   // for devices without tuning results (job_configuration.c)
     size_t baseline_count;            // of the user's own
     struct implementation *baselines; // the current kernel first, where the job has one
 };
@@ -164,7 +165,7 @@ int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t
 
 // The kernel in use today, which is a baseline, or NULL.
 const struct implementation *job_current(const struct job *);
-// All implementations that must be right: the reference (number 0), then the baselines. NULL behind the last.
+// All implementations that must be right: the reference (number 0), then the baselines. NULL after the last.
 const struct implementation *job_implementation(const struct job *, size_t number);
 // The stage of a kernel, a binary or a function of a library, with the arguments of the job's only stage where it has
 // none of its own. The arguments are borrowed.
@@ -172,6 +173,7 @@ struct stage job_stage_of(const struct job *, const struct implementation *);
 // The reference's operation, or NULL.
 const struct operation *job_operation(const struct job *);
 
+int job_parameter(const struct job *, const char *name); // the number of the parameter of this name, or -1
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
@@ -202,7 +204,7 @@ struct tensor_map_shape {
 // before it), by dimension in that order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
-// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_constants.c)
+// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_buffer.c)
 int job_constant_value(const struct buffer *, const int64_t *values, int64_t *out, struct error *);
 // An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
@@ -215,6 +217,14 @@ int tensor_map_resolve(const struct job *, const struct argument *, const int64_
 // not report counts as -1. (job_compiled.c)
 int job_check_compiled(const struct job *, const uint16_t *config, const struct static_facts *, struct error *reason);
 
+// The numbers that kernels get by value: scalars, and the members of structs and vectors. malloc'ed; ends with a NULL
+// name.
+struct job_number {
+    const char *name;
+    const struct expr *value;
+    double real; // where value is NULL
+};
+struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
 // "width at 0, scale at 4". malloc'ed. (job_members.c)
@@ -228,6 +238,8 @@ int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, 
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
 
+// Rows, columns and ld of a buffer for a problem, from its values; all else is 0. -1 with a message.
+int job_buffer_shape(const struct buffer *, const int64_t *values, struct operand *, struct error *);
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
@@ -261,5 +273,22 @@ void job_shared_defines(const struct job *, void (*define)(void *user, const cha
 // then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
+
+// Sizes that the header accepts although the job does not name them: between the smallest and the largest of those that
+// were verified, multiples of their greatest common divisor, and as `verification.supported` says. Some small ones are
+// drawn for every run and verified: powers of two, their neighbours, the least, and any others. (job_sizes.c)
+// The range of one size. Zeroed: nothing is in it.
+struct size_range {
+    bool any;
+    int64_t least, most, multiple;
+    uint64_t turn; // which kind of size is drawn first
+};
+void size_range_add(struct size_range *, int64_t size);
+
+enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
+// A job that has drawn sizes as its problems, up to JOB_DRAWN_SIZES, which are only verified; all else is the job's.
+// Where inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lies in the job's
+// memory. NULL: there is nothing to draw, or drawn sizes cannot have a reference.
+struct job *job_draw_sizes(struct job *);
 
 #endif

@@ -137,13 +137,15 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     return fill;
 }
 
-static int shape_of(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
+int job_buffer_shape(const struct buffer *b, const int64_t *values, struct operand *to, struct error *err)
 {
     *to = (struct operand){.type = b->type, .rows = 1};
     if (expr_eval(b->cols, values, &to->cols, err) || (b->rows && expr_eval(b->rows, values, &to->rows, err)))
-        return -1;
+        return error_prefix(err, "shape of buffer '%s'", b->name);
     to->ld = to->cols;
-    return 0;
+    return b->ld && expr_eval(b->ld, values, &to->ld, err)
+               ? error_prefix(err, "leading dimension of buffer '%s'", b->name)
+               : 0;
 }
 
 int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low, double *high, struct error *err)
@@ -154,7 +156,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
     *low = f->low;
     *high = f->high;
     if ((f->low_value && expr_eval(f->low_value, values, &first, err)) ||
-        (f->high_value && expr_eval(f->high_value, values, &last, err)) || shape_of(b, values, &to, err))
+        (f->high_value && expr_eval(f->high_value, values, &last, err)) || job_buffer_shape(b, values, &to, err))
         return error_prefix(err, "fill of buffer '%s'", b->name);
     if (f->low_value) *low = (double)first;
     if (f->high_value) *high = (double)last;
@@ -175,7 +177,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
 static void load_dimensions(struct reader *r, struct job *job, const struct node *group, const char *path, size_t rank,
                             const char *buffer, struct expr **to)
 {
-    const struct node *list = reader_sequence(r, group, path);
+    const struct node *list = reader_member(r, group, path);
     if (!list) return;
     if (node_count(list) != rank) {
         reader_mistake(r, list, "'%s' of buffer '%s' must have a number for each of its %zu dimensions, not %zu",
@@ -191,7 +193,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
 struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
                                const char *buffer)
 {
-    const struct node *n = reader_group(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
+    const struct node *n = reader_member(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
     if (!n) return NULL;
     struct compared *c = job_new(job, 1, sizeof *c);
     reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);

@@ -113,18 +113,10 @@ static void read_kernel(struct implementation_reading *g)
     read_arguments(g);
 }
 
-static void read_options(const struct implementation_reading *g)
+static bool check_library_option(struct reader *r, const struct node *n, const char *option)
 {
-    struct implementation *to = g->to;
-    const struct node *list = reader_sequence(g->r, g->group, MEMBER("options"));
-    to->options = job_new(g->job, list ? node_count(list) : 0, sizeof *to->options);
-    for (size_t i = 0; list && i < node_count(list); i++) {
-        const struct node *option = node_at(list, i);
-        if (!node_is_string(option) || node_string(option)[0] != '-')
-            reader_mistake(g->r, option, "an option must be a string that begins with '-'");
-        else
-            to->options[to->option_count++] = job_copy(g->job, node_string(option));
-    }
+    if (*option != '-') reader_mistake(r, n, "an option must be a string that begins with '-'");
+    return *option == '-';
 }
 
 // A function of a library has no variables of the module, and writes what it is given.
@@ -158,7 +150,8 @@ static void read_library(struct implementation_reading *g)
         free(member);
     }
     to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
-    read_options(g);
+    load_strings(g->r, g->job, g->group, MEMBER("options"), NULL, check_library_option, &to->options,
+                 &to->option_count);
     to->stage.entry = job_copy(g->job, to->functions[FUNCTION_RESULT] ? to->functions[FUNCTION_RESULT] : "");
     to->stage.name = job_copy(g->job, to->name);
     if (g->use->compared) {
@@ -180,7 +173,7 @@ static void read_command(struct implementation_reading *g)
 
 static void read_files(struct implementation_reading *g)
 {
-    const struct node *files = reader_group(g->r, g->group, MEMBER("files"));
+    const struct node *files = reader_member(g->r, g->group, MEMBER("files"));
     struct implementation *to = g->to;
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
@@ -287,7 +280,7 @@ static void load_baseline(struct reader *r, struct job *job, const struct node *
 
 void load_baselines(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "current"), *list = reader_sequence(r, root, "baselines");
+    const struct node *group = reader_member(r, root, "current"), *list = reader_member(r, root, "baselines");
     if (group)
         read_implementation(r, job, group, &current, add_baseline(job, job_copy(job, "current"), CURRENT_KERNEL));
     if (list && node_count(list) > JOB_MAX_BASELINES) {
@@ -300,14 +293,14 @@ void load_baselines(struct reader *r, struct job *job, const struct node *root)
 
 void load_fallback(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "fallback");
+    const struct node *group = reader_member(r, root, "fallback");
     job->fallback.setting = job_copy(job, "fallback");
     if (group) read_implementation(r, job, group, &fallback, &job->fallback);
 }
 
 void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *group = reader_group(r, root, "reference"),
+    const struct node *group = reader_member(r, root, "reference"),
                       *enabled = node_member(node_member(root, "verification"), "enabled");
     job->reference.setting = job_copy(job, "reference");
     job->reference.name = job_copy(job, "");

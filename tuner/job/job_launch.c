@@ -16,7 +16,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
 
 void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
-    const struct node *list = reader_sequence(r, owner, "arguments");
+    const struct node *list = reader_member(r, owner, "arguments");
     if (!node_member(owner, "arguments"))
         reader_mistake(r, node_line(owner) ? owner : NULL, "the kernel has no 'arguments': add 'arguments = ( ... );'");
     stage->arguments = job_new(job, list ? node_count(list) : 0, sizeof *stage->arguments);
@@ -78,7 +78,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
 
 void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
-    const struct node *launch = reader_group(r, owner, "launch");
+    const struct node *launch = reader_member(r, owner, "launch");
     if (!launch) {
         reader_mistake(r, node_line(owner) ? owner : NULL,
                        "'launch' is missing: add 'launch = { grid = [...]; block = [...]; };'");
@@ -115,7 +115,7 @@ static void load_stage_parts(struct reader *r, struct job *job, const struct nod
         reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
-    const struct node *defines = n ? reader_group(r, n, "stages[].defines") : NULL;
+    const struct node *defines = n ? reader_member(r, n, "stages[].defines") : NULL;
     for (size_t i = 0; defines && i < node_count(defines); i++)
         load_define(r, job, node_at(defines, i), &stage->defines, &stage->define_count);
     const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
@@ -168,7 +168,7 @@ static void number_units(struct job *job)
 
 void load_launches(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *stages = reader_sequence(r, root, "stages");
+    const struct node *stages = reader_member(r, root, "stages");
     static const char *const kernel_only[] = {"launch", "arguments", NULL};
     job->stage_count = stages ? node_count(stages) : 1;
     if (stages && (!job->stage_count || job->stage_count > JOB_MAX_STAGES)) {

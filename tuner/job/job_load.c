@@ -10,28 +10,11 @@
 #include "tuner/base/installation.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
-#include "tuner/job/setting_hints.h"
 #include "tuner/trial/metrics.h"
-
-static void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path,
-                         const char *directory, char ***list, size_t *count)
-{
-    const struct node *sequence = reader_sequence(r, group, path);
-    for (size_t i = 0; sequence && i < node_count(sequence); i++) {
-        const struct node *n = node_at(sequence, i);
-        if (!node_is_string(n)) {
-            reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
-            continue;
-        }
-        *list = job_room(job, *list, *count, sizeof **list);
-        (*list)[(*count)++] =
-            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
-    }
-}
 
 static void load_defines(struct reader *r, struct job *job, const struct node *kernel)
 {
-    const struct node *defines = reader_group(r, kernel, "kernel.defines");
+    const struct node *defines = reader_member(r, kernel, "kernel.defines");
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
         struct error err;
@@ -61,7 +44,7 @@ static char *find_template(const struct job *job, const char *source)
 
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *kernel = reader_group(r, root, "kernel");
+    const struct node *kernel = reader_member(r, root, "kernel");
     if (!kernel) {
         reader_mistake(r, NULL, "'kernel' is missing: add 'kernel = { template = \"...\"; entry = \"...\"; };'");
         return;
@@ -76,11 +59,8 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
-    load_strings(r, job, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
-    load_strings(r, job, kernel, "kernel.options", NULL, &job->options, &job->option_count);
-    const struct node *options = node_member(kernel, "options");
-    for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
-        if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
+    load_strings(r, job, kernel, "kernel.include", job->directory, NULL, &job->includes, &job->include_count);
+    load_strings(r, job, kernel, "kernel.options", NULL, check_option, &job->options, &job->option_count);
     job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
     load_defines(r, job, kernel);
 }
@@ -88,7 +68,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
 // No parameters means one configuration: that of a kernel which is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "parameters");
+    const struct node *list = reader_member(r, root, "parameters");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         const char *name = node_is_group(n) ? reader_string(r, n, "parameters[].name") : NULL;
@@ -100,7 +80,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             reader_mistake(r, n, "a parameter lacks 'name'");
         if (!name || symbols_find(job->symbols, name) < 0) reader_undefined(r, name);
     }
-    const struct node *derived = reader_group(r, root, "derived");
+    const struct node *derived = reader_member(r, root, "derived");
     for (size_t i = 0; derived && i < node_count(derived); i++) {
         const struct node *n = node_at(derived, i);
         struct error err;
@@ -118,7 +98,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
 
 static void load_constraints(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "constraints");
+    const struct node *list = reader_member(r, root, "constraints");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         struct error err;
@@ -131,13 +111,29 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
     }
 }
 
-// What a problem may have besides its sizes.
-static bool is_setting(const char *name)
+// A size of a problem. The first problem of the file declares the names.
+static void load_size(struct reader *r, struct job *job, const struct node *size, bool first)
 {
-    return job_setting_has("problems[]", NULL, name);
+    const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
+    struct error err;
+    size_t k = 0;
+    while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
+    if (removed)
+        reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
+    else if (!node_is_integer(size))
+        reader_mistake(r, size, "size '%s' must be an integer", name);
+    if (removed) return;
+    if (!first && k == job->size_count) {
+        reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
+    } else if (first && space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
+        reader_mistake(r, size, "%s", err.message);
+    } else if (first) {
+        job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
+        job->size_names[job->size_count++] = job_copy(job, name);
+    }
 }
 
-// One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
+// One problem: sizes by name, in the order of the first problem's.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
     if (!node_is_group(n)) {
@@ -148,48 +144,21 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         reader_mistake(r, n, "more than %d problems", JOB_MAX_PROBLEMS);
         return;
     }
-    bool first = job->problem_count == 0;
     struct problem p = {.tune = tune,
                         .line = node_line(n),
                         .weight = reader_number(r, n, "problems[].weight"),
                         .holdout = reader_bool(r, n, "problems[].holdout")};
-    for (size_t i = 0; i < node_count(n); i++) {
-        const struct node *size = node_at(n, i);
-        const char *name = node_name(size);
-        if (is_setting(name)) continue;
-        const char *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
-        if (removed) {
-            reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
-            continue;
-        }
-        if (!node_is_integer(size)) reader_mistake(r, size, "size '%s' must be an integer", name);
-        if (first) {
-            struct error err;
-            if (space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
-                reader_mistake(r, size, "%s", err.message);
-                continue;
-            }
-            job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
-            job->size_names[job->size_count++] = job_copy(job, name);
-        }
-    }
+    for (size_t i = 0; i < job->size_count; i++)
+        if (!node_member(n, job->size_names[i]))
+            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
+    for (size_t i = 0; i < node_count(n); i++)
+        if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
+            load_size(r, job, node_at(n, i), job->problem_count == 0);
     p.size_count = job->size_count;
     p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
     for (size_t i = 0; i < job->size_count; i++) {
         const struct node *size = node_member(n, job->size_names[i]);
-        if (!size) {
-            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
-        } else {
-            p.sizes[i] = node_is_integer(size) ? node_integer(size) : 1;
-        }
-    }
-    for (size_t i = 0; !first && i < node_count(n); i++) {
-        const char *name = node_name(node_at(n, i));
-        size_t k = 0;
-        while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
-        if (k == job->size_count && !is_setting(name))
-            reader_mistake(r, node_at(n, i),
-                           "the first problem has no size '%s': all problems must have the same sizes", name);
+        p.sizes[i] = size && node_is_integer(size) ? node_integer(size) : 1;
     }
     p.name = job_keep(job, problem_label(job, p.sizes));
     job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
@@ -199,19 +168,19 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
 
 static void load_problems(struct reader *r, struct job *job, const struct node *root)
 {
-    const struct node *list = reader_sequence(r, root, "problems");
+    const struct node *list = reader_member(r, root, "problems");
     if (!node_member(root, "problems") || (list && !node_count(list)))
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
     const struct node *verification = node_member(root, "verification");
-    const struct node *ragged = verification ? reader_sequence(r, verification, "verification.problems") : NULL;
+    const struct node *ragged = verification ? reader_member(r, verification, "verification.problems") : NULL;
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
 // Conditions on sizes, which the header evaluates too.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
-    const struct node *list = verification ? reader_sequence(r, verification, "verification.supported") : NULL;
+    const struct node *list = verification ? reader_member(r, verification, "verification.supported") : NULL;
     size_t count = list ? node_count(list) : 0;
     job->supported = job_new(job, count, sizeof *job->supported);
     for (size_t i = 0; i < count; i++) {
@@ -231,7 +200,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);
-    const struct node *list = verification ? reader_sequence(r, verification, "verification.values") : NULL;
+    const struct node *list = verification ? reader_member(r, verification, "verification.values") : NULL;
     job->domain = op && !list ? op->domain : 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const char *word = node_is_string(node_at(list, i)) ? node_string(node_at(list, i)) : "";
@@ -287,15 +256,12 @@ static void load_strategy(struct reader *r, struct job *job, const struct node *
     if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
 }
 
-static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
+static bool check_metric(struct reader *r, const struct node *n, const char *name)
 {
-    const struct node *list = node_member(counters, "metrics");
-    load_strings(r, job, counters, "counters.metrics", NULL, &job->metrics, &job->metric_count);
-    for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
-        struct error err;
-        const struct node *n = node_at(list, i);
-        if (node_is_string(n) && metrics_check(node_string(n), &err)) reader_mistake(r, n, "%s", err.message);
-    }
+    struct error err;
+    bool good = !metrics_check(name, &err);
+    if (!good) reader_mistake(r, n, "%s", err.message);
+    return good;
 }
 
 static void load_pipe(struct reader *r, struct job *job, const struct node *work)
@@ -341,18 +307,18 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
                        "every problem has holdout = true: leave at least one to choose kernels for");
-    load_work(r, job, reader_group(r, root, "work"));
-    g = reader_group(r, root, "budget");
+    load_work(r, job, reader_member(r, root, "work"));
+    g = reader_member(r, root, "budget");
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
     job->stop.until = reader_number(r, g, "budget.until");
-    g = reader_group(r, root, "search");
+    g = reader_member(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
     load_strategy(r, job, g);
 
-    load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
-    const struct node *v = reader_group(r, root, "verification");
+    load_table(r, reader_member(r, root, "verification"), "verification", verify_table, &job->verify);
+    const struct node *v = reader_member(r, root, "verification");
     load_supported(r, job, v);
     load_values(r, job, v);
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
@@ -360,16 +326,16 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(v, "exact"),
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
-    g = reader_group(r, root, "measure");
+    g = reader_member(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
-    load_table(r, g ? reader_group(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
+    load_table(r, g ? reader_member(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
-    g = reader_group(r, root, "counters");
+    g = reader_member(r, root, "counters");
     reader_check_group(r, g, "'counters'", "counters", NULL);
-    if (g) load_metrics(r, job, g);
-    g = reader_group(r, root, "compile");
+    load_strings(r, job, g, "counters.metrics", NULL, check_metric, &job->metrics, &job->metric_count);
+    g = reader_member(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
     job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
@@ -445,4 +411,22 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     }
     *out = job;
     return 0;
+}
+
+// Constraints may read the device's limits, and configurations that the job names must meet them.
+int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
+{
+    int bad = -1;
+    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
+    if (space_build(job->space, &bad, err)) {
+        if (bad < 0) return error_prefix(err, "%s", job->path);
+        for (size_t i = 0; i < job->compiled_count; i++) bad += (int)job->compiled[i].number <= bad;
+        char setting[32];
+        snprintf(setting, sizeof setting, "constraints[%d]", bad);
+        return job_locate_error(job, setting, err);
+    }
+    if (job_check_supported(job, err)) return -1;
+    if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
+        return -1;
+    return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;
 }

@@ -205,3 +205,20 @@ char *job_argument_layout(const struct argument *a)
         text_add(&text, "%s%s at %zu", i ? ", " : "", a->members[i].name + strlen(a->name) + 1, a->members[i].offset);
     return text.text;
 }
+
+struct job_number *job_numbers(const struct job *job)
+{
+    struct job_number *list = NULL;
+    size_t count = 0;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            if (a->buffer < 0 && !a->member_count)
+                memory_add(list, count) = (struct job_number){a->name, a->value, a->real};
+            for (size_t k = 0; k < a->member_count; k++)
+                memory_add(list, count) =
+                    (struct job_number){a->members[k].name, a->members[k].value, a->members[k].real};
+        }
+    memory_add(list, count) = (struct job_number){0};
+    return list;
+}

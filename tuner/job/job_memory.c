@@ -1,4 +1,5 @@
-// The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list.
+// The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list. And
+// which of its names they may always read.
 #include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
@@ -33,4 +34,13 @@ struct expr *job_parse(struct job *job, const char *text, struct error *err)
     if (!e) return NULL;
     job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
     return job->expressions[job->expression_count++] = e;
+}
+
+bool job_name_is_fixed(const struct job *job, int slot)
+{
+    const char *name = symbols_name(job->symbols, slot);
+    bool fixed = !strncmp(name, "device.", 7);
+    for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+    for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
+    return fixed;
 }

@@ -78,18 +78,13 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
 static void check_roles(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                         const struct implementation *to)
 {
-    size_t count = 0, room = job->buffer_count + 1;
-    for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count; i++) room += 1 + job->stages[s].arguments[i].member_count;
-    const char **names = memory_new(room, sizeof *names);
-    for (size_t i = 0; i < job->buffer_count; i++) names[count++] = job->buffers[i].name;
-    for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
-            const struct argument *a = &job->stages[s].arguments[i];
-            if (a->buffer < 0 && !a->member_count) names[count++] = a->name;
-            for (size_t k = 0; k < a->member_count; k++) names[count++] = a->members[k].name;
-        }
-    names[count] = NULL;
+    struct job_number *numbers = job_numbers(job);
+    const char **names = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < job->buffer_count; i++) memory_add(names, count) = job->buffers[i].name;
+    for (size_t i = 0; numbers[i].name; i++) memory_add(names, count) = numbers[i].name;
+    memory_add(names, count) = NULL;
+    free(numbers);
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];
         const char *bound = role->name;
@@ -104,7 +99,7 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
                            is_buffer ? "buffer" : "size or scalar");
         if (constant) continue;
         bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
-        for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
+        for (size_t i = 0; !is_buffer && !there && names[i]; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
         const char *nearest = text_nearest(bound, names);
         reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,

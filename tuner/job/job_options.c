@@ -3,22 +3,14 @@
 #include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
-// What the program decides itself.
+// What the program decides itself: names with a blank between them.
 static const struct {
-    const char *option, *why;
+    const char *options, *why;
 } refused[] = {
-    {"-o", "the program names the output"},
-    {"--output-file", "the program names the output"},
-    {"-arch", "the architecture is the device's"},
-    {"--gpu-architecture", "the architecture is the device's"},
-    {"-gencode", "the architecture is the device's"},
-    {"--generate-code", "the architecture is the device's"},
-    {"-code", "the architecture is the device's"},
-    {"--gpu-code", "the architecture is the device's"},
-    {"-I", "use 'kernel.include', whose files count in the source's hash"},
-    {"--include-path", "use 'kernel.include', whose files count in the source's hash"},
-    {"-include", "include the file in the template, so that it counts in the source's hash"},
-    {"--pre-include", "include the file in the template, so that it counts in the source's hash"},
+    {"-o --output-file", "the program names the output"},
+    {"-arch --gpu-architecture -gencode --generate-code -code --gpu-code", "the architecture is the device's"},
+    {"-I --include-path", "use 'kernel.include', whose files count in the source's hash"},
+    {"-include --pre-include", "include the file in the template, so that it counts in the source's hash"},
 };
 
 bool check_option(struct reader *r, const struct node *n, const char *option)
@@ -32,14 +24,15 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
         reader_mistake(r, n, "the option '%s' is refused: write the options into the job file", option);
         return false;
     }
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        size_t length = strlen(refused[i].option);
-        bool joined = !strcmp(refused[i].option, "-I"); // -Ifolder
-        if (strncmp(option, refused[i].option, length) || !(joined || !option[length] || strchr("= ", option[length])))
-            continue;
-        reader_mistake(r, n, "the option '%s' is refused: %s", option, refused[i].why);
-        return false;
-    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (const char *at = refused[i].options; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            bool joined = !strncmp(at, "-I ", 3), same = !strncmp(option, at, length); // -Ifolder
+            at += length;
+            if (!same || !(joined || !option[length] || strchr("= ", option[length]))) continue;
+            reader_mistake(r, n, "the option '%s' is refused: %s", option, refused[i].why);
+            return false;
+        }
     return true;
 }
 

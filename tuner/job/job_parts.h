@@ -12,10 +12,16 @@ char *job_copy(struct job *, const char *text);
 char *job_keep(struct job *, char *text);
 struct expr *job_parse(struct job *, const char *text, struct error *);
 
+// The likely cause of a syntax error in a job file, since libconfig names only its line. `text` is what the file at
+// `path` contains, `line` the line that libconfig names. malloc'ed; NULL if no usual cause applies. (syntax_hint.c)
+char *syntax_hint(const char *path, const char *text, int line);
 // Checks the shared memory of the fallback of a job whose space is built, and that an implementation which is a
 // configuration is valid. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
+// Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
+// names file and line.
+int job_check_supported(const struct job *, struct error *);
 // Puts file and line of a setting before a message. -1.
 int job_locate_error(const struct job *, const char *setting, struct error *err);
 // Sets or resets the constants device.*.
@@ -24,6 +30,10 @@ int job_set_limits(struct job *, const struct device_limits *, struct error *);
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
 // Reads a constraint that names compiled.*, the number-th of the list. False where it names none of them.
 bool load_compiled_constraint(struct reader *, struct job *, const struct node *, size_t number);
+// Adds the texts of a list: paths below a directory, unless it is NULL. `check` says whether one is good; NULL: all
+// are.
+void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,
+                  bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch, arguments. A buffer that is new becomes one of the job's.
@@ -70,7 +80,7 @@ struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct n
 char *problem_label(const struct job *, const int64_t *sizes);
 // Adds a parameter with its values.
 void load_parameter(struct reader *, struct job *, const struct node *parameter, const char *name);
-// Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_values.c)
+// Whether a name is the same for all configurations: a size, a limit of the device or a macro. (job_memory.c)
 bool job_name_is_fixed(const struct job *, int slot);
 // Refuses an option that the program decides itself. Whether it is good.
 bool check_option(struct reader *, const struct node *, const char *option);

@@ -118,7 +118,7 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
 
 void load_swaps(struct reader *r, const struct job *job, const struct node *stage, struct stage_repeat *repeat)
 {
-    const struct node *list = reader_sequence(r, stage, "stages[].swap");
+    const struct node *list = reader_member(r, stage, "stages[].swap");
     if (!list) return;
     if (!repeat->loop_count && !node_member(stage, "repeat"))
         reader_mistake(r, list, "'swap' needs 'repeat': the buffers are exchanged after every run");

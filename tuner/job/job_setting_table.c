@@ -1,11 +1,11 @@
-// The rows of job_settings.h, but for those of tuner/base/settings.h, which job_settings.c adds behind their group.
+// The rows of job_settings.h, except those of tuner/base/settings.h, which job_settings.c adds after their group.
 #include <math.h>
 
 #include "kernels/element.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
 #include "tuner/base/protocol.h"
-#include "tuner/job/job_setting_table.h"
+#include "tuner/job/job_settings.h"
 #include "tuner/trial/objective.h"
 
 #define REQUIRED .unset = "required"

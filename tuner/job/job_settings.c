@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "tuner/base/settings.h"
-#include "tuner/job/job_setting_table.h"
 
 static const char *const kind_names[] = {
     [KIND_STRING] = "string",

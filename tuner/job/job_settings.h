@@ -37,11 +37,13 @@ struct job_setting {
     const char *meaning;      // one line without a full stop
 };
 
+// The rows that are written by hand, only for job_settings.c (job_setting_table.c). One without a path ends them.
+extern const struct job_setting job_setting_table[];
 // All of them, in the order of docs/job-file.md. The table lives as long as the program.
 const struct job_setting *job_settings(size_t *count);
 // NULL where there is none of this path.
 const struct job_setting *job_setting_find(const char *path);
-// The part of a path behind its last dot.
+// The part of a path after its last dot.
 const char *job_setting_name(const struct job_setting *);
 // Whether the name is a capital one, which stands for names that the job chooses.
 bool job_setting_is_open(const struct job_setting *);
@@ -49,6 +51,14 @@ bool job_setting_is_open(const struct job_setting *);
 // all. The array is malloc'ed, the names are the table's.
 const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);
+
+// What to use instead of a setting that earlier versions had: "use 'until'". `group` is the group's path in the table
+// ("" is the job file itself). NULL: no version had it. And how to say here what a setting of this name says in another
+// tuner: "it is 'constraints' here"; or NULL. Static texts. (setting_hints.c)
+const char *setting_removed(const char *group, const char *name);
+const char *setting_foreign(const char *name);
+// The word here for a value that others write: "f32" for "float" and "const float *". Static text, or NULL.
+const char *setting_foreign_word(const char *value);
 
 // For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".
 char *job_setting_type(const struct job_setting *);

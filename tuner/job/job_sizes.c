@@ -1,6 +1,4 @@
-// See job_sizes.h.
-#include "tuner/job/job_sizes.h"
-
+// See job.h: sizes that the header accepts, and those that are drawn and verified.
 #include <math.h>
 
 #include "kernels/operation.h"

@@ -5,15 +5,6 @@
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
-bool job_name_is_fixed(const struct job *job, int slot)
-{
-    const char *name = symbols_name(job->symbols, slot);
-    bool fixed = !strncmp(name, "device.", 7);
-    for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-    for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-    return fixed;
-}
-
 struct value_list {
     int64_t *values;
     size_t count;
@@ -28,7 +19,7 @@ static void add(struct value_list *l, int64_t value)
 // [first, last] or [first, last, step]. Whether it is one.
 static bool load_range(struct reader *r, const struct node *n, const char *name, struct value_list *out)
 {
-    const struct node *range = reader_sequence(r, n, "parameters[].range");
+    const struct node *range = reader_member(r, n, "parameters[].range");
     size_t members_given = range ? node_count(range) : 0;
     bool integers = members_given == 2 || members_given == 3;
     for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));

@@ -9,7 +9,6 @@
 
 #include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
-#include "tuner/job/syntax_hint.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
@@ -260,7 +259,7 @@ static void scan_include(struct reader *r, const char *path, int depth)
     free(text);
 }
 
-// A blank, of a draft by `init`: a string that begins with ?, with a hint behind it.
+// A blank, of a draft by `init`: a string that begins with ?, and then a hint.
 static bool is_blank(const config_setting_t *s)
 {
     const char *text = config_setting_get_string(s);

@@ -60,8 +60,7 @@ bool reader_bool(struct reader *, const struct node *group, const char *path);
 double reader_duration(struct reader *, const struct node *group, const char *path); // "8h" or seconds
 int reader_word(struct reader *, const struct node *group, const char *path);        // the word's index
 // A group or sequence member, or NULL (with a mistake when it is something else).
-const struct node *reader_group(struct reader *, const struct node *group, const char *path);
-const struct node *reader_sequence(struct reader *, const struct node *group, const char *path);
+const struct node *reader_member(struct reader *, const struct node *group, const char *path);
 // An expression, which the job keeps: a string or an integer. NULL with a mistake when it does not parse, and without
 // one where the node is NULL.
 struct expr *reader_expression(struct reader *, const struct node *, struct job *);

@@ -3,7 +3,6 @@
 
 #include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
-#include "tuner/job/setting_hints.h"
 
 static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,
                           const char *const *known)
@@ -45,42 +44,61 @@ void reader_check_group(struct reader *r, const struct node *group, const char *
     free(known);
 }
 
-// The row of a setting, which must be of this kind.
-static const struct job_setting *row(const char *path, enum job_setting_kind kind)
+// The text of a duration, or a number of seconds.
+static bool read_duration(const struct node *n, double *seconds)
 {
-    const struct job_setting *s = job_setting_find(path);
-    assert(s && s->kind == kind);
-    return s;
+    *seconds = node_is_number(n) ? node_real(n) : -1;
+    return *seconds >= 0 || (node_is_string(n) && !text_duration(node_string(n), seconds));
 }
 
-static const struct node *member_of(const struct node *group, const struct job_setting *s)
+static bool is_duration(const struct node *n)
 {
-    return node_member(group, job_setting_name(s));
+    double seconds;
+    return read_duration(n, &seconds);
+}
+
+// What a value of a kind is, in words. Every other kind is a list.
+static const struct {
+    const char *text;
+    bool (*fits)(const struct node *);
+} kinds[] = {
+    [KIND_STRING] = {"a string", node_is_string},
+    [KIND_BOOL] = {"true or false", node_is_bool},
+    [KIND_INTEGER] = {"an integer", node_is_integer},
+    [KIND_NUMBER] = {"a number", node_is_number},
+    [KIND_DURATION] = {"a time such as \"8h\", \"90s\" or \"20us\", or a number of seconds", is_duration},
+    [KIND_GROUP] = {"a group { ... }", node_is_group},
+    [KIND_GROUPS] = {NULL, NULL},
+};
+
+// The member of the group that a row is about; NULL where there is none, or after a mistake.
+static const struct node *find_member(struct reader *r, const struct node *group, const char *path,
+                                      const struct job_setting **row)
+{
+    const struct job_setting *s = *row = job_setting_find(path);
+    assert(s);
+    const struct node *n = node_member(group, job_setting_name(s));
+    bool list = !kinds[s->kind].fits;
+    if (!n || s->kind == KIND_WORD || (list ? node_is_sequence(n) : kinds[s->kind].fits(n))) return n;
+    reader_mistake(r, n, "'%s' must be %s", node_name(n),
+                   list ? "a list ( ... ) or an array [ ... ]" : kinds[s->kind].text);
+    return NULL;
 }
 
 const char *reader_string(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_STRING);
-    const struct node *n = member_of(group, s);
-    if (!n) return s->fallback;
-    if (node_is_string(n)) return node_string(n);
-    reader_mistake(r, n, "'%s' must be a string", node_name(n));
-    return s->fallback;
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
+    return n ? node_string(n) : s->fallback;
 }
 
 int64_t reader_integer(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_INTEGER);
-    const struct node *n = member_of(group, s);
-    int64_t fallback = s->fallback ? strtoll(s->fallback, NULL, 10) : 0, low = (int64_t)s->low,
-            high = isinf(s->high) ? INT64_MAX : (int64_t)s->high;
-    if (!n) return fallback;
-    if (!node_is_integer(n)) {
-        reader_mistake(r, n, "'%s' must be an integer", node_name(n));
-        return fallback;
-    }
-    int64_t value = node_integer(n);
-    if (value >= low && value <= high) return value;
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
+    int64_t fallback = s->fallback ? strtoll(s->fallback, NULL, 10) : 0, value = n ? node_integer(n) : fallback,
+            low = (int64_t)s->low, high = isinf(s->high) ? INT64_MAX : (int64_t)s->high;
+    if (!n || (value >= low && value <= high)) return value;
     if (isinf(s->high))
         reader_mistake(r, n, "'%s' is %" PRId64 ", but must be at least %" PRId64, node_name(n), value, low);
     else
@@ -91,49 +109,34 @@ int64_t reader_integer(struct reader *r, const struct node *group, const char *p
 
 double reader_number(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_NUMBER);
-    const struct node *n = member_of(group, s);
-    double fallback = s->fallback ? strtod(s->fallback, NULL) : 0;
-    if (!n) return fallback;
-    if (!node_is_number(n)) {
-        reader_mistake(r, n, "'%s' must be a number", node_name(n));
-        return fallback;
-    }
-    double value = node_real(n);
-    if (value >= s->low && value <= s->high) return value;
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
+    double fallback = s->fallback ? strtod(s->fallback, NULL) : 0, value = n ? node_real(n) : fallback;
+    if (!n || (value >= s->low && value <= s->high)) return value;
     reader_mistake(r, n, "'%s' is %g, but must be between %g and %g", node_name(n), value, s->low, s->high);
     return fallback;
 }
 
 bool reader_bool(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_BOOL);
-    const struct node *n = member_of(group, s);
-    bool fallback = !strcmp(s->fallback, "true");
-    if (!n) return fallback;
-    if (node_is_bool(n)) return node_bool(n);
-    reader_mistake(r, n, "'%s' must be true or false", node_name(n));
-    return fallback;
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
+    return n ? node_bool(n) : !strcmp(s->fallback, "true");
 }
 
 double reader_duration(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_DURATION);
-    const struct node *n = member_of(group, s);
-    double seconds, fallback = 0;
-    text_duration(s->fallback, &fallback);
-    if (!n) return fallback;
-    if (node_is_number(n) && node_real(n) >= 0) return node_real(n);
-    if (node_is_string(n) && !text_duration(node_string(n), &seconds)) return seconds;
-    reader_mistake(r, n, "'%s' must be a time such as \"8h\", \"90s\" or \"20us\", or a number of seconds",
-                   node_name(n));
-    return fallback;
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
+    double seconds = 0;
+    if (!n || !read_duration(n, &seconds)) text_duration(s->fallback, &seconds);
+    return seconds;
 }
 
 int reader_word(struct reader *r, const struct node *group, const char *path)
 {
-    const struct job_setting *s = row(path, KIND_WORD);
-    const struct node *n = member_of(group, s);
+    const struct job_setting *s;
+    const struct node *n = find_member(r, group, path, &s);
     int fallback = 0;
     for (int i = 0; s->fallback && s->words[i]; i++)
         if (!strcmp(s->words[i], s->fallback)) fallback = i;
@@ -151,23 +154,10 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     return fallback;
 }
 
-const struct node *reader_group(struct reader *r, const struct node *group, const char *path)
+const struct node *reader_member(struct reader *r, const struct node *group, const char *path)
 {
-    const struct node *n = member_of(group, row(path, KIND_GROUP));
-    if (!n || node_is_group(n)) return n;
-    reader_mistake(r, n, "'%s' must be a group { ... }", node_name(n));
-    return NULL;
-}
-
-const struct node *reader_sequence(struct reader *r, const struct node *group, const char *path)
-{
-    const struct job_setting *s = job_setting_find(path);
-    assert(s && (s->kind == KIND_STRINGS || s->kind == KIND_INTEGERS || s->kind == KIND_VALUES ||
-                 s->kind == KIND_EXPRESSIONS || s->kind == KIND_GROUPS));
-    const struct node *n = member_of(group, s);
-    if (!n || node_is_sequence(n)) return n;
-    reader_mistake(r, n, "'%s' must be a list ( ... ) or an array [ ... ]", node_name(n));
-    return NULL;
+    const struct job_setting *s;
+    return find_member(r, group, path, &s);
 }
 
 struct expr *reader_expression(struct reader *r, const struct node *n, struct job *job)
@@ -186,4 +176,21 @@ struct expr *reader_expression(struct reader *r, const struct node *n, struct jo
     }
     if (!expression) reader_mistake(r, n, "%s", err.message);
     return expression;
+}
+
+void load_strings(struct reader *r, struct job *job, const struct node *group, const char *path, const char *directory,
+                  bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count)
+{
+    const struct node *sequence = reader_member(r, group, path);
+    for (size_t i = 0; sequence && i < node_count(sequence); i++) {
+        const struct node *n = node_at(sequence, i);
+        if (!node_is_string(n)) {
+            reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
+            continue;
+        }
+        if (check && !check(r, n, node_string(n))) continue;
+        *list = job_room(job, *list, *count, sizeof **list);
+        (*list)[(*count)++] =
+            directory ? job_keep(job, text_join_path(directory, node_string(n))) : job_copy(job, node_string(n));
+    }
 }

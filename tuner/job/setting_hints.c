@@ -1,28 +1,25 @@
-// See setting_hints.h. Foreign names are those of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
-#include "tuner/job/setting_hints.h"
-
-#include "tuner/base/base.h"
+// Names that are not settings of a job file, but were or are elsewhere (job_settings.h).
 #include <strings.h>
+
+#include "tuner/job/job_settings.h"
+
+struct setting_hint {
+    const char *names; // with a blank between them
+    const char *hint;
+};
 
 // Settings of earlier versions, by their path as in the table of settings: "budget.noise", "arguments[].box". The hint
 // says what to use instead.
-static const struct {
-    const char *path, *hint;
-} removed[] = {
-    {"budget.patience", "use 'until', as in until = 0.01"},
-    {"budget.noise", "use 'until', as in until = 0.01"},
+static const struct setting_hint removed[] = {
+    {"budget.patience budget.noise", "use 'until', as in until = 0.01"},
     {"guide", "every candidate is timed on all tuned problems, so delete it"},
     {"arguments[].fill.value", "write the number itself, as in 'fill = 3.0'"},
     {"arguments[].fill.path", "write the path itself, as in 'fill = \"x.npy\"'"},
-    {"arguments[].fill.of",
-     "a function can make such inputs ('generate' in 'reference'), or a .npy file can have them"},
-    {"arguments[].fill.amplitude",
+    {"arguments[].fill.of arguments[].fill.amplitude",
      "a function can make such inputs ('generate' in 'reference'), or a .npy file can have them"},
     {"arguments[].compare.count_in",
      "compare a fixed part with 'first' and 'count', or let 'verify' in 'reference' verify the outputs"},
-    {"arguments[].absolute",
-     "'verification' has one bound for all outputs; 'verify' in 'reference' can verify each by its own"},
-    {"arguments[].relative",
+    {"arguments[].absolute arguments[].relative",
      "'verification' has one bound for all outputs; 'verify' in 'reference' can verify each by its own"},
     {"verification.tolerance", "'absolute' and 'relative' are added to the bound of an operation"},
     {"verification.guard_bytes", "the guards have 4096 bytes"},
@@ -33,8 +30,7 @@ static const struct {
     {"counters.enabled", "the option --no-counters of 'tune' leaves them out"},
     {"kernel.host_headers", "stand-ins are offered to NVRTC always; a header of your own of the same name goes first"},
     {"IMPLEMENTATION.timeout", "a baseline has four times 'measure.timeout'"},
-    {"arguments[].members[].align", "members of type \"u8\" with a 'count' fill gaps"},
-    {"arguments[].members[].offset", "members of type \"u8\" with a 'count' fill gaps"},
+    {"arguments[].members[].align arguments[].members[].offset", "members of type \"u8\" with a 'count' fill gaps"},
     {"arguments[].align", "members of type \"u8\" with a 'count' at the end make the struct as long as it is"},
     {"problems[].held", "it is called 'holdout' now"},
     {"problems[].name", "problems are called by their sizes"},
@@ -51,53 +47,27 @@ static const struct {
     {NULL, NULL},
 };
 
-static const char block[] = "a block's size is a parameter, and 'launch = { block = [ \"NAME\" ]; }' uses it",
-                  grid[] = "the grid is an expression: 'launch = { grid = [ \"ceil_div(N, NAME)\" ]; }'";
-
-static const struct {
-    const char *theirs, *ours;
-} foreign[] = {
-    {"restrictions", "it is 'constraints' here"},
-    {"restriction", "it is 'constraints' here"},
-    {"conditions", "it is 'constraints' here"},
-    {"constraint", "it is 'constraints' here"},
-    {"tune_params", "it is 'parameters' here, a list of { name = \"X\"; values = [1, 2]; }"},
-    {"tuning_parameters", "it is 'parameters' here, a list of { name = \"X\"; values = [1, 2]; }"},
-    {"TuningParameters", "it is 'parameters' here, a list of { name = \"X\"; values = [1, 2]; }"},
+// Names of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
+static const struct setting_hint foreign[] = {
+    {"restrictions restriction conditions constraint", "it is 'constraints' here"},
+    {"tune_params tuning_parameters TuningParameters",
+     "it is 'parameters' here, a list of { name = \"X\"; values = [1, 2]; }"},
     {"ConfigurationSpace", "it is 'parameters' and 'constraints' here"},
     {"params", "it is 'parameters' here"},
-    {"kernel_name", "it is 'entry' in 'kernel' here"},
-    {"KernelName", "it is 'entry' in 'kernel' here"},
-    {"function_name", "it is 'entry' in 'kernel' here"},
-    {"kernel_source", "it is 'template' in 'kernel' here"},
-    {"KernelFile", "it is 'template' in 'kernel' here"},
-    {"kernel_file", "it is 'template' in 'kernel' here"},
-    {"source", "it is 'template' in 'kernel' here"},
-    {"file", "it is 'template' in 'kernel' here"},
+    {"kernel_name KernelName function_name", "it is 'entry' in 'kernel' here"},
+    {"kernel_source KernelFile kernel_file source file", "it is 'template' in 'kernel' here"},
     {"KernelSpecification", "it is 'kernel', 'launch' and 'arguments' here"},
-    {"lang", "kernels are CUDA C++ here; leave it out"},
-    {"language", "kernels are CUDA C++ here; leave it out"},
-    {"compiler_options", "it is 'options' in 'kernel' here"},
-    {"CompilerOptions", "it is 'options' in 'kernel' here"},
-    {"flags", "it is 'options' in 'kernel' here"},
+    {"lang language", "kernels are CUDA C++ here; leave it out"},
+    {"compiler_options CompilerOptions flags", "it is 'options' in 'kernel' here"},
     {"macros", "it is 'defines' in 'kernel' here"},
-    {"includes", "it is 'include' in 'kernel' here"},
-    {"include_dirs", "it is 'include' in 'kernel' here"},
-    {"problem_size", "it is 'problems' here, a list of { N = 1024; }"},
-    {"ProblemSize", "it is 'problems' here, a list of { N = 1024; }"},
-    {"size", "it is 'problems' here, a list of { N = 1024; }"},
+    {"includes include_dirs", "it is 'include' in 'kernel' here"},
+    {"problem_size ProblemSize size", "it is 'problems' here, a list of { N = 1024; }"},
     {"args", "it is 'arguments' here"},
-    {"block_size_x", block},
-    {"block_size_y", block},
-    {"block_size_z", block},
-    {"block_size_names", block},
-    {"LocalSize", block},
-    {"grid_div_x", grid},
-    {"grid_div_y", grid},
-    {"grid_div_z", grid},
-    {"GlobalSize", grid},
-    {"smem_args", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
-    {"shared_memory", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
+    {"block_size_x block_size_y block_size_z block_size_names LocalSize",
+     "a block's size is a parameter, and 'launch = { block = [ \"NAME\" ]; }' uses it"},
+    {"grid_div_x grid_div_y grid_div_z GlobalSize",
+     "the grid is an expression: 'launch = { grid = [ \"ceil_div(N, NAME)\" ]; }'"},
+    {"smem_args shared_memory", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
     {"cmem_args", "it is 'constants' here, a list of { name = \"coef\"; type = \"f32\"; shape = [ 16 ]; }"},
     {"texmem_args",
      "a texture is an argument here: { texture = \"image\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; }"},
@@ -114,30 +84,29 @@ static const struct {
     {"device", "the device is an option of 'tune': --device"},
     {"cache", "the cache is an option of 'tune': --cache; a cold or warm L2 is 'cache' in 'measure'"},
     {"metrics", "it is 'metrics' in 'counters' here"},
+    {NULL, NULL},
 };
 
-// Whether a path is that of a member `name` of a group; the group of the job file itself is "".
-static bool is_member(const char *path, const char *group, const char *name)
+static const char *find(const struct setting_hint *rows, const char *name)
 {
-    size_t length = strlen(group);
-    if (strncmp(path, group, length) != 0) return false;
-    path += length;
-    if (length && *path++ != '.') return false;
-    return !strcmp(path, name);
+    size_t length = strlen(name);
+    for (; rows->names; rows++)
+        for (const char *at = rows->names; *at; at += strcspn(at, " "), at += *at == ' ')
+            if (strcspn(at, " ") == length && !strncasecmp(at, name, length)) return rows->hint;
+    return NULL;
 }
 
 const char *setting_removed(const char *group, const char *name)
 {
-    for (size_t i = 0; removed[i].path; i++)
-        if (is_member(removed[i].path, group, name)) return removed[i].hint;
-    return NULL;
+    char *path = text_format("%s%s%s", group, *group ? "." : "", name);
+    const char *hint = find(removed, path);
+    free(path);
+    return hint;
 }
 
 const char *setting_foreign(const char *name)
 {
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (!strcasecmp(foreign[i].theirs, name)) return foreign[i].ours;
-    return NULL;
+    return find(foreign, name);
 }
 
 const char *setting_foreign_word(const char *value)

@@ -33,7 +33,7 @@ struct buffer_image {
 };
 
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart. One of `symbol` is a
-// variable of the module with the buffer's name (job_constants.c), and one with an image of memory "array" is copied
+// variable of the module with the buffer's name (job_buffer.c), and one with an image of memory "array" is copied
 // to an array: the GPU worker copies both before a launch, and results back.
 struct buffer {
     const char *name;
@@ -41,7 +41,7 @@ struct buffer {
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
     struct fill fill;
-    struct buffer_image *image; // NULL: seen through pointers alone
+    struct buffer_image *image; // NULL: only seen through pointers
     bool symbol;
     bool optional;             // of a symbol: candidates may lack it
     struct expr *value;        // of a symbol: each element's, in place of the fill's; NULL: the fill
@@ -129,7 +129,7 @@ struct stage {
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
-    size_t define_count; // macros of this stage alone
+    size_t define_count; // macros only for this stage
     struct macro *defines;
     size_t unit; // stages with the same macros are compiled together: the number of such a unit, from 0
     struct expr *

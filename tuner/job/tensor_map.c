@@ -12,7 +12,7 @@ static size_t load_list(struct reader *r, struct job *job, const struct node *n,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
 {
     char *path = text_format("arguments[].%s", name);
-    const struct node *list = reader_sequence(r, n, path);
+    const struct node *list = reader_member(r, n, path);
     free(path);
     size_t count = list ? node_count(list) : 0;
     if (count > TENSOR_MAP_RANK_MAX) {

@@ -1,8 +1,8 @@
-// What driver and agent write to each other over the one pipe between them: frames, after the agent's greeting
-// (node_identity.h). A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame
+// Driver and agent write frames to each other over the one pipe between them, after the agent's greeting
+// (node_message.h). A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame
 // counts when all of it has arrived, so that what a dying connection cuts is never taken for a whole message.
 //
-// Frames keep their order, files among them: a request that is sent behind the files that it names finds them. Only a
+// Frames keep their order, files among them: a request that is sent after the files that it names finds them. Only a
 // beat goes before everything that waits. Files go in pieces, so that a large one delays a beat by one piece.
 #ifndef SWEETSPOT_NODE_FRAME_H
 #define SWEETSPOT_NODE_FRAME_H
@@ -24,7 +24,7 @@ enum frame_type {
     FRAME_READY = 'r',   // JSON: the answer to the welcome
     FRAME_OUTPUT = 'o',  // bytes of a worker's stdout
     FRAME_ERRORS = 'm',  // of its stderr
-    FRAME_EXIT = 'x',    // JSON; behind all that it wrote
+    FRAME_EXIT = 'x',    // JSON; after all that it wrote
     FRAME_STATE = 't',   // JSON
     FRAME_TROUBLE = '!', // JSON: the node cannot continue
     // From both: a file, whose bytes follow as FRAME_DATA.
@@ -35,11 +35,12 @@ enum frame_type {
 struct frame {
     enum frame_type type;
     uint32_t channel;
-    const char *data; // NUL behind it; lives until the next call
+    const char *data; // a NUL follows; lives until the next call
     size_t size;
 };
 
-// Reads what there is, but not without end: what came is seen to first. False when the pipe is at its end.
+// Reads what is available, up to a limit, so that it is processed before more is read. False when the pipe is at its
+// end.
 bool frame_read(struct byte_queue *, int fd);
 // The next whole frame: 1; 0 none yet; -1 what came is not a frame.
 int frame_next(struct byte_queue *, struct frame *, struct error *);
@@ -50,7 +51,7 @@ struct frame_item;
 
 struct frame_writer {
     struct byte_queue ready;
-    struct frame_item *first, *last; // what waits behind them
+    struct frame_item *first, *last; // frames that wait after them
     size_t waiting;                  // bytes of it that are in memory
 };
 

@@ -39,25 +39,6 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const struct node
     return failed;
 }
 
-void node_worker_input(struct node_worker *w, const void *data, size_t size)
-{
-    byte_queue_add(&w->input, data, size);
-}
-
-void node_worker_end_input(struct node_worker *w)
-{
-    w->end_input = true;
-}
-
-int node_worker_poll(const struct node_worker *w, bool reads, struct pollfd *p)
-{
-    int n = 0;
-    if (w->child.from >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.from, .events = POLLIN};
-    if (w->child.errors >= 0 && reads) p[n++] = (struct pollfd){.fd = w->child.errors, .events = POLLIN};
-    if (w->child.to >= 0 && byte_queue_size(&w->input)) p[n++] = (struct pollfd){.fd = w->child.to, .events = POLLOUT};
-    return n;
-}
-
 static void write_input(struct node_worker *w)
 {
     if (w->child.to >= 0 && !byte_queue_write(&w->input, w->child.to)) child_close(&w->child.to);
@@ -89,7 +70,7 @@ static void carry(struct node_worker *w, int *fd, enum frame_type type, struct f
 {
     char bytes[1 << 16];
     ssize_t n = 0;
-    for (int i = 0; i < 16 && *fd >= 0; i++) { // others want to be heard, too
+    for (int i = 0; i < 16 && *fd >= 0; i++) { // other workers must not wait
         n = read(*fd, bytes, sizeof bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

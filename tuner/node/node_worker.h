@@ -2,8 +2,6 @@
 #ifndef SWEETSPOT_NODE_WORKER_H
 #define SWEETSPOT_NODE_WORKER_H
 
-#include <poll.h>
-
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_message.h"
 
@@ -12,9 +10,9 @@ struct node_worker {
     struct child child;
     bool lines;              // its stdout is handed out line by line, because files that lines name go before them
     bool end_input;          // close its stdin when all is written
-    bool stopped;            // as it was told
-    bool ended;              // all is told
-    bool dying;              // killed: of no interest any more, but not yet reaped
+    bool stopped;            // as it was reported
+    bool ended;              // all is reported
+    bool dying;              // killed, but not yet reaped: its output is ignored
     double closed_at;        // when it closed its stdout; 0: not yet
     struct byte_queue input; // for its stdin
     struct byte_queue line;  // of its stdout: begun
@@ -24,13 +22,9 @@ struct node_worker {
 // Gets a line, without its newline, before it is carried.
 typedef void node_line_visitor(void *user, const char *line);
 
-// Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or beside the agent.
+// Starts the program that argv[0] names ("sweetspot-gpu"): where an environment variable says, or next to the agent.
 int node_worker_start(struct node_worker *, uint32_t channel, const struct node_start *, const char *folder,
                       struct error *);
-void node_worker_input(struct node_worker *, const void *data, size_t size);
-void node_worker_end_input(struct node_worker *);
-// poll(2) entries, at most 3. `reads`: its output is wanted.
-int node_worker_poll(const struct node_worker *, bool reads, struct pollfd *);
 // Reads and writes what is possible, and carries it. When the process has ended, FRAME_EXIT is carried, and `ended` is
 // set.
 void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, double now, node_line_visitor *,

@@ -199,8 +199,3 @@ void look_ahead_full(struct look_ahead *a)
 {
     a->freed_count = 0;
 }
-
-void look_ahead_unmeasured(struct look_ahead *a)
-{
-    look_ahead_measured(a, 0);
-}

@@ -38,8 +38,7 @@ struct look_ahead {
 void look_ahead_init(struct look_ahead *, size_t compilers, size_t gpus);
 void look_ahead_workers(struct look_ahead *, size_t compilers, size_t gpus); // there are more now
 void look_ahead_compiled(struct look_ahead *, double seconds);               // also what does not compile
-void look_ahead_measured(struct look_ahead *, double seconds);
-void look_ahead_unmeasured(struct look_ahead *); // a candidate has ended before it reached a GPU
+void look_ahead_measured(struct look_ahead *, double seconds); // 0: a candidate has ended before it reached a GPU
 
 // A result has come, one more is proposed, no more is wanted or to be had now; at these times (s).
 void look_ahead_freed(struct look_ahead *, double now);

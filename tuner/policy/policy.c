@@ -16,8 +16,7 @@ void policy_init(struct policy *p, const struct policy_settings *settings)
 {
     *p = (struct policy){.settings = *settings};
     p->gpus = memory_new(settings->gpus, sizeof *p->gpus);
-    p->compiling = memory_new(settings->compilers, sizeof(struct queued_task *));
-    p->absent = memory_new(settings->compilers, sizeof *p->absent);
+    p->compilers = memory_new(settings->compilers, sizeof *p->compilers);
     stop_init(&p->stop, &settings->stop);
     look_ahead_init(&p->ahead, settings->compilers, settings->gpus);
 }
@@ -27,9 +26,8 @@ void policy_release(struct policy *p)
     for (size_t i = 0; p->gpus && i < p->settings.gpus; i++)
         for (size_t k = 0; k < p->gpus[i].queued; k++) free(p->gpus[i].queue[k].tasks);
     free(p->gpus);
-    free(p->compiling);
-    free(p->absent);
-    task_queue_release(&p->queue);
+    free(p->compilers);
+    free(p->queue.tasks);
     stop_release(&p->stop);
     *p = (struct policy){0};
 }
@@ -37,14 +35,8 @@ void policy_release(struct policy *p)
 void policy_grow(struct policy *p, size_t compilers, size_t gpus)
 {
     struct policy_settings *s = &p->settings;
-    if (compilers > s->compilers) {
-        p->compiling = memory_grow(p->compiling, compilers, sizeof(struct queued_task *));
-        p->absent = memory_grow(p->absent, compilers, sizeof *p->absent);
-        for (; s->compilers < compilers; s->compilers++) {
-            p->compiling[s->compilers] = NULL;
-            p->absent[s->compilers] = false;
-        }
-    }
+    if (compilers > s->compilers) p->compilers = memory_grow(p->compilers, compilers, sizeof *p->compilers);
+    for (; s->compilers < compilers; s->compilers++) p->compilers[s->compilers] = (struct policy_compiler){0};
     if (gpus > s->gpus) p->gpus = memory_grow(p->gpus, gpus, sizeof *p->gpus);
     for (; s->gpus < gpus; s->gpus++) p->gpus[s->gpus] = (struct policy_gpu){0};
     look_ahead_workers(&p->ahead, s->compilers, s->gpus);
@@ -52,7 +44,7 @@ void policy_grow(struct policy *p, size_t compilers, size_t gpus)
 
 void policy_compiler_there(struct policy *p, size_t compiler, bool there)
 {
-    p->absent[compiler] = !there;
+    p->compilers[compiler].absent = !there;
 }
 
 void policy_begin(struct policy *p, double now)
@@ -87,7 +79,7 @@ static size_t gpu_depth(const struct policy *p)
 
 // Proposals ----------------------------------------------------------------------------------------------------------
 
-// What waits behind another request at a worker is not there for the others.
+// A candidate that waits behind another request at a worker cannot be taken by other workers.
 static size_t look_ahead(const struct policy *p)
 {
     if (p->settings.lockstep) return POLICY_LOCKSTEP_WINDOW;
@@ -132,11 +124,11 @@ void policy_clock(struct policy *p, double now)
 static size_t idle_compiler(const struct policy *p)
 {
     for (size_t i = 0; i < p->settings.compilers; i++)
-        if (!p->compiling[i] && !p->absent[i]) return i;
+        if (!p->compilers[i].task && !p->compilers[i].absent) return i;
     return POLICY_NO_WORKER;
 }
 
-// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the
+// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run reports in the
 // order of an undisturbed one.
 static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {
@@ -152,7 +144,7 @@ static bool next_for_compilers(struct policy *p, struct policy_action *a)
         task_queue_move(&p->queue, t, TASK_COMPILING);
         t->worker = compiler;
         t->since = p->now;
-        p->compiling[compiler] = t;
+        p->compilers[compiler].task = t;
         return true;
     }
     return false;
@@ -161,7 +153,7 @@ static bool next_for_compilers(struct policy *p, struct policy_action *a)
 static void leave_compiler(struct policy *p, const struct queued_task *t)
 {
     if (t->state != TASK_COMPILING) return;
-    p->compiling[t->worker] = NULL;
+    p->compilers[t->worker].task = NULL;
     look_ahead_compiled(&p->ahead, p->now - t->since);
 }
 
@@ -183,7 +175,7 @@ void policy_remove(struct policy *p, struct queued_task *t)
     leave_compiler(p, t);
     if (t->purpose == TASK_TRIAL && t->state <= TASK_READY && !t->known) {
         look_ahead_freed(&p->ahead, p->now);
-        look_ahead_unmeasured(&p->ahead);
+        look_ahead_measured(&p->ahead, 0);
     }
     task_queue_remove(&p->queue, t);
 }
@@ -259,7 +251,7 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// What is measured next of what waits, or given up: in `a`. False when nothing waits.
+// Chooses the waiting candidate that is measured next, or given up: in `a`. False when nothing waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
@@ -430,7 +422,7 @@ bool policy_try_again(struct policy *p, struct queued_task *t, bool begun)
     if (begun ? t->again : t->ended++ == ENDED_MOST) return false;
     t->again |= begun;
     if (t->state == TASK_COMPILING) {
-        p->compiling[t->worker] = NULL;
+        p->compilers[t->worker].task = NULL;
         task_queue_move(&p->queue, t, TASK_QUEUED);
     } else {
         task_queue_move(&p->queue, t, t->state == TASK_COUNTING ? TASK_COUNTABLE : TASK_READY);
@@ -440,7 +432,7 @@ bool policy_try_again(struct policy *p, struct queued_task *t, bool begun)
 
 void policy_compiler_gone(struct policy *p, struct queued_task *t)
 {
-    p->compiling[t->worker] = NULL;
+    p->compilers[t->worker].task = NULL;
     task_queue_move(&p->queue, t, TASK_QUEUED);
 }
 
@@ -476,7 +468,7 @@ static void check_end(struct policy *p, double now)
         p->end = SEARCH_EVALUATIONS_USED;
 }
 
-// What has not reached a GPU when the search ends is forgotten: it was never committed, and will be proposed again.
+// Candidates that have not reached a GPU when the search ends are dropped: they will be proposed again.
 static bool next_to_drop(const struct policy *p, struct policy_action *a)
 {
     const size_t *n = p->queue.numbers[TASK_TRIAL];

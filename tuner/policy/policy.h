@@ -14,16 +14,16 @@
 //
 // Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where a kernel is slow and the
 // strategy can rank waiting candidates, it does so when a GPU becomes free: the most promising is measured first, and
-// hopeless ones are forgotten as long as another waits, at most a quarter as many as are measured.
+// those without a chance are forgotten as long as another waits, at most a quarter as many as are measured.
 //
 // Every task that was added is in the hands of the policy until policy_remove; its memory is the caller's. A request
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
-// that is lost costs the request at the head of its queue alone; what is behind is given out again.
+// that is lost costs only the request at the head of its queue; the requests after it are given out again.
 //
-// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
-// the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so that a
-// run that was killed and resumed, which answers known configurations from the store, goes the same way as one that was
-// not.
+// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
+// then the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so
+// that a run that was killed and resumed, which answers known configurations from the store, goes the same way as one
+// that was not.
 #ifndef SWEETSPOT_POLICY_H
 #define SWEETSPOT_POLICY_H
 
@@ -50,7 +50,7 @@ struct policy_settings {
     bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
-    int64_t evaluations; // in all, those told before the search included; 0: no limit
+    int64_t evaluations; // in all, those reported before the search included; 0: no limit
     struct stop_rules stop;
 };
 
@@ -73,20 +73,24 @@ struct policy_gpu {
     size_t unchecked;              // trials since then
 };
 
+struct policy_compiler {
+    struct queued_task *task; // NULL: idle
+    bool absent;              // it gets nothing
+};
+
 struct policy {
     struct policy_settings settings;
     struct task_queue queue;
     struct policy_gpu *gpus;
-    struct queued_task **compiling; // by compiler; NULL: idle
-    bool *absent;                   // by compiler: it gets nothing
-    struct stop stop;               // stop.evaluations: configurations that have a result
+    struct policy_compiler *compilers;
+    struct stop stop; // stop.evaluations: configurations that have a result
     struct look_ahead ahead;
     double started, now;
     size_t measured, forgotten; // trials that a GPU answered; ready ones that were given up
     bool ranked;                // the promises of what waits are up to date
     enum search_end end;
     bool interrupted;
-    bool no_proposal; // the strategy had none; it is asked again when it has been told something
+    bool no_proposal; // the strategy had none; it is asked again after the next result
     bool deciding;    // in the final
     bool final_sent, final_over;
     size_t final_gpu; // that decides; POLICY_NO_WORKER before it was sent
@@ -129,7 +133,7 @@ void policy_begin(struct policy *, double now); // the search
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
 void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);
-// What is reported until the next call happened at this time.
+// Sets the time of everything that is reported until the next call.
 void policy_clock(struct policy *, double now);
 
 // Proposals.
@@ -150,21 +154,21 @@ void policy_remove(struct policy *, struct queued_task *);
 
 // A GPU's worker is set up.
 void policy_gpu_ready(struct policy *, size_t gpu);
-// The head of a GPU's queue is answered. Returns it; the caller frees `tasks`, and sees to each of them with
+// The head of a GPU's queue is answered. Returns it; the caller frees `tasks`, and ends each of them with
 // policy_countable or policy_remove.
 struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
-// A GPU's worker is lost. Returns the request that is to blame, to be seen to as if it was answered. REQUEST_NONE when
+// A GPU's worker is lost. Returns the request at fault, to be handled as if it was answered. REQUEST_NONE when
 // `announced` (the worker had answered that it would end), when it had nothing to do, and when it was counting several
 // tasks: these are counted again, each alone.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Whether what it had is innocent: a candidate that has now taken too many nodes with it
+// A GPU is lost with its node. Whether its candidate may be retried: one that has now taken too many nodes with it
 // is not. Before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
-// The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
-// for the worker. Once if it ran there, ENDED_MOST times if a compiler had it or if it had not begun (`begun`). False
-// when that is used up. A task that was with a compiler frees it.
+// The worker that a task was with was ended from outside: the task, which may not be at fault, goes back to where it
+// waited for the worker. Once if it ran there, ENDED_MOST times if a compiler had it or if it had not begun (`begun`).
+// False when that is used up. A task that was with a compiler frees it.
 bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
 // A compiler was lost with its node: its task waits again, as often as it takes.

@@ -85,7 +85,7 @@ void simulation_compiler_answers(struct simulation *s, size_t compiler)
 {
     s->compiled_at[compiler] = INFINITY;
     policy_clock(&s->policy, s->now);
-    s->calls->compiled(s, s->policy.compiling[compiler]);
+    s->calls->compiled(s, s->policy.compilers[compiler].task);
 }
 
 void simulation_gpu_answers(struct simulation *s, size_t gpu)

@@ -20,7 +20,8 @@ struct simulation_calls {
     void (*compiled)(struct simulation *, struct queued_task *);
     // A request is at the head of a GPU's queue: the seconds that it takes.
     double (*begin)(struct simulation *, const struct policy_request *);
-    // The worker answered, or the request killed it: each task is to be told, and policy_countable or policy_remove.
+    // The worker answered, or the request killed it: each task is to be reported, and policy_countable or
+    // policy_remove.
     void (*answered)(struct simulation *, const struct policy_request *, bool lost);
     void (*gone)(struct simulation *, const struct policy_action *); // RECALL, DROP, FORGET: policy_remove
     void (*rank)(struct simulation *); // sets promises; NULL unless the settings say that the strategy ranks

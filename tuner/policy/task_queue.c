@@ -7,12 +7,6 @@
 
 #include "tuner/base/memory.h"
 
-void task_queue_release(struct task_queue *q)
-{
-    free(q->tasks);
-    *q = (struct task_queue){0};
-}
-
 void task_queue_add(struct task_queue *q, struct queued_task *t, enum task_purpose purpose, enum task_known known)
 {
     *t = (struct queued_task){.state = TASK_QUEUED, .purpose = purpose, .known = known};

@@ -26,7 +26,7 @@ enum task_purpose {
     TASK_FINALIST, // to be compiled for the final
     TASK_PURPOSES
 };
-// What an earlier run made of the configuration.
+// The result of an earlier run for the configuration.
 enum task_known { TASK_UNKNOWN, TASK_KNOWN_TO_FAIL_BEFORE_GPU, TASK_KNOWN_FROM_GPU };
 
 struct queued_task {
@@ -40,7 +40,7 @@ struct queued_task {
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
-    // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
+    // The strategy's rank of it while it waits, when the policy asks for a ranking: the highest is measured first,
     // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
     double acquisition;
 };
@@ -51,7 +51,6 @@ struct task_queue {
     size_t numbers[TASK_PURPOSES][TASK_STATES];
 };
 
-void task_queue_release(struct task_queue *); // the list, not the tasks
 void task_queue_add(struct task_queue *, struct queued_task *, enum task_purpose, enum task_known); // as QUEUED
 void task_queue_remove(struct task_queue *, struct queued_task *);
 void task_queue_move(struct task_queue *, struct queued_task *, enum task_state);

@@ -8,7 +8,7 @@
 #include "tuner/protocol/job_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// What a request or an answer names: trials, in one list or the other, and a compiler's entries.
+// The things that a request or an answer names: trials, in one list or the other, and a compiler's entries.
 struct named_trial {
     int64_t trial;
     const char *binary;
@@ -20,11 +20,6 @@ struct named_things {
     double progress; // a sign of life
     const struct named_trial *candidates, *trials, *entries;
     size_t candidate_count, trial_count, entry_count;
-};
-
-struct named_entries {
-    const char *const *entries;
-    size_t entry_count;
 };
 
 static const struct record_field trial_fields[] = {
@@ -45,10 +40,6 @@ static const struct record_field final_fields[] = {
     {"entries", RECORD_RECORDS(struct named_things, entries, entry_count, trial_record)}, {0}};
 static const struct record final_record = {"the answer", sizeof(struct named_things), final_fields, NULL};
 
-static const struct record_field entries_fields[] = {
-    {"entries", RECORD_VALUES(struct named_entries, entries, entry_count)}, {0}};
-static const struct record entries_record = {"the request", sizeof(struct named_entries), entries_fields, NULL};
-
 static bool is_given(const struct named_trial *list, size_t count, const struct named_trial *reported)
 {
     for (size_t i = 0; i < count; i++) {
@@ -68,28 +59,29 @@ static int check_reported(const struct named_things *request, const struct named
     return 0;
 }
 
-// Whether all trials that an answer tells of are the request's. -1 also where their numbers are not read.
-static int check_names(const struct named_things *request, const json_t *answer, struct arena *memory,
-                       struct error *why)
+// Whether all trials that an answer names are the request's. -1 also where their numbers cannot be read.
+static int check_names(const struct named_things *request, const json_t *answer, struct named_things *reported,
+                       struct arena *memory, struct error *why)
 {
-    struct named_things reported, final;
-    if (record_read(&head_record, answer, &reported, memory, why)) return -1;
+    struct named_things final;
+    if (record_read(&head_record, answer, reported, memory, why)) return -1;
     if (!request->candidates && !request->trials) return 0;
-    const struct named_trial blamed = {reported.trial, ""};
-    if (check_reported(request, &blamed, 1, why) || check_reported(request, reported.trials, reported.trial_count, why))
-        return -1;
-    return record_read(&final_record, answer, &final, memory, why)
+    const struct named_trial blamed = {reported->trial, ""};
+    return check_reported(request, &blamed, 1, why) ||
+                   check_reported(request, reported->trials, reported->trial_count, why) ||
+                   record_read(&final_record, answer, &final, memory, why) ||
+                   check_reported(request, final.entries, final.entry_count, why)
                ? -1
-               : check_reported(request, final.entries, final.entry_count, why);
+               : 0;
 }
 
-// Every entry that was asked for.
+// The answer must have every entry that was requested.
 static int check_compiled(const json_t *request, const void *record, struct arena *memory, struct error *why)
 {
     const struct compile_answer *answer = record;
-    struct named_entries asked;
+    struct compile_request asked;
     if (!answer_is_ok(&answer->head)) return 0;
-    if (record_read(&entries_record, request, &asked, memory, why)) return -1;
+    if (record_read(&compile_request_record, request, &asked, memory, why)) return -1;
     for (size_t i = 0; i < asked.entry_count; i++) {
         size_t k = 0;
         while (k < answer->entry_count && strcmp(answer->entries[k].entry, asked.entries[i]) != 0) k++;
@@ -98,7 +90,7 @@ static int check_compiled(const json_t *request, const void *record, struct aren
     return 0;
 }
 
-// Ceilings, and what they lie within.
+// The numbers of ceilings, at any depth.
 static int check_rates(const json_t *rates, struct error *why)
 {
     const char *key;
@@ -126,7 +118,7 @@ static int check(const json_t *request, const struct named_things *asked, const 
                  struct error *why)
 {
     struct named_things reported;
-    if (check_names(asked, answer, memory, why) || record_read(&head_record, answer, &reported, memory, why)) return -1;
+    if (check_names(asked, answer, &reported, memory, why)) return -1;
     if (!isnan(reported.progress)) return 0;
     if (!strcmp(asked->op, "ceilings")) return check_rates(answer, why);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -140,10 +132,10 @@ static int check(const json_t *request, const struct named_things *asked, const 
 
 bool answer_is_foreign(const json_t *request, const json_t *answer)
 {
-    struct named_things asked;
+    struct named_things asked, reported;
     struct arena memory = {NULL};
-    bool foreign =
-        !record_read(&head_record, request, &asked, &memory, NULL) && check_names(&asked, answer, &memory, NULL);
+    bool foreign = !record_read(&head_record, request, &asked, &memory, NULL) &&
+                   check_names(&asked, answer, &reported, &memory, NULL);
     arena_release(&memory);
     return foreign;
 }

@@ -3,31 +3,27 @@
 // paths here. Folders of a toolkit are the node's own.
 #include "tuner/pool/node_files.h"
 
-#include <ctype.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
-#include "tuner/source/source_options.h"
+#include "tuner/protocol/compile_message.h"
+#include "tuner/source/source.h"
 
-// Members that are files, in whatever object they stand; and those that are folders to write to.
-static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built"};
-static const char *const cache_members[] = {"cache"};
+// Members that are files, in whatever object they stand. "files" is an object whose members are files, "cache" a folder
+// to write to.
+static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
 // Settings, which name no files ("cache" is "cold" there).
-static const char *const settings_members[] = {"measure", "verify"};
-// Lists of files, objects whose members are files, and lists of such objects.
-static const char *const file_groups[] = {"files"};
+static const char *const settings_members[] = {"measure", "verify", NULL};
 // Members of answers that are files of the node.
-static const char *const found_members[] = {"cubin", "library"};
+static const char *const found_members[] = {"cubin", "library", NULL};
 
-static bool is_among(const char *key, const char *const *names, size_t count)
+static bool is_among(const char *key, const char *const *names)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(key, names[i])) return true;
-    return false;
+    while (*names && strcmp(key, *names) != 0) names++;
+    return *names;
 }
-#define IS_AMONG(key, names) is_among(key, names, sizeof(names) / sizeof *(names))
 
 // A file to send. Other nodes may have named it if it is in the compile cache.
 static int open_file(const struct node_link *l, const char *path)
@@ -61,78 +57,32 @@ char *node_files_path(struct node_link *l, const char *path)
     return there ? there : text_copy(path);
 }
 
-static json_t *placed(struct node_link *l, const json_t *path)
-{
-    char *there = node_files_path(l, json_string_value(path));
-    json_t *value = json_string(there);
-    free(there);
-    return value;
-}
-
-static json_t *placed_group(struct node_link *l, json_t *group)
-{
-    size_t i;
-    json_t *member, *out;
-    const char *name;
-    if (json_is_string(group)) return placed(l, group);
-    if (!json_is_array(group) && !json_is_object(group)) return json_incref(group);
-    out = json_is_array(group) ? json_array() : json_object();
-    json_array_foreach(group, i, member) json_array_append_new(out, placed_group(l, member));
-    json_object_foreach(group, name, member) json_object_set_new(out, name, placed_group(l, member));
-    return out;
-}
-
-// Options that name one of the files get its new path.
-static void move_options(json_t *options, const json_t *before, const json_t *after)
-{
-    for (size_t f = 0; f < json_array_size(before); f++) {
-        const char *old = json_string_value(json_array_get(before, f)),
-                   *new = json_string_value(json_array_get(after, f));
-        for (size_t i = 0; i < json_array_size(options) && old && new &&*old; i++) {
-            const char *option = json_string_value(json_array_get(options, i)),
-                       *at = option ? strstr(option, old) : NULL;
-            const char *rest = at ? at + strlen(old) : NULL;
-            if (!at || isalnum((unsigned char)*rest) || (*rest && strchr("._-/", *rest))) continue; // another file
-            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)(at - option), option, new, rest));
-        }
-    }
-}
-
-static void place_files(struct node_link *l, json_t *value)
+// `files`: all members of the object are files.
+static void place_files(struct node_link *l, json_t *value, bool files)
 {
     size_t i;
     json_t *member;
     const char *key;
-    json_array_foreach(value, i, member) place_files(l, member);
+    json_array_foreach(value, i, member) place_files(l, member, false);
     if (!json_is_object(value)) return;
     json_t *changed = json_object();
     json_object_foreach(value, key, member)
     {
-        if (json_is_string(member) && IS_AMONG(key, file_members))
-            json_object_set_new(changed, key, placed(l, member));
-        else if (json_is_string(member) && IS_AMONG(key, cache_members))
+        if (json_is_string(member) && (files || is_among(key, file_members))) {
+            char *there = node_files_path(l, json_string_value(member));
+            json_object_set_new(changed, key, json_string(there));
+            free(there);
+        } else if (json_is_string(member) && !strcmp(key, "cache")) {
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
-        else if (IS_AMONG(key, file_groups))
-            json_object_set_new(changed, key, placed_group(l, member));
-        else if (!IS_AMONG(key, settings_members))
-            place_files(l, member);
+        } else if (!is_among(key, settings_members)) {
+            place_files(l, member, !strcmp(key, "files"));
+        }
     }
-    move_options(json_object_get(value, "options"), json_object_get(value, "files"), json_object_get(changed, "files"));
     json_object_update(value, changed);
     json_decref(changed);
 }
 
 // Sources ------------------------------------------------------------------------------------------------------------
-
-// The strings of a list, borrowed.
-static const char **texts(const json_t *list, size_t *count)
-{
-    const char **out = memory_new(json_array_size(list) + 1, sizeof *out);
-    *count = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (json_is_string(json_array_get(list, i))) out[(*count)++] = json_string_value(json_array_get(list, i));
-    return out;
-}
 
 // The name of a tree: by what is in it, and where.
 static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
@@ -145,27 +95,16 @@ static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
     hash_finish(h, hash);
 }
 
-// Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
-static void send_folder(struct node_link *l, const char *tree, const char *folder)
+// A file with this text, unless the node has it. Takes the name.
+static void send_text(struct node_link *l, char *name, const char *text)
 {
-    char *name = text_format("trees/%s%s/.sweetspot", tree, folder), hash[HASH_TEXT_SIZE];
+    char hash[HASH_TEXT_SIZE];
+    size_t size = strlen(text); // a source has no NUL byte
     if (!json_object_get(l->have, name)) {
-        hash_content("", 0, hash);
-        node_message_put(&l->out, FRAME_FILE, 0, &(struct node_file){.name = name, .hash = hash});
-        json_object_set_new(l->have, name, json_true());
-    }
-    free(name);
-}
-
-static void send_source(struct node_link *l, const char *tree, const struct source_file *file)
-{
-    char hash[HASH_TEXT_SIZE], *name = text_format("trees/%s%s", tree, file->path);
-    size_t size = strlen(file->text);                            // a source has no NUL byte
-    if (*file->path == '/' && !json_object_get(l->have, name)) { // what has no path is made there
-        hash_content(file->text, size, hash);
+        hash_content(text, size, hash);
         node_message_put(&l->out, FRAME_FILE, 0,
                          &(struct node_file){.name = name, .hash = hash, .size = (int64_t)size});
-        frame_put_data(&l->out, file->text, size);
+        frame_put_data(&l->out, text, size);
         json_object_set_new(l->have, name, json_true());
     }
     free(name);
@@ -173,31 +112,32 @@ static void send_source(struct node_link *l, const char *tree, const struct sour
 
 // Sends all that the compilation may read. The tree's folder there (malloc'ed), or NULL where the source cannot be
 // read.
-static char *send_tree(struct node_link *l, const char *source, const json_t *request)
+static char *send_tree(struct node_link *l, const struct compile_request *c)
 {
+    const struct source_request r = {.path = c->source,
+                                     .include_count = c->include_count,
+                                     .include = c->include,
+                                     .option_count = c->option_count,
+                                     .option = c->options,
+                                     .macro_count = c->macro_count,
+                                     .macro = c->macros,
+                                     .host_headers = c->host_headers};
     struct source s;
-    struct source_request r = {.path = source, .host_headers = json_get_bool(request, "host_headers", true)};
-    const char **include = texts(json_object_get(request, "include"), &r.include_count),
-               **options = texts(json_object_get(request, "options"), &r.option_count),
-               **macros = texts(json_object_get(request, "macros"), &r.macro_count);
-    r.include = include;
-    r.option = options;
-    r.macro = macros;
     char tree[HASH_TEXT_SIZE], *root = NULL;
     if (!source_open(&s, &r, NULL)) {
         name_tree(&s, tree);
-        for (size_t i = 0; i < s.file_count; i++) send_source(l, tree, &s.files[i]);
+        for (size_t i = 0; i < s.file_count; i++)
+            if (*s.files[i].path == '/') // a file without a path is made there
+                send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
+        // Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
         for (size_t i = 0; i < r.include_count; i++) {
             char *folder = text_join_path(".", r.include[i]);
-            if (!source_options_toolkit(folder)) send_folder(l, tree, folder);
+            if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
             free(folder);
         }
         root = text_format("%s/trees/%s", l->cache, tree);
     }
     source_release(&s);
-    free(include);
-    free(options);
-    free(macros);
     return root;
 }
 
@@ -211,26 +151,24 @@ static json_t *below(const char *root, const char *path)
 
 static void place_source(struct node_link *l, json_t *request)
 {
-    const char *source = json_get_string(request, "source", NULL);
-    size_t i;
-    json_t *folder;
-    if (!source) return;
-    // Most candidates are of the same files: what decides about them is looked up.
+    struct compile_request c;
+    struct arena memory = {NULL};
+    if (!json_object_get(request, "source")) return;
+    // Most candidates have the same files: the tree is looked up by the members that decide about them.
     json_t *what =
-        json_pack("{s:s, s:O*, s:O*, s:O*, s:O*}", "source", source, "include", json_object_get(request, "include"),
-                  "options", json_object_get(request, "options"), "macros", json_object_get(request, "macros"), "hash",
-                  json_object_get(request, "source_hash"));
-    char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS);
-    const char *known = json_get_string(l->trees, key, NULL);
-    char *root = known ? text_copy(known) : send_tree(l, source, request);
+        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "macros",
+                  json_object_get(request, "macros"), "hash", json_object_get(request, "source_hash"));
+    char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
+    if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
+        const char *known = json_get_string(l->trees, key, NULL);
+        root = known ? text_copy(known) : send_tree(l, &c);
+    }
     if (root) {
         json_t *include = json_array(), *options = json_deep_copy(json_object_get(request, "options"));
         json_object_set_new(l->trees, key, json_string(root));
-        json_array_foreach(json_object_get(request, "include"), i, folder)
-        {
-            if (json_is_string(folder)) json_array_append_new(include, below(root, json_string_value(folder)));
-        }
-        json_object_set_new(request, "source", below(root, source));
+        for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
+        json_object_set_new(request, "source", below(root, c.source));
         json_object_set_new(request, "include", include);
         source_options_move(options, root);
         if (options) json_object_set_new(request, "options", options);
@@ -238,15 +176,16 @@ static void place_source(struct node_link *l, json_t *request)
     json_decref(what);
     free(key);
     free(root);
+    arena_release(&memory);
 }
 
 json_t *node_files_place(struct node_link *l, json_t *request)
 {
     if (l->shared) return request;
-    json_t *own = json_deep_copy(request); // the answer is held against the request as it was
+    json_t *own = json_deep_copy(request); // the answer is checked against the request as it was
     json_decref(request);
     place_source(l, own);
-    place_files(l, own);
+    place_files(l, own, false);
     return own;
 }
 
@@ -270,7 +209,7 @@ static char *found(struct node_link *l, const char *path, struct error *why)
 
 int node_files_found(struct node_link *l, json_t *answer, struct error *why)
 {
-    for (size_t i = 0; i < sizeof found_members / sizeof *found_members; i++) {
+    for (size_t i = 0; found_members[i]; i++) {
         const json_t *path = json_object_get(answer, found_members[i]);
         if (!json_is_string(path) || !json_string_length(path)) continue;
         char *here = found(l, json_string_value(path), why);

@@ -17,9 +17,9 @@ extern char **environ;
 static void log_text(void *link, const char *text)
 {
     const struct node_link *l = link;
-    if (!l->settings->log || !*text) return;
+    if (!l->settings->report || !*text) return;
     char *line = text_format("node %s: %s", l->name, text);
-    l->settings->log(l->settings->user, line);
+    l->settings->report(l->settings->user, false, line);
     free(line);
 }
 
@@ -39,17 +39,6 @@ int node_link_start(struct node_link *l, char *const argv[], struct error *err)
     l->unnamed = 0;
     l->words = l->banner = (struct child_output){0};
     return 0;
-}
-
-// At most NODE_LINK_POLLED.
-static int poll_link(const struct node_link *l, struct pollfd *p)
-{
-    int n = 0;
-    if (l->state == LINK_DOWN) return 0;
-    p[n++] = (struct pollfd){.fd = l->child.from, .events = POLLIN};
-    if (l->child.errors >= 0) p[n++] = (struct pollfd){.fd = l->child.errors, .events = POLLIN};
-    if (frame_pending(&l->out)) p[n++] = (struct pollfd){.fd = l->child.to, .events = POLLOUT};
-    return n;
 }
 
 const char *node_link_why(const struct node_link *l)
@@ -173,7 +162,7 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
 {
     for (size_t i = 0; i < l->channel_count; i++)
         if (l->channels[i]->number == number) return l->channels[i];
-    return NULL; // it was closed; what still comes of it is of no interest
+    return NULL; // it was closed; the rest of its bytes is ignored
 }
 
 // A file counts when all of it is here.
@@ -308,26 +297,24 @@ void node_link_io(struct node_link *l)
 void node_links_wait(const struct node_links *links, struct pollfd *others, int count, int milliseconds)
 {
     size_t link_count = links ? links->count : 0;
-    struct pollfd *p = memory_new((size_t)count + NODE_LINK_POLLED * link_count, sizeof *p);
+    struct pollfd *p = memory_new((size_t)count + CHILD_POLLED * link_count, sizeof *p);
     int n = count;
     if (count) memcpy(p, others, (size_t)count * sizeof *p);
-    for (size_t i = 0; i < link_count; i++) n += poll_link(links->list[i], p + n);
+    for (size_t i = 0; i < link_count; i++) {
+        const struct node_link *l = links->list[i];
+        if (l->state != LINK_DOWN) n += child_poll(&l->child, true, frame_pending(&l->out), p + n);
+    }
     poll(p, (nfds_t)n, milliseconds);
     if (count) memcpy(others, p, (size_t)count * sizeof *p);
     free(p);
     for (size_t i = 0; i < link_count; i++) node_link_io(links->list[i]);
 }
 
-void node_link_end(struct node_link *l)
-{
-    child_close(&l->child.to);
-}
-
 void node_link_end_wait(struct node_link *l, double limit)
 {
     int status;
     while (l->state != LINK_DOWN && l->child.pid && clock_now() < limit && !child_ended(&l->child, &status)) {
-        char ignored[4096]; // what it still has to say must not keep it
+        char ignored[4096]; // a full pipe must not keep it from ending
         while (read(l->child.from, ignored, sizeof ignored) > 0) {
         }
         usleep(1000);
@@ -363,9 +350,14 @@ struct node_channel *node_link_open(struct node_link *l, char *const argv[], str
     return c;
 }
 
+void node_channel_put(struct node_channel *c, enum frame_type type, const void *bytes, size_t size)
+{
+    if (!c->ended && !c->lost) frame_put(&c->link->out, type, c->number, bytes, size);
+}
+
 void node_link_close(struct node_link *l, struct node_channel *c)
 {
-    if (!c->ended && !c->lost) frame_put(&l->out, FRAME_KILL, c->number, NULL, 0);
+    node_channel_put(c, FRAME_KILL, NULL, 0);
     for (size_t i = 0; i < l->channel_count; i++) {
         if (l->channels[i] != c) continue;
         l->channels[i] = l->channels[--l->channel_count];
@@ -374,14 +366,4 @@ void node_link_close(struct node_link *l, struct node_channel *c)
     byte_queue_release(&c->output);
     byte_queue_release(&c->errors);
     free(c);
-}
-
-void node_channel_send(struct node_channel *c, const char *bytes, size_t size)
-{
-    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_INPUT, c->number, bytes, size);
-}
-
-void node_channel_end_input(struct node_channel *c)
-{
-    if (!c->ended && !c->lost) frame_put(&c->link->out, FRAME_END_INPUT, c->number, NULL, 0);
 }

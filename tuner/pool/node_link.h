@@ -1,28 +1,21 @@
 // The driver's end of the pipe to a node's agent (tuner/node): started by a command prefix, spoken to in frames.
 // Workers of the node are channels of the link. A link that is silent for too long, or whose pipe ends, is down, and
-// all its channels are lost at once; whether it is started again is its owner's matter.
+// all its channels are lost at once. Its owner decides whether it is started again.
 #ifndef SWEETSPOT_NODE_LINK_H
 #define SWEETSPOT_NODE_LINK_H
 
-#include <poll.h>
-
-#include "tuner/base/child_output.h"
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
-#include "tuner/node/node_identity.h"
 
-enum {
-    NODE_LINK_POLLED = 3,
-    NODE_OUTPUT_MOST = 256 << 20, // bytes from all workers of a node that wait to be a whole line
-};
+enum { NODE_OUTPUT_MOST = 256 << 20 }; // bytes from all workers of a node that wait to be a whole line
 
-// What all links of a run share.
+// Shared by all links of a run.
 struct node_link_settings {
     double heartbeat, timeout, greeting; // s between beats, of silence, until the agent's first word
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's
     size_t probe_count;
     char *keep; // folder for files that nodes send
-    void (*log)(void *user, const char *text);
+    void (*report)(void *user, bool shown, const char *text);
     void *user;
 };
 
@@ -56,13 +49,13 @@ struct node_link {
     size_t unnamed;  // files that came and that no answer has named since
     struct node_arrival arrival;
     char *arriving;             // its path there
-    struct child_output words;  // on stderr, of what stands before the agent
+    struct child_output words;  // on stderr, of the command that starts the agent
     struct child_output banner; // before the greeting
     size_t channel_count;
     struct node_channel **channels;
     uint32_t next_channel;
     char *why;    // it is down
-    bool refused; // trying again is useless: another program, a full disk
+    bool refused; // starting it again is useless: another program, a full disk
 };
 
 struct node_links {
@@ -72,23 +65,20 @@ struct node_links {
 
 // Runs a command whose last word is the agent. What argv[0] writes before the agent's greeting is skipped, and logged.
 int node_link_start(struct node_link *, char *const argv[], struct error *);
-void node_link_io(
-    struct node_link *); // reads and writes what is possible, keeps the time; `state` says what came of it
+void node_link_io(struct node_link *); // reads and writes what is possible, keeps the time, and sets `state`
 const char *node_link_why(const struct node_link *); // it is down
 // Takes the link down, for this reason.
 void node_link_stop(struct node_link *, bool refused, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// Ends its agent in order: it is told by the end of the pipe, and has until `limit` (clock_now) to end its workers.
-void node_link_end(struct node_link *);
+// Its agent was told to end, by the end of the pipe, and has until `limit` (clock_now) to end its workers.
 void node_link_end_wait(struct node_link *, double limit);
 void node_link_release(struct node_link *);
 
 // A worker there, of which argv[0] is a name. NULL with a message when the link is not up.
 struct node_channel *node_link_open(struct node_link *, char *const argv[], struct error *);
 void node_link_close(struct node_link *, struct node_channel *); // kills the worker if there still is one
-void node_channel_send(struct node_channel *, const char *bytes, size_t size);
-void node_channel_end_input(struct node_channel *);
+void node_channel_put(struct node_channel *, enum frame_type, const void *bytes, size_t size);
 
-// Waits until one of them, or of the others' descriptors, has something to say, and sees to all links (NULL: there is
+// Waits until one of them, or of the others' descriptors, can be read or written, and serves all links (NULL: there is
 // none).
 void node_links_wait(const struct node_links *, struct pollfd *others, int count, int milliseconds);
 

@@ -1,5 +1,5 @@
-// See pool_nodes.h.
-#include "tuner/pool/pool_nodes.h"
+// The nodes of a pool: see pool_slots.h.
+#include "tuner/pool/pool_slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
-#include "tuner/pool/pool_spec.h"
 
 enum {
     TRIES_MOST = 8,   // of a node in a row
@@ -79,7 +78,7 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
     p->link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
                                                    .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
                                                    .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
-                                                   .log = p->settings.log,
+                                                   .report = p->settings.report,
                                                    .user = p->settings.user};
     p->reread = clock_now() + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     int failed = node_specs_read(&specs, p->settings.nodes, err);
@@ -94,7 +93,7 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
 void pool_nodes_release(struct worker_pool *p)
 {
     double limit = clock_now() + end_timeout;
-    for (size_t i = 0; i < p->node_count; i++) node_link_end(&p->nodes[i]->link);
+    for (size_t i = 0; i < p->node_count; i++) child_close(&p->nodes[i]->link.child.to);
     for (size_t i = 0; i < p->node_count; i++) {
         node_link_end_wait(&p->nodes[i]->link, limit);
         node_link_release(&p->nodes[i]->link);
@@ -124,39 +123,41 @@ const char *pool_node_name(const struct worker_pool *p, size_t node)
     return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
 }
 
-static const char *node_aside(const struct worker_pool *p, size_t node)
+static const char other_compiler[] = "it does not compile as the others do";
+
+static const char *node_disabled(const struct worker_pool *p, size_t node)
 {
-    return node != POOL_HERE && p->nodes[node]->aside ? node_link_why(&p->nodes[node]->link) : NULL;
+    return node != POOL_HERE && p->nodes[node]->disabled ? node_link_why(&p->nodes[node]->link) : NULL;
 }
 
-const char *pool_gpu_aside(const struct worker_pool *p, size_t gpu)
+const char *pool_gpu_disabled(const struct worker_pool *p, size_t gpu)
 {
-    const struct gpu_slot *slot = &p->gpus[gpu];
-    return slot->aside ? slot->aside_why : node_aside(p, slot->node);
+    const struct pool_slot *slot = &p->gpus[gpu];
+    return slot->disabled ? slot->disabled : node_disabled(p, slot->node);
 }
 
-const char *pool_compiler_aside(const struct worker_pool *p, size_t compiler)
+const char *pool_compiler_disabled(const struct worker_pool *p, size_t compiler)
 {
     size_t node = p->compilers[compiler].node;
     bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
-    return refused ? "it does not compile as the others do" : node_aside(p, node);
+    return refused ? other_compiler : node_disabled(p, node);
 }
 
 void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
 {
     struct pool_node *n = p->nodes[node];
-    if (n->aside) return;
-    n->aside = true;
+    if (n->disabled) return;
+    n->disabled = true;
     n->began = false;
     node_link_stop(&n->link, true, "%s", why);
-    pool_say(p, "node %s is disabled: %s", n->spec.name, why);
+    pool_report(&p->settings, true, "node %s is disabled: %s", n->spec.name, why);
 }
 
 void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *event)
 {
     if (node == POOL_HERE) return;
     event->outside = true;
-    pool_log(p, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
+    pool_report(&p->settings, false, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
     if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
     event->node = true;
     pool_node_disable(p, node, event->why.message);
@@ -169,7 +170,12 @@ static void start(struct worker_pool *p, struct pool_node *n)
     if (!node_link_start(&n->link, n->spec.command, &err)) return;
     free(n->link.why);
     n->link.why = text_copy(err.message);
-    pool_log(p, "node %s: %s", n->spec.name, err.message);
+    pool_report(&p->settings, false, "node %s: %s", n->spec.name, err.message);
+}
+
+static void add_gpu(struct worker_pool *p, size_t node, const char *device)
+{
+    pool_add_gpu(p, node, text_format("%s gpu %s", p->nodes[node]->spec.name, device), text_copy(device));
 }
 
 static void join(struct worker_pool *p, size_t node)
@@ -178,12 +184,10 @@ static void join(struct worker_pool *p, size_t node)
     int64_t cores = n->spec.cores >= 0 ? n->spec.cores : n->link.identity.cores;
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
-    for (size_t i = 0; i < n->spec.gpu_count; i++)
-        pool_add_gpu(p, node, &n->link, text_format("%s gpu %s", n->spec.name, n->spec.gpus[i]),
-                     text_copy(n->spec.gpus[i]));
-    if (!n->spec.gpus_known) pool_add_gpu(p, node, &n->link, text_format("%s gpu 0", n->spec.name), text_copy("0"));
+    for (size_t i = 0; i < n->spec.gpu_count; i++) add_gpu(p, node, n->spec.gpus[i]);
+    if (!n->spec.gpus_known) add_gpu(p, node, "0");
     for (int64_t i = 0; i < cores; i++)
-        pool_add_compiler(p, node, &n->link, text_format("%s compiler %lld", n->spec.name, (long long)i));
+        pool_add_compiler(p, node, text_format("%s compiler %lld", n->spec.name, (long long)i));
 }
 
 // Its agent has ended, or was never there.
@@ -202,7 +206,7 @@ static void see_to_end(struct worker_pool *p, size_t node, double now)
     }
     double delay = fmin(longest_delay, ldexp(first_delay, n->failures - 1));
     n->again = now + delay;
-    pool_say(p, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
+    pool_report(&p->settings, true, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
 }
 
 // Before a node gets anything to compile, one of its compilers says what it is.
@@ -212,30 +216,25 @@ static void greet_compiler(struct worker_pool *p, size_t node)
     struct error err;
     if (n->compilers != COMPILERS_UNKNOWN || !p->compiler) return;
     for (size_t i = 0; i < p->compiler_count; i++) {
-        struct compile_slot *slot = &p->compilers[i];
+        struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
-        if (slot->busy || pool_start_compiler(p, i, &err)) return; // the end of its node is on its way
-        slot->busy = slot->greeting = true;
-        slot->stopped = 0;
-        slot->deadline = clock_now() + POOL_HELLO_TIMEOUT;
-        json_decref(slot->request);
-        slot->request = pool_compiler_hello(p);
-        slot->id = worker_send(&slot->worker, json_incref(slot->request));
+        if (slot->queued || slot_start(p, slot, &err)) return; // its node is about to go down
+        slot->greeting = true;
+        slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
     }
 }
 
-bool pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
+void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
 {
     struct pool_node *n = p->nodes[node];
     const char *compiler = json_get_string(hello, "compiler", NULL);
     bool same = compiler && !strcmp(compiler, p->compiler);
     n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
     if (!same)
-        pool_say(p, "node %s does not compile: it has %s, the run has %s", n->spec.name,
-                 compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
-    return same;
+        pool_report(&p->settings, true, "node %s does not compile: it has %s, the run has %s", n->spec.name,
+                    compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
 }
 
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
@@ -243,7 +242,8 @@ void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
     struct pool_node *n = p->nodes[node];
     n->compilers =
         (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
-    if (n->compilers == COMPILERS_REFUSED) pool_say(p, "node %s does not compile: %s", n->spec.name, why);
+    if (n->compilers == COMPILERS_REFUSED)
+        pool_report(&p->settings, true, "node %s does not compile: %s", n->spec.name, why);
 }
 
 void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello)
@@ -254,52 +254,49 @@ void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello
     p->nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
 }
 
-// Slots for those that its first GPU's worker has told of.
+// Slots for the GPUs that its first GPU's worker has counted.
 static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
-    for (int64_t i = 1; i < n->gpus; i++)
-        pool_add_gpu(p, node, &n->link, text_format("%s gpu %lld", n->spec.name, (long long)i),
-                     text_format("%lld", (long long)i));
+    for (int64_t i = 1; i < n->gpus; i++) {
+        char device[32];
+        snprintf(device, sizeof device, "%" PRId64, i);
+        add_gpu(p, node, device);
+    }
     if (n->gpus) n->spec.gpus_known = true;
 }
 
-bool pool_gpu_is_wanted(struct worker_pool *p, size_t gpu, const json_t *hello)
-{
-    const char *model = p->settings.nodes ? p->settings.nodes->model : NULL,
-               *name = json_get_string(json_object_get(hello, "device"), "name", "?");
-    if (!model || strcasestr(name, model)) return true;
-    pool_node_count_gpus(p, gpu, hello); // others of its node may be
-    char *why = text_format("it is a %s, and --gpu-model is '%s'", name, model);
-    pool_gpu_disable(p, gpu, why);
-    free(why);
-    return false;
-}
-
-const struct gpu_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
+const struct pool_slot *pool_gpu_twin(const struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const char *uuid = json_get_string(json_object_get(hello, "device"), "uuid", "");
     for (size_t i = 0; i < p->gpu_count && *uuid && !p->replay; i++) {
-        const struct gpu_slot *slot = &p->gpus[i];
-        if (i != gpu && !slot->aside && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
+        const struct pool_slot *slot = &p->gpus[i];
+        if (i != gpu && !slot->disabled && worker_running(&slot->worker) && slot->uuid && !strcmp(slot->uuid, uuid))
             return slot;
     }
     return NULL;
 }
 
-bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
+// Why a GPU cannot be used in this run; NULL: it can. malloc'ed.
+static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     const json_t *device = json_object_get(hello, "device");
-    const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", "");
-    if (!pool_gpu_is_wanted(p, gpu, hello)) return true;
-    if (p->gpus[gpu].node == POOL_HERE) return false;
-    const struct gpu_slot *twin = pool_gpu_twin(p, gpu, hello);
-    bool same = !strcmp(name, p->device_name) && !strcmp(driver, p->driver);
-    if (same && !twin) return false;
-    pool_node_count_gpus(p, gpu, hello);
-    char *why = same ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid)
-                     : text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
-                                   p->device_name, p->driver);
+    const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", ""),
+               *model = p->settings.nodes ? p->settings.nodes->model : NULL;
+    if (model && !strcasestr(name, model)) return text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    if (p->gpus[gpu].node == POOL_HERE || !p->device_name) return NULL; // it is the first one
+    if (strcmp(name, p->device_name) != 0 || strcmp(driver, p->driver) != 0)
+        return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
+                           p->driver);
+    const struct pool_slot *twin = pool_gpu_twin(p, gpu, hello);
+    return twin ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid) : NULL;
+}
+
+bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
+{
+    char *why = unfit(p, gpu, hello);
+    if (!why) return false;
+    pool_node_count_gpus(p, gpu, hello); // others of its node may be used
     pool_gpu_disable(p, gpu, why);
     free(why);
     return true;
@@ -324,7 +321,7 @@ char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
 
 json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
-    const struct gpu_slot *slot = &p->gpus[gpu];
+    const struct pool_slot *slot = &p->gpus[gpu];
     char *host = pool_gpu_host(p, gpu);
     json_t *identity =
         json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
@@ -340,28 +337,27 @@ double pool_timeout(void)
 
 void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
 {
-    struct gpu_slot *slot = &p->gpus[gpu];
-    pool_forget_gpu(slot);
-    if (!slot->aside) {
-        pool_say(p, "%s is disabled: %s", slot->name, why);
-        slot->aside_why = text_copy(why);
+    struct pool_slot *slot = &p->gpus[gpu];
+    slot_stop(slot);
+    if (!slot->disabled) {
+        pool_report(&p->settings, true, "%s is disabled: %s", slot->name, why);
+        slot->disabled = text_copy(why);
     }
-    slot->aside = true;
 }
 
 static void serve(struct worker_pool *p, size_t node, double now)
 {
     struct pool_node *n = p->nodes[node];
-    if (n->aside) return;
+    if (n->disabled) return;
     if (n->began && n->link.state == LINK_DOWN) see_to_end(p, node, now);
-    if (!n->aside && n->listed && !n->began && now >= n->again) start(p, n);
+    if (!n->disabled && n->listed && !n->began && now >= n->again) start(p, n);
     if (n->link.state != LINK_UP) return;
     if (n->up <= 0) {
         n->up = now;
         bool alias = strcmp(n->spec.name, n->link.identity.host) != 0;
-        pool_say(p, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
-                 alias ? n->link.identity.host : "", n->link.identity.cores,
-                 n->link.shared ? "" : "; files are sent to it");
+        pool_report(&p->settings, true, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
+                    alias ? n->link.identity.host : "", n->link.identity.cores,
+                    n->link.shared ? "" : "; files are sent to it");
     }
     if (!n->joined) join(p, node);
     if (!n->spec.gpus_known && n->gpus) add_counted_gpus(p, node);
@@ -391,33 +387,33 @@ static void read_list_again(struct worker_pool *p, double now)
     if (now < p->reread) return;
     p->reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     if (node_specs_read(&specs, p->settings.nodes, &err)) {
-        pool_log(p, "the list of nodes cannot be read again: %s", err.message);
+        pool_report(&p->settings, false, "the list of nodes cannot be read again: %s", err.message);
         node_specs_release(&specs);
         return;
     }
     for (size_t i = 0; i < p->node_count; i++) p->nodes[i]->listed = false;
     for (size_t i = 0; i < specs.count; i++) {
-        struct pool_node *n = find(p, specs.list[i].name);
-        if (n) {
-            n->listed = true;
-            if (!same_command(&n->spec, &specs.list[i])) { // a new one under an old name: it gets its chances
-                char **old = n->spec.command;
-                n->spec.command = specs.list[i].command;
-                specs.list[i].command = old;
-                n->aside = false;
-                n->failures = 0;
-                n->again = 0;
-                if (n->began) node_link_stop(&n->link, false, "its command has changed");
-            }
-        } else {
-            pool_log(p, "node %s is new in the list", specs.list[i].name);
-            add_node(p, &specs.list[i]);
+        struct node_spec *spec = &specs.list[i];
+        struct pool_node *n = find(p, spec->name);
+        if (!n) {
+            pool_report(&p->settings, false, "node %s is new in the list", spec->name);
+            add_node(p, spec);
+            continue;
         }
+        n->listed = true;
+        if (same_command(&n->spec, spec)) continue;
+        char **old = n->spec.command; // a new node under an old name: it gets all its tries
+        n->spec.command = spec->command;
+        spec->command = old;
+        n->disabled = false;
+        n->failures = 0;
+        n->again = 0;
+        if (n->began) node_link_stop(&n->link, false, "its command has changed");
     }
     for (size_t i = 0; i < p->node_count; i++) {
         struct pool_node *n = p->nodes[i];
         if (n->listed || !n->began) continue;
-        pool_say(p, "node %s leaves: it is not in the list any more", n->spec.name);
+        pool_report(&p->settings, true, "node %s leaves: it is not in the list any more", n->spec.name);
         node_link_stop(&n->link, false, "it is not in the list any more");
         n->failures = 0;
     }
@@ -433,41 +429,33 @@ void pool_nodes_serve(struct worker_pool *p)
 }
 
 // Why a node has no GPU for the run, or no compiler. NULL: it has, or may have.
-static const char *lacks_gpu(const struct worker_pool *p, size_t node)
+static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
     const struct pool_node *n = p->nodes[node];
-    if (n->aside) return node_link_why(&n->link);
-    for (size_t i = 0; i < p->gpu_count; i++)
-        if (p->gpus[i].node == node && !p->gpus[i].aside) return NULL;
-    return n->joined ? "no GPU that can be used" : NULL;
-}
-
-static const char *lacks_compiler(const struct worker_pool *p, size_t node)
-{
-    const struct pool_node *n = p->nodes[node];
-    if (n->aside) return node_link_why(&n->link);
-    if (n->compilers == COMPILERS_REFUSED) return "it does not compile as the others do";
-    for (size_t i = 0; i < p->compiler_count; i++)
-        if (p->compilers[i].node == node) return NULL;
-    return n->joined ? "no cores" : NULL;
+    const struct pool_slot *slots = compiler ? p->compilers : p->gpus;
+    size_t count = compiler ? p->compiler_count : p->gpu_count;
+    if (n->disabled) return node_link_why(&n->link);
+    if (compiler && n->compilers == COMPILERS_REFUSED) return other_compiler;
+    for (size_t i = 0; i < count; i++)
+        if (slots[i].node == node && !slots[i].disabled) return NULL;
+    return !n->joined ? NULL : compiler ? "no cores" : "no GPU that can be used";
 }
 
 // True where all nodes lack it.
-static bool all_lack(const struct worker_pool *p, const char *(*lack)(const struct worker_pool *, size_t),
-                     const char *what, struct error *why)
+static bool all_lack(const struct worker_pool *p, bool compiler, struct error *why)
 {
     struct text all = {0};
     size_t i = 0;
-    for (const char *one; i < p->node_count && (one = lack(p, i)); i++)
+    for (const char *one; i < p->node_count && (one = lack(p, i, compiler)); i++)
         text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
-    if (i == p->node_count) error_set(why, "%s: %s", what, all.text);
+    if (i == p->node_count) error_set(why, "no usable %s: %s", compiler ? "compiler" : "GPU", all.text);
     free(all.text);
     return i == p->node_count;
 }
 
 bool pool_nodes_unusable(const struct worker_pool *p, struct error *why)
 {
-    return all_lack(p, lacks_gpu, "no usable GPU", why) || all_lack(p, lacks_compiler, "no usable compiler", why);
+    return all_lack(p, false, why) || all_lack(p, true, why);
 }
 
 bool pool_nodes_give_up(const struct worker_pool *p, const char *missing, double *since, struct error *why)

@@ -6,8 +6,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
-#include "tuner/pool/pool_nodes.h"
+#include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
 // "0,2": one GPU worker each.
@@ -20,7 +21,7 @@ static int read_device_list(struct worker_pool *p, struct error *err)
         if (end == at || errno || index < 0 || (*end && *end != ','))
             return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'",
                              p->settings.device);
-        pool_add_gpu(p, POOL_HERE, NULL, text_format("gpu %ld", index), text_format("%ld", index));
+        pool_add_gpu(p, POOL_HERE, text_format("gpu %ld", index), text_format("%ld", index));
         if (!*end) return 0;
         at = end;
     }
@@ -48,42 +49,41 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     if (p->settings.nodes) return pool_nodes_open(p, err);
     int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
     if (p->replay)
-        pool_add_gpu(p, POOL_HERE, NULL, text_copy("replay"), NULL);
+        pool_add_gpu(p, POOL_HERE, text_copy("replay"), NULL);
     else if (read_device_list(p, err))
         return -1;
     compilers = p->replay || compilers < 1 ? 1 : compilers;
-    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, NULL, text_format("compiler %" PRId64, i));
+    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, text_format("compiler %" PRId64, i));
     return 0;
 }
 
-// What the first workers say of themselves, if they are of this build. One that dies meanwhile is started again.
-static json_t *greet(struct worker_pool *p, struct worker *w, bool gpu, struct error *err)
+// What a worker says of itself, if it is of this build. One that dies meanwhile is started again.
+static json_t *greet(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
+    struct worker *w = &slot->worker;
     json_t *hello = NULL;
     w->failure = WORKER_DIED;
     for (int i = 0; i < POOL_FAILED_STARTS && !hello && w->failure == WORKER_DIED;
          i += pool_start_weight(worker_ended_from_outside(w))) {
-        if (!worker_running(w) &&
-            (gpu ? pool_start_gpu(p, p->first_gpu, err) : pool_start_compiler(p, p->first_compiler, err)))
-            return NULL;
-        hello = gpu ? worker_wait(w, p->gpus[p->first_gpu].setup_id, POOL_HELLO_TIMEOUT, err)
-                    : worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err);
+        if (!worker_running(w) && slot_start(p, slot, err)) return NULL;
+        hello = slot->compiles ? worker_ask(w, pool_compiler_hello(p), POOL_HELLO_TIMEOUT, err)
+                               : worker_wait(w, slot->setup_id, POOL_HELLO_TIMEOUT, err);
         if (!hello || !greeting_check(hello, err)) continue;
-        error_prefix(err, "%s", gpu ? p->gpu_program : p->compile_program);
+        error_prefix(err, "%s", slot->compiles ? p->compile_program : p->gpu_program);
         json_decref(hello);
         hello = NULL;
     }
     return hello;
 }
 
-static json_t *greet_gpu(struct worker_pool *p, struct error *err)
+static struct pool_slot *first_gpu(struct worker_pool *p)
 {
-    return greet(p, &p->gpus[p->first_gpu].worker, true, err);
+    return &p->gpus[p->first_gpu];
 }
 
 static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
-    json_t *hello = greet(p, &p->compilers[p->first_compiler].worker, false, err);
+    json_t *hello = greet(p, &p->compilers[p->first_compiler], err);
     if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
     error_set(err, "the job is compiled by nvcc: %s",
               json_get_string(hello, "reason", "the compiler does not know it"));
@@ -132,9 +132,9 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
             }
             continue;
         }
-        json_t *hello = greet_gpu(p, &why);
+        json_t *hello = greet(p, first_gpu(p), &why);
         if (json_object_get(hello, "device")) {
-            if (pool_gpu_is_wanted(p, gpu, hello)) p->hello = hello;
+            if (!pool_gpu_differs(p, gpu, hello)) p->hello = hello;
         } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
             pool_gpu_disable(p, gpu, hello ? no_device(hello) : why.message);
         }
@@ -146,11 +146,11 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
 static int meet(struct worker_pool *p, struct error *err)
 {
     if (p->settings.nodes) return meet_nodes(p, err);
-    if (pool_start_compiler(p, 0, err) || pool_start_gpu(p, 0, err)) return -1; // at the same time
+    if (slot_start(p, &p->compilers[0], err) || slot_start(p, first_gpu(p), err)) return -1; // at the same time
     p->compiler_hello = greet_compiler(p, err);
     if (!p->compiler_hello) return -1;
     p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
-    p->hello = greet_gpu(p, err);
+    p->hello = greet(p, first_gpu(p), err);
     if (!p->hello) return -1;
     if (json_object_get(p->hello, "device")) return 0;
     return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->hello));
@@ -165,7 +165,12 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->device_name = json_get_string(device, "name", "?");
     p->arch = json_get_string(device, "arch", "?");
     p->driver = json_get_string(device, "driver", "");
-    pool_set_uuid(&p->gpus[p->first_gpu], device);
+    const json_t *counters = json_object_get(p->hello, "counters");
+    if (!json_get_bool(counters, "available", false))
+        p->no_counters = json_get_string(counters, "reason", "unknown reason");
+    p->recorded = json_object_get(p->hello, "recorded");
+    p->recording = json_object_get(p->hello, "recording");
+    slot_set_uuid(first_gpu(p), device);
     p->limits = device_limits_h200;
     if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
@@ -200,7 +205,82 @@ json_t *pool_ask_compiler(struct worker_pool *p, json_t *request, double seconds
 
 json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, struct error *err)
 {
-    return worker_ask(&p->gpus[p->first_gpu].worker, request, seconds, err);
+    return worker_ask(&first_gpu(p)->worker, request, seconds, err);
+}
+
+struct question {
+    json_t *request, *answer;
+    bool sent;
+    int ended; // how often its compiler was ended from outside
+};
+
+// Takes the compilers' answers. A request whose compiler was ended from outside is sent again, ENDED_MOST times, one
+// whose node was lost as often as it takes.
+static int take_answers(struct worker_pool *p, struct question *questions, size_t *left, size_t *which,
+                        struct error *err)
+{
+    pool_poll_stops(p, clock_now());
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct pool_event event = {0};
+        struct question *q = &questions[p->compilers[i].question];
+        if (!pool_next_of_compiler(p, i, clock_now(), &event)) continue;
+        if (event.kind == POOL_COMPILER_ANSWER) {
+            q->answer = event.answer;
+            --*left;
+        } else if (event.busy && (event.node || (event.outside && q->ended++ < ENDED_MOST))) {
+            q->sent = false;
+        } else if (event.busy || event.kind == POOL_FAILED) {
+            *which = (size_t)(q - questions);
+            *err = event.why;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int send_next(struct worker_pool *p, size_t compiler, struct question *questions, size_t count, double seconds,
+                     size_t *which, struct error *err)
+{
+    struct pool_slot *slot = &p->compilers[compiler];
+    size_t next = 0;
+    while (next < count && questions[next].sent) next++;
+    if (next == count || slot->queued || !pool_compiler_usable(p, compiler)) return 0;
+    *which = slot->question = next;
+    questions[next].sent = true;
+    if (!pool_send_compiler(p, compiler, json_incref(questions[next].request), seconds, err)) return 0;
+    if (slot->node == POOL_HERE) return -1;
+    questions[next].sent = false; // its node is lost
+    return 0;
+}
+
+int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
+                       size_t *which, struct error *err)
+{
+    struct question *questions = memory_new(count, sizeof *questions);
+    size_t left = count;
+    double alone = 0;
+    int failed = 0;
+    for (size_t i = 0; i < count; i++) questions[i].request = requests[i];
+    while (left && !failed) {
+        for (size_t i = 0; i < p->compiler_count && !failed; i++)
+            failed = send_next(p, i, questions, count, seconds, which, err);
+        if (!failed) pool_wait(p, false, 100); // slots may be added
+        if (!failed) failed = take_answers(p, questions, &left, which, err);
+        if (pool_has_compiler(p)) alone = 0;
+        if (!failed && left && p->node_count)
+            failed =
+                pool_has_compiler(p) ? pool_nodes_unusable(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
+        if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
+    }
+    for (size_t i = 0; i < p->compiler_count && failed; i++)
+        if (p->compilers[i].queued) slot_stop(&p->compilers[i]);
+    for (size_t i = 0; i < count; i++) {
+        json_decref(requests[i]);
+        answers[i] = failed ? NULL : questions[i].answer;
+        if (failed) json_decref(questions[i].answer);
+    }
+    free(questions);
+    return failed;
 }
 
 // Where the first GPU's node is lost, another GPU takes its place.
@@ -222,15 +302,15 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
 // Hands the job to the first GPU worker. One that dies meanwhile is started again.
 static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
-    struct gpu_slot *slot = NULL;
+    struct pool_slot *slot = NULL;
     *answer = NULL;
     for (int failed = 0; failed < POOL_FAILED_STARTS && !*answer;) {
         if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
-        slot = &p->gpus[p->first_gpu];
-        json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
+        slot = first_gpu(p);
+        json_t *hello = worker_running(&slot->worker) ? NULL : greet(p, first_gpu(p), err);
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
-        if (hello && !other) pool_set_uuid(slot, json_object_get(hello, "device"));
+        if (hello && !other) slot_set_uuid(slot, json_object_get(hello, "device"));
         json_decref(hello);
         if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // it was not tried
         failed += other || !worker_running(&slot->worker) ? pool_start_weight(false) : 0;
@@ -260,7 +340,7 @@ int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct 
 int pool_set_up_again(struct worker_pool *p, struct error *err)
 {
     json_t *answer;
-    worker_kill(&p->gpus[p->first_gpu].worker);
+    worker_kill(&first_gpu(p)->worker);
     int status = set_up(p, &answer, err);
     json_decref(answer);
     return status;

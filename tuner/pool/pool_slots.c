@@ -9,11 +9,7 @@
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
-    const struct pool_settings *s = user;
-    if (!s->log) return;
-    char *text = text_format("%s: %s", w->name, line);
-    s->log(s->user, text);
-    free(text);
+    pool_report(user, false, "%s: %s", w->name, line);
 }
 
 static void on_progress(void *user, const struct worker *w, const char *what, double share)
@@ -22,89 +18,60 @@ static void on_progress(void *user, const struct worker *w, const char *what, do
     if (s->progress) s->progress(s->user, w->name, what, share);
 }
 
-static void tell(const struct worker_pool *p, void (*to)(void *, const char *), const char *format, va_list args)
+void pool_report(const struct pool_settings *s, bool shown, const char *format, ...)
 {
-    if (!to) return;
+    va_list args;
+    if (!s->report) return;
+    va_start(args, format);
     char *text = text_format_list(format, args);
-    to(p->settings.user, text);
+    va_end(args);
+    s->report(s->user, shown, text);
     free(text);
 }
 
-void pool_log(const struct worker_pool *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(p, p->settings.log, format, args);
-    va_end(args);
-}
-
-void pool_say(const struct worker_pool *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(p, p->settings.say, format, args);
-    va_end(args);
-}
-
-static struct worker new_worker(struct worker_pool *p, struct node_link *link)
+static struct pool_slot new_slot(struct worker_pool *p, size_t node, char *name)
 {
     struct worker w = WORKER_NONE;
-    w.link = link;
+    w.link = node == POOL_HERE ? NULL : &p->nodes[node]->link;
     w.links = &p->links;
     w.chatter = on_chatter;
     w.progress = on_progress;
     w.chatter_user = &p->settings;
-    return w;
+    return (struct pool_slot){.worker = w, .node = node, .name = name};
 }
 
-void pool_add_gpu(struct worker_pool *p, size_t node, struct node_link *link, char *name, char *device)
+void pool_add_gpu(struct worker_pool *p, size_t node, char *name, char *device)
 {
-    memory_add(p->gpus, p->gpu_count) =
-        (struct gpu_slot){.worker = new_worker(p, link), .node = node, .name = name, .device = device};
+    memory_add(p->gpus, p->gpu_count) = new_slot(p, node, name);
+    p->gpus[p->gpu_count - 1].device = device;
 }
 
-void pool_add_compiler(struct worker_pool *p, size_t node, struct node_link *link, char *name)
+void pool_add_compiler(struct worker_pool *p, size_t node, char *name)
 {
-    memory_add(p->compilers, p->compiler_count) =
-        (struct compile_slot){.worker = new_worker(p, link), .node = node, .name = name};
+    memory_add(p->compilers, p->compiler_count) = new_slot(p, node, name);
+    p->compilers[p->compiler_count - 1].compiles = true;
 }
 
-// The program and its first arguments: on a node by its name, with the node's path of the recording.
-static int start(struct worker_pool *p, struct worker *w, const char *name, const char *program, char *const path,
-                 const char *option, char *device, struct error *err)
+// The program: on a node by its name, with the node's path of the recording.
+int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
+    struct worker *w = &slot->worker;
     char *recording = !p->replay                             ? NULL
                       : w->link && w->link->state == LINK_UP ? node_files_path(w->link, p->replay_file)
                                                              : text_copy(p->replay_file);
-    char *first = w->link ? text_copy(program) : text_copy(path),
-         *second = recording ? recording : (char *)(uintptr_t)option;
-    char *argv[] = {first, second, second ? device : NULL, NULL};
-    int failed = worker_start(w, name, argv, err);
+    const char *program = p->replay ? "sweetspot-replay" : slot->compiles ? "sweetspot-compile" : "sweetspot-gpu";
+    char *first = w->link ? text_copy(program) : text_copy(slot->compiles ? p->compile_program : p->gpu_program);
+    bool takes_device = !p->replay && !slot->compiles;
+    char *argv[] = {first, takes_device ? "--device" : recording, takes_device ? slot->device : NULL, NULL};
+    slot->dead = slot->ending = false;
+    while (slot->queued) slot_forget_head(slot);
+    int failed = worker_start(w, slot->name, argv, err);
     free(first);
     free(recording);
-    return failed;
-}
-
-int pool_start_compiler(struct worker_pool *p, size_t i, struct error *err)
-{
-    struct compile_slot *slot = &p->compilers[i];
-    slot->dead = false;
-    return start(p, &slot->worker, slot->name, p->replay ? "sweetspot-replay" : "sweetspot-compile", p->compile_program,
-                 NULL, NULL, err);
-}
-
-int pool_start_gpu(struct worker_pool *p, size_t i, struct error *err)
-{
-    struct gpu_slot *slot = &p->gpus[i];
-    slot->dead = slot->ending = false;
-    while (slot->queued) pool_forget_head(slot);
-    if (start(p, &slot->worker, slot->name, p->replay ? "sweetspot-replay" : "sweetspot-gpu", p->gpu_program,
-              "--device", p->replay ? NULL : slot->device, err))
-        return -1;
+    if (failed || slot->compiles) return failed;
     slot->state = GPU_HELLO;
     slot->stopped = 0;
-    slot->setup_id =
-        worker_send(&slot->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
+    slot->setup_id = worker_send(w, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
     slot->deadline = clock_now() + POOL_SETUP_TIMEOUT;
     return 0;
 }
@@ -114,46 +81,55 @@ json_t *pool_compiler_hello(const struct worker_pool *p)
     return json_pack("{s:s, s:s}", "op", "hello", "compiler", p->settings.nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
 }
 
-void pool_set_uuid(struct gpu_slot *slot, const json_t *device)
+void slot_set_uuid(struct pool_slot *slot, const json_t *device)
 {
     free(slot->uuid);
     slot->uuid = text_copy(json_get_string(device, "uuid", ""));
 }
 
-void pool_forget_head(struct gpu_slot *slot)
+void slot_send(struct pool_slot *slot, json_t *request, double seconds)
+{
+    json_incref(request);
+    memory_add(slot->queue, slot->queued) = (struct pool_sent){worker_send(&slot->worker, request), request, seconds};
+    if (slot->queued > 1) return;
+    slot->stopped = 0;
+    slot->deadline = clock_now() + seconds;
+}
+
+void slot_forget_head(struct pool_slot *slot)
 {
     json_decref(slot->queue[0].request);
     memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
     slot->begun = false;
 }
 
-void pool_forget_gpu(struct gpu_slot *slot)
+void slot_stop(struct pool_slot *slot)
 {
     worker_kill(&slot->worker);
+    while (slot->queued) slot_forget_head(slot);
     slot->state = GPU_DOWN;
-    while (slot->queued) pool_forget_head(slot);
     slot->at = 0;
-    slot->dead = slot->ending = false;
+    slot->dead = slot->ending = slot->greeting = false;
+}
+
+static void release(struct pool_slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        worker_release(&slots[i].worker);
+        while (slots[i].queued) slot_forget_head(&slots[i]);
+        free(slots[i].queue);
+        free(slots[i].name);
+        free(slots[i].device);
+        free(slots[i].uuid);
+        free(slots[i].disabled);
+    }
+    free(slots);
 }
 
 void pool_release_slots(struct worker_pool *p)
 {
-    for (size_t i = 0; i < p->gpu_count; i++) {
-        worker_release(&p->gpus[i].worker);
-        while (p->gpus[i].queued) pool_forget_head(&p->gpus[i]);
-        free(p->gpus[i].name);
-        free(p->gpus[i].device);
-        free(p->gpus[i].uuid);
-        free(p->gpus[i].aside_why);
-        free(p->gpus[i].queue);
-    }
-    for (size_t i = 0; i < p->compiler_count; i++) {
-        worker_release(&p->compilers[i].worker);
-        json_decref(p->compilers[i].request);
-        free(p->compilers[i].name);
-    }
-    free(p->gpus);
-    free(p->compilers);
+    release(p->gpus, p->gpu_count);
+    release(p->compilers, p->compiler_count);
 }
 
 int pool_refusal(const json_t *answer, struct error *err)

@@ -1,59 +1,292 @@
 // See pool_spec.h.
 #include "tuner/pool/pool_spec.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/pool/pool_file.h"
-#include "tuner/pool/pool_slurm.h"
+#include "tuner/base/run_program.h"
+#include "tuner/job/reader.h"
 
-// A kind of items: "ssh:host1,host2" is `ssh` with two, "slurm" one without any.
+enum {
+    MOST_OF_A_NODE = 4096,
+    MOST_ALIKE = 4096,
+    ANSWER_TIMEOUT = 5, // s, of Slurm's programs
+};
+
+static bool is_taken(const struct node_specs *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!strcmp(s->list[i].name, name)) return true;
+    return false;
+}
+
+// Adds a node. Of a name that is taken, the next gets a number after it.
+static struct node_spec *new_node(struct node_specs *s, const char *name)
+{
+    char *own = text_copy(name);
+    for (int i = 2; is_taken(s, own); i++) {
+        free(own);
+        own = text_format("%s-%d", name, i);
+    }
+    memory_add(s->list, s->count) = (struct node_spec){.name = own, .cores = -1};
+    return &s->list[s->count - 1];
+}
+
+static void add_word(struct node_spec *n, const char *word)
+{
+    size_t count = 0;
+    while (n->command && n->command[count]) count++;
+    n->command = memory_grow(n->command, count + 2, sizeof(char *));
+    n->command[count] = text_copy(word);
+    n->command[count + 1] = NULL;
+}
+
+// Words at the end of the command, up to a NULL.
+__attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
+{
+    va_list words;
+    const char *word;
+    va_start(words, n);
+    while ((word = va_arg(words, const char *))) add_word(n, word);
+    va_end(words);
+}
+
+// The agent with its options. `program`: its path there; NULL: as here, or the environment's.
+static void add_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
+{
+    char *own = program ? text_copy(program) : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node");
+    add_word(n, own);
+    free(own);
+    if (request->cache) add_words(n, "--cache", request->cache, NULL);
+    if (is_private) add_word(n, "--private");
+}
+
+void node_spec_release(struct node_spec *n)
+{
+    for (size_t i = 0; n->command && n->command[i]; i++) free(n->command[i]);
+    for (size_t i = 0; i < n->gpu_count; i++) free(n->gpus[i]);
+    free(n->command);
+    free(n->gpus);
+    free(n->name);
+    *n = (struct node_spec){0};
+}
+
+void node_specs_release(struct node_specs *s)
+{
+    for (size_t i = 0; i < s->count; i++) node_spec_release(&s->list[i]);
+    free(s->list);
+    *s = (struct node_specs){0};
+}
+
+// A file --------------------------------------------------------------------------------------------------------------
+
+static const char *const node_members[] = {"name", "command", "count", "gpus", "cores", "program", "private", NULL};
+
+static const char *text_member(struct reader *r, const struct node *group, const char *name)
+{
+    const struct node *n = node_member(group, name);
+    if (n && !node_is_string(n)) reader_mistake(r, n, "'%s' must be a text", name);
+    return n && node_is_string(n) ? node_string(n) : NULL;
+}
+
+static int64_t number_member(struct reader *r, const struct node *group, const char *name, int64_t low, int64_t high,
+                             int64_t fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    if (node_is_integer(n) && node_integer(n) >= low && node_integer(n) <= high) return node_integer(n);
+    reader_mistake(r, n, "'%s' must be an integer from %d to %d", name, (int)low, (int)high);
+    return fallback;
+}
+
+// "gpus": how many, or which.
+static void read_gpus(struct reader *r, const struct node *group, struct node_spec *out)
+{
+    const struct node *n = node_member(group, "gpus");
+    if (!n) return;
+    out->gpus_known = true;
+    if (!node_is_sequence(n)) {
+        int64_t count = number_member(r, group, "gpus", 0, MOST_OF_A_NODE, 0);
+        for (int64_t i = 0; i < count; i++) memory_add(out->gpus, out->gpu_count) = text_format("%lld", (long long)i);
+        return;
+    }
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *one = node_at(n, i);
+        if (node_is_integer(one) && node_integer(one) >= 0)
+            memory_add(out->gpus, out->gpu_count) = text_format("%lld", (long long)node_integer(one));
+        else
+            reader_mistake(r, one, "'gpus' must be numbers of GPUs");
+    }
+}
+
+static void read_node(struct reader *r, const struct node *group, const struct pool_request *request,
+                      struct node_specs *out)
+{
+    if (!node_is_group(group)) {
+        reader_mistake(r, group, "a node must be a group: { name = \"..\"; command = \"..\"; }");
+        return;
+    }
+    reader_check_members(r, group, "a node", node_members);
+    const char *name = text_member(r, group, "name"), *command = text_member(r, group, "command"),
+               *program = text_member(r, group, "program");
+    const struct node *is_private = node_member(group, "private");
+    if (!name || !*name) reader_mistake(r, group, "a node needs a 'name'");
+    if (is_private && !node_is_bool(is_private)) reader_mistake(r, is_private, "'private' must be true or false");
+    int64_t count = number_member(r, group, "count", 1, MOST_ALIKE, 1);
+    for (int64_t i = 0; i < count; i++) {
+        struct node_spec *n = new_node(out, name ? name : "?");
+        if (command && *command) { // a shell takes the prefix apart, the agent's words are handed over as they are
+            char *line = text_format("exec %s \"$@\"", command);
+            add_words(n, "/bin/sh", "-c", line, "sh", NULL);
+            free(line);
+        }
+        n->cores = number_member(r, group, "cores", 0, MOST_OF_A_NODE, -1);
+        read_gpus(r, group, n);
+        add_agent(n, request, program, is_private && node_is_bool(is_private) && node_bool(is_private));
+    }
+}
+
+static int add_file(struct node_specs *out, const struct pool_request *request, const char *path, struct error *err)
+{
+    static const char *const members[] = {"nodes", NULL};
+    struct mistakes mistakes = {0};
+    struct reader *r = reader_open(path, &mistakes);
+    if (r) {
+        const struct node *root = reader_root(r), *nodes = node_member(root, "nodes");
+        reader_check_members(r, root, "a file of nodes", members);
+        if (!nodes || !node_is_sequence(nodes))
+            reader_mistake(r, nodes, "'nodes' must be a list: nodes = ( { name = \"..\"; command = \"..\"; } );");
+        for (size_t i = 0; nodes && node_is_sequence(nodes) && i < node_count(nodes); i++)
+            read_node(r, node_at(nodes, i), request, out);
+    }
+    mistakes_sort(&mistakes);
+    int failed = 0;
+    if (mistakes.count) {
+        const char *file = mistakes.list[0].file ? mistakes.list[0].file : path;
+        failed = mistakes.list[0].line ? error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text)
+                                       : error_set(err, "%s: %s", file, mistakes.list[0].text);
+    }
+    mistakes_release(&mistakes);
+    if (r) reader_close(r);
+    return failed;
+}
+
+// Slurm ---------------------------------------------------------------------------------------------------------------
+
+long pool_slurm_count(const char *list, size_t node)
+{
+    for (const char *at = list; at && *at;) {
+        char *end;
+        long count = strtol(at, &end, 10), times = 1;
+        if (end == at) return 0;
+        if (!strncmp(end, "(x", 2)) times = strtol(end + 2, &end, 10);
+        if ((long)node < times) return count;
+        node -= (size_t)times;
+        at = strchr(end, ',');
+        if (at) at++;
+    }
+    return 0;
+}
+
+// The output of a program, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
+static char *ask(const char *const *words)
+{
+    char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
+    char *argv[] = {"/bin/sh", "-c", quiet, NULL};
+    struct program_end end;
+    int failed = run_program(&(struct program_run){.argv = argv, .deadline = ANSWER_TIMEOUT}, &end, NULL);
+    free(command);
+    free(quiet);
+    if (!failed && !end.late && !end.status) return end.output;
+    free(end.output);
+    return NULL;
+}
+
+static void add_node(struct node_specs *out, const struct pool_request *request, const char *job, const char *host,
+                     long cores)
+{
+    struct node_spec *n = new_node(out, host);
+    char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host),
+         *width = text_format("--cpus-per-task=%ld", cores);
+    // --overlap: besides other steps of the job. A step that fails must not end the others.
+    add_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
+              "--unbuffered", "--mpi=none", NULL);
+    if (cores > 0) add_words(n, width, NULL);
+    add_agent(n, request, NULL, false);
+    free(id);
+    free(where);
+    free(width);
+}
+
+static int add_slurm(struct node_specs *out, const struct pool_request *request, bool first, const char *job,
+                     struct error *err)
+{
+    (void)first;
+    const char *own = getenv("SLURM_JOB_ID"), *cpus = job ? NULL : getenv("SLURM_JOB_CPUS_PER_NODE"),
+               *list = getenv("SLURM_JOB_NODELIST");
+    if (!job && (!own || !list))
+        return error_set(err,
+                         "--pool slurm: this is not in a Slurm allocation. Get one, `salloc --nodes=2 "
+                         "--gpus-per-node=8 --exclusive --time=8:00:00`, and run the same command there; or submit "
+                         "a script as docs/slurm.sbatch; or name a running job: --pool slurm:JOBID");
+    char *found = NULL;
+    if (job) {
+        found =
+            ask((const char *const[]){"squeue", "--noheader", "--states=RUNNING", "--format=%N", "--jobs", job, NULL});
+        if (found) found[strcspn(found, "\n")] = 0;
+        if (!found || !*found) {
+            free(found);
+            return error_set(err, "--pool slurm: squeue knows no running job %s", job);
+        }
+        list = found;
+    }
+    char *hosts = ask((const char *const[]){"scontrol", "show", "hostnames", list, NULL}), *rest = hosts, *host;
+    size_t count = 0;
+    if (!hosts) error_set(err, "--pool slurm: `scontrol show hostnames %s` failed", list);
+    while (hosts && (host = strsep(&rest, "\n")))
+        if (*host) add_node(out, request, job ? job : own, host, pool_slurm_count(cpus, count++));
+    if (hosts && !count) error_set(err, "--pool slurm: no nodes in '%s'", list);
+    free(hosts);
+    free(found);
+    return count ? 0 : -1;
+}
+
+// The items of --pool -------------------------------------------------------------------------------------------------
+
+// A kind of items: "ssh:host1,host2" is `ssh` with two, "slurm" one without any, whose `item` is NULL.
 struct pool_kind {
     const char *word;
     bool empty; // may stand alone
-    int (*add)(struct node_specs *, const struct pool_request *, size_t count, char *const *items, struct error *);
+    int (*add)(struct node_specs *, const struct pool_request *, bool first, const char *item, struct error *);
 };
 
-static int add_local(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
+// One node has all the GPUs.
+static int add_local(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                      struct error *err)
 {
-    struct node_spec *n = node_specs_add(out, text_copy("local"));
-    n->gpus_known = count > 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!*items[i] || items[i][strspn(items[i], "0123456789")])
-            return error_set(err, "--pool local: '%s' is not the number of a GPU", items[i]);
-        node_spec_add_gpu(n, text_copy(items[i]));
-    }
-    node_spec_agent(n, request, NULL, false);
+    struct node_spec *n = first ? new_node(out, "local") : &out->list[out->count - 1];
+    if (first) add_agent(n, request, NULL, false);
+    if (!item) return 0;
+    if (!*item || item[strspn(item, "0123456789")])
+        return error_set(err, "--pool local: '%s' is not the number of a GPU", item);
+    n->gpus_known = true;
+    memory_add(n->gpus, n->gpu_count) = text_copy(item);
     return 0;
 }
 
-static int add_ssh(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
+static int add_ssh(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                    struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!*items[i] || *items[i] == '-') return error_set(err, "--pool ssh: '%s' is not a host", items[i]);
-        struct node_spec *n = node_specs_add(out, text_copy(items[i]));
-        // Its own signs of life end a connection that is dead on both sides.
-        node_spec_add(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", items[i], NULL);
-        struct node_spec agent = {0};
-        node_spec_agent(&agent, request, NULL, false);
-        char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
-        node_spec_add(n, "exec", line, NULL);
-        free(line);
-        node_spec_release(&agent);
-    }
-    return 0;
-}
-
-static int add_slurm(struct node_specs *out, const struct pool_request *request, size_t count, char *const *items,
-                     struct error *err)
-{
-    if (!count) return pool_slurm_add(out, request, NULL, err);
-    for (size_t i = 0; i < count; i++)
-        if (pool_slurm_add(out, request, items[i], err)) return -1;
+    (void)first;
+    if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
+    struct node_spec *n = new_node(out, item), agent = {0};
+    // Its own signs of life end a connection that is dead on both sides.
+    add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
+    add_agent(&agent, request, NULL, false);
+    char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
+    add_words(n, "exec", line, NULL);
+    free(line);
+    node_spec_release(&agent);
     return 0;
 }
 
@@ -82,35 +315,30 @@ static bool is_file(const char *item)
     return strchr(item, '/') || (length > 4 && !strcmp(item + length - 4, ".cfg"));
 }
 
-// One item of the list.
-static int take_item(struct node_specs *out, const struct pool_request *request, const struct pool_kind **kind,
-                     char ***items, size_t *count, char *item, struct error *err)
-{
-    bool file = is_file(item);
-    const struct pool_kind *next = file ? NULL : kind_of(&item);
-    if (next || file) {
-        if (*kind && (*kind)->add(out, request, *count, *items, err)) return -1;
-        *kind = next;
-        *count = 0;
-    }
-    if (file) return pool_file_add(out, request, item, err);
-    if (!*kind)
-        return error_set(err, "--pool: '%s' is neither local, ssh:HOST, slurm nor a file (NAME.cfg, or with a /)",
-                         item);
-    if (!*item && next) return 0; // the word alone
-    memory_add(*items, *count) = item;
-    return 0;
-}
-
 static int read_text(struct node_specs *out, const struct pool_request *request, const char *text, struct error *err)
 {
     const struct pool_kind *kind = NULL;
-    char **items = NULL, *own = text_copy(text), *rest = own, *item;
-    size_t count = 0;
+    char *own = text_copy(text), *rest = own, *item;
+    size_t count = 0; // items of the kind
     int failed = 0;
-    while (!failed && (item = strsep(&rest, ","))) failed = take_item(out, request, &kind, &items, &count, item, err);
-    if (!failed && kind) failed = kind->add(out, request, count, items, err);
-    free(items);
+    while (!failed && (item = strsep(&rest, ","))) {
+        bool file = is_file(item);
+        const struct pool_kind *next = file ? NULL : kind_of(&item);
+        if (next || file) {
+            if (kind && !count) failed = kind->add(out, request, true, NULL, err);
+            kind = next;
+            count = 0;
+        }
+        if (failed) break;
+        if (file)
+            failed = add_file(out, request, item, err);
+        else if (!kind)
+            failed = error_set(err, "--pool: '%s' is neither local, ssh:HOST, slurm nor a file (NAME.cfg, or with a /)",
+                               item);
+        else if (*item || !next)
+            failed = kind->add(out, request, !count++, item, err);
+    }
+    if (!failed && kind && !count) failed = kind->add(out, request, true, NULL, err);
     free(own);
     return failed;
 }

@@ -2,16 +2,48 @@
 //
 //     local  local:0,1        this machine, by an agent
 //     ssh:host1,host2
-//     slurm  slurm:4711       the nodes of this allocation, or of others, by a step each
-//     nodes.cfg               a file of nodes with a command each (docs/cluster.md)
+//     slurm  slurm:4711       the nodes of this allocation, or of others: srun starts a step for each
+//     nodes.cfg               a file of nodes in libconfig's syntax, with a command each (docs/cluster.md):
+//
+//     nodes = (
+//       { name = "gpu01"; command = "ssh gpu01"; gpus = [0, 1]; cores = 32; },
+//       { name = "old";   command = "srun --jobid=4711 --nodelist=n7 --overlap"; },     // all that it has
+//       { name = "box";   command = "docker exec -i box"; count = 2; gpus = 4; program = "/opt/sweetspot-node"; }
+//     );
 //
 // Several, separated by commas. A list of nodes can be read again while a run lasts: files and allocations change.
 #ifndef SWEETSPOT_POOL_SPEC_H
 #define SWEETSPOT_POOL_SPEC_H
 
-#include "tuner/pool/node_spec.h"
+#include "tuner/base/base.h"
+
+struct node_spec {
+    char *name;      // unique in the list
+    char **command;  // NULL-terminated; the agent is its last word or words
+    bool gpus_known; // else its first GPU worker says how many there are
+    size_t gpu_count;
+    char **gpus;   // as for `sweetspot-gpu --device`
+    int64_t cores; // that compile; -1: as many as it has
+};
+
+struct node_specs {
+    size_t count;
+    struct node_spec *list;
+};
+
+struct pool_request {
+    size_t text_count;
+    const char *const *texts; // as given, one for each --pool
+    const char *cache;        // its folder there; NULL: its own choice
+    const char *model;        // only GPUs with this in their name, in any case; NULL: of the first one's
+};
 
 // -1 with a message that says what is wrong, in a file with its line. Release in any case.
 int node_specs_read(struct node_specs *, const struct pool_request *, struct error *);
+void node_spec_release(struct node_spec *);
+void node_specs_release(struct node_specs *);
+
+// The number of a node in a list such as SLURM_JOB_CPUS_PER_NODE, "32(x2),16"; 0 where there is none.
+long pool_slurm_count(const char *list, size_t node);
 
 #endif

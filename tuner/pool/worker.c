@@ -40,34 +40,16 @@ int64_t worker_send(struct worker *w, json_t *request)
     size_t length = strlen(text);
     text[length] = '\n'; // in place of the NUL
     if (w->channel)
-        node_channel_send(w->channel, text, length + 1);
+        node_channel_put(w->channel, FRAME_INPUT, text, length + 1);
     else
         byte_queue_add(&w->output, text, length + 1);
     free(text);
     return id;
 }
 
-int worker_polled(const struct worker *w)
-{
-    struct pollfd ignored[WORKER_POLLED];
-    return worker_poll(w, ignored);
-}
-
-bool worker_has_news(const struct worker *w)
-{
-    const struct node_channel *c = w->channel;
-    return c && (byte_queue_size(&c->output) || byte_queue_size(&c->errors) || c->ended || c->lost);
-}
-
 int worker_poll(const struct worker *w, struct pollfd *p)
 {
-    const struct child *c = &w->child;
-    int n = 0;
-    if (!c->pid) return 0;
-    if (c->from >= 0) p[n++] = (struct pollfd){.fd = c->from, .events = POLLIN};
-    if (c->errors >= 0) p[n++] = (struct pollfd){.fd = c->errors, .events = POLLIN};
-    if (c->to >= 0 && byte_queue_size(&w->output)) p[n++] = (struct pollfd){.fd = c->to, .events = POLLOUT};
-    return n;
+    return w->child.pid ? child_poll(&w->child, true, byte_queue_size(&w->output), p) : 0;
 }
 
 static void pass_on(void *user, const char *line)
@@ -91,7 +73,7 @@ static void describe_death(const struct worker *w, struct error *err)
     error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
-// What the link has brought.
+// Takes the bytes that the link has brought.
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
@@ -136,6 +118,15 @@ int worker_io(struct worker *w, struct error *err)
     return -1;
 }
 
+int worker_polled(struct worker *w, const struct pollfd **at, struct error *err)
+{
+    const struct node_channel *c = w->channel;
+    struct pollfd ignored[CHILD_POLLED];
+    bool news = c && (byte_queue_size(&c->output) || byte_queue_size(&c->errors) || c->ended || c->lost);
+    for (int n = worker_poll(w, ignored); n > 0; n--, ++*at) news |= (*at)->revents != 0;
+    return news ? worker_io(w, err) : 0;
+}
+
 bool worker_ended_from_outside(const struct worker *w)
 {
     static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
@@ -143,18 +134,13 @@ bool worker_ended_from_outside(const struct worker *w)
     if (worker_running(w) || w->killed) return false;
     if (w->lost) return true;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (number == signals[i]) return true; // 128 + number: what stands before the worker says so of it
+        if (number == signals[i]) return true; // 128 + number: a program in front of the worker reports it so
     return false;
 }
 
 bool worker_stopped(const struct worker *w)
 {
     return w->channel ? w->channel->stopped : child_stopped(&w->child);
-}
-
-bool worker_lost_with_node(const struct worker *w)
-{
-    return w->lost && !worker_running(w);
 }
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)
@@ -198,7 +184,7 @@ void worker_stop(struct worker *w, double seconds)
 {
     double limit = clock_now() + seconds;
     struct error ignored;
-    if (w->channel) node_channel_end_input(w->channel);
+    if (w->channel) node_channel_put(w->channel, FRAME_END_INPUT, NULL, 0);
     while (w->channel && clock_now() < limit && !worker_io(w, &ignored)) node_links_wait(w->links, NULL, 0, 10);
     if (w->child.pid) {
         child_close(&w->child.to);
@@ -284,7 +270,7 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
             return give_up(w, WORKER_LATE);
         }
-        struct pollfd own[WORKER_POLLED];
+        struct pollfd own[CHILD_POLLED];
         node_links_wait(w->links, own, worker_poll(w, own), left > 1 ? 1000 : (int)(left * 1000) + 1);
         if (worker_io(w, err)) dead = true;
     }

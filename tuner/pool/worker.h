@@ -1,14 +1,11 @@
 // A worker process as the driver sees it: started, spoken to, one JSON object a line, killed when it misses a deadline
 // or sends an invalid message, started again by its owner. Nothing a worker does can hurt the driver: its pipe is read
-// without blocking, its death is an event, its words are data.
+// without blocking, its death is an event, its messages are data.
 //
 // There are two ways to one: a child of the driver, started by fork and exec and spoken to over pipes, or a child of a
 // node's agent, whose bytes the agent carries (node_link.h). All else is the same.
 #ifndef SWEETSPOT_WORKER_H
 #define SWEETSPOT_WORKER_H
-
-#include <poll.h>
-#include <sys/types.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
@@ -17,7 +14,6 @@
 #include "tuner/base/json.h"
 #include "tuner/pool/node_link.h"
 
-enum { WORKER_POLLED = 3 };
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
 // suspended, and its workers probably with it; how often stopped workers are looked for.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
@@ -37,7 +33,7 @@ struct worker {
     struct child_output words;   // on stderr
     int exit_status;             // of waitpid, once dead
     bool killed;                 // by us
-    bool lost;                   // its node was
+    bool lost;                   // with its node: no request of it is at fault
     enum worker_failure failure; // of the last worker_wait
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
     void (*progress)(void *user, const struct worker *, const char *what,
@@ -54,16 +50,15 @@ bool worker_running(const struct worker *);
 // Queues a request (takes the reference), gives it the next id, which is returned. Written when the pipe takes it.
 int64_t worker_send(struct worker *, json_t *request);
 
-// poll(2) entries of this worker (at most WORKER_POLLED); returns how many were filled. None of one on a node: its link
+// poll(2) entries of this worker (at most CHILD_POLLED); returns how many were filled. None of one on a node: its link
 // has them.
 int worker_poll(const struct worker *, struct pollfd *);
-int worker_polled(const struct worker *); // how many there are
-// Whether the link of one on a node has brought something for worker_io.
-bool worker_has_news(const struct worker *);
 // After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says
 // how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
 // worker_receive.
 int worker_io(struct worker *, struct error *);
+// The same where there is something to read or write. *at is at the worker's entries of the poll, and then after them.
+int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is not a JSON object (message
 // quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
@@ -73,8 +68,6 @@ int worker_receive(struct worker *, json_t **answer, struct error *);
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
-// Whether it is gone because its node is: no request of it is to blame.
-bool worker_lost_with_node(const struct worker *);
 
 // SIGKILL for its process group, reap, close. Afterwards not running; worker_start may be called again.
 void worker_kill(struct worker *);

@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
-#include "tuner/pool/pool_nodes.h"
+#include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
 bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
@@ -16,7 +16,7 @@ bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
 
 bool pool_gpu_usable(const struct worker_pool *p, size_t gpu)
 {
-    return !p->gpus[gpu].aside && pool_node_is_up(p, p->gpus[gpu].node);
+    return !p->gpus[gpu].disabled && pool_node_is_up(p, p->gpus[gpu].node);
 }
 
 bool pool_refuse_compiler(struct worker_pool *p, size_t compiler, const char *reason)
@@ -30,95 +30,86 @@ bool pool_refuse_compiler(struct worker_pool *p, size_t compiler, const char *re
 int pool_start_gpus(struct worker_pool *p, struct error *err)
 {
     for (size_t i = 0; i < p->gpu_count; i++) {
-        struct gpu_slot *slot = &p->gpus[i];
+        struct pool_slot *slot = &p->gpus[i];
         if (slot->state != GPU_DOWN || !pool_gpu_usable(p, i)) continue;
-        if (pool_start_gpu(p, i, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
+        if (slot_start(p, slot, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
     }
     return 0;
 }
 
 int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, double seconds, struct error *err)
 {
-    struct compile_slot *slot = &p->compilers[compiler];
-    if (!worker_running(&slot->worker) && pool_start_compiler(p, compiler, err)) {
+    struct pool_slot *slot = &p->compilers[compiler];
+    if (!worker_running(&slot->worker) && slot_start(p, slot, err)) {
         json_decref(request);
         return -1;
     }
-    slot->busy = true;
-    slot->stopped = 0;
-    slot->deadline = clock_now() + seconds;
-    json_decref(slot->request);
-    slot->request = json_incref(request);
-    slot->id = worker_send(&slot->worker, request);
+    slot_send(slot, request, seconds);
     return 0;
 }
 
-void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double seconds)
+// Deadlines ----------------------------------------------------------------------------------------------------------
+
+// The GPU workers, then the compilers.
+static struct pool_slot *slot_at(const struct worker_pool *p, size_t i)
 {
-    struct gpu_slot *slot = &p->gpus[gpu];
-    json_incref(request);
-    memory_add(slot->queue, slot->queued) = (struct gpu_request){worker_send(&slot->worker, request), request, seconds};
-    if (slot->queued > 1) return;
-    slot->stopped = 0;
-    slot->deadline = clock_now() + seconds;
+    return i < p->gpu_count ? &p->gpus[i] : &p->compilers[i - p->gpu_count];
 }
 
-void pool_stop_gpu(struct worker_pool *p, size_t gpu)
+// Whether an answer is waited for.
+static bool slot_waits(const struct pool_slot *slot)
 {
-    pool_forget_gpu(&p->gpus[gpu]);
+    return slot->queued || slot->state == GPU_HELLO || slot->state == GPU_JOB;
 }
 
-void pool_stop_compiler(struct worker_pool *p, size_t compiler)
+// Time for which the driver was suspended (a container that was paused, a laptop that slept), `all`, does not count for
+// a worker, nor does time for which it is stopped itself; one that stays stopped is given up.
+static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
 {
-    p->compilers[compiler].busy = p->compilers[compiler].dead = false;
-    worker_kill(&p->compilers[compiler].worker);
+    for (size_t i = 0; i < p->gpu_count + p->compiler_count; i++) {
+        struct pool_slot *slot = slot_at(p, i);
+        if (!slot_waits(slot)) continue;
+        bool stands = !all && slot->stopped < WORKER_LONGEST_STOP && worker_stopped(&slot->worker);
+        if (stands) slot->stopped += seconds;
+        if (all || (stands && slot->stopped < WORKER_LONGEST_STOP))
+            slot->deadline += seconds;
+        else if (stands)
+            slot->deadline = 0;
+    }
+}
+
+void pool_poll_stops(struct worker_pool *p, double now)
+{
+    if (now - p->polled < WORKER_POLL) return;
+    allow_for_pauses(p, fmin(now - p->polled, WORKER_OVERSLEPT), false);
+    p->polled = now;
 }
 
 // Events -------------------------------------------------------------------------------------------------------------
 
-// Reads a worker that has something to say. *at is at its entries of the poll, and then behind them. Links were read
-// before.
-static void read_worker(struct worker *w, const struct pollfd **at, bool *dead, struct error *death)
+void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
 {
-    const struct pollfd *end = *at + worker_polled(w);
-    bool news = worker_has_news(w);
-    for (; *at < end; ++*at) news |= (*at)->revents != 0;
-    if (news) *dead = worker_io(w, death) != 0;
-}
-
-// Waits for the first GPU workers, all compilers and all nodes.
-static void wait_for(struct worker_pool *p, size_t gpus, int milliseconds)
-{
-    struct pollfd *polled = memory_new(WORKER_POLLED * (gpus + p->compiler_count), sizeof *polled);
+    size_t first = gpus ? 0 : p->gpu_count, all = p->gpu_count + p->compiler_count;
+    struct pollfd *polled = memory_new(CHILD_POLLED * (all - first), sizeof *polled);
     int n = 0;
-    for (size_t i = 0; i < gpus; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
-    for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    for (size_t i = first; i < all; i++) n += worker_poll(&slot_at(p, i)->worker, polled + n);
     double before = clock_now();
     node_links_wait(&p->links, polled, n, milliseconds);
     double slept = clock_now() - before;
-    if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) pool_allow_for_pause(p, slept);
+    if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) allow_for_pauses(p, slept, true);
     const struct pollfd *at = polled;
-    for (size_t i = 0; i < gpus; i++) read_worker(&p->gpus[i].worker, &at, &p->gpus[i].dead, &p->gpus[i].death);
-    for (size_t i = 0; i < p->compiler_count; i++)
-        read_worker(&p->compilers[i].worker, &at, &p->compilers[i].dead, &p->compilers[i].death);
+    for (size_t i = first; i < all; i++) {
+        struct pool_slot *slot = slot_at(p, i);
+        if (worker_polled(&slot->worker, &at, &slot->death)) slot->dead = true;
+    }
     free(polled);
     pool_nodes_serve(p); // it may start workers
-}
-
-void pool_wait(struct worker_pool *p, int milliseconds)
-{
-    wait_for(p, p->gpu_count, milliseconds);
-}
-
-void pool_wait_for_compilers(struct worker_pool *p, int milliseconds)
-{
-    wait_for(p, 0, milliseconds);
 }
 
 // hello -> job -> ready. True where there is an event in it.
 static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, struct pool_event *event)
 {
-    struct gpu_slot *slot = &p->gpus[i];
+    struct pool_slot *slot = &p->gpus[i];
     const json_t *device = json_object_get(answer, "device");
     event->kind = POOL_FAILED;
     if (slot->state == GPU_HELLO && greeting_check(answer, &event->why)) {
@@ -138,7 +129,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         event->exit_status = EXIT_USAGE;
         return true;
     }
-    const struct gpu_slot *twin = slot->state == GPU_HELLO ? pool_gpu_twin(p, i, answer) : NULL;
+    const struct pool_slot *twin = slot->state == GPU_HELLO ? pool_gpu_twin(p, i, answer) : NULL;
     if (twin) {
         error_set(&event->why, "--device %s names one GPU twice: %s and %s are both %s", p->settings.device, twin->name,
                   slot->name, twin->uuid);
@@ -146,7 +137,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         return true;
     }
     if (slot->state == GPU_HELLO && device) {
-        pool_set_uuid(slot, device);
+        slot_set_uuid(slot, device);
         if (pool_gpu_refuses_job(p, i)) return false;
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
@@ -190,19 +181,20 @@ static bool is_foreign(const json_t *message, int64_t id, const json_t *request,
 }
 
 // The worker is gone, for the reason in event->why.
-static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
+static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_event *event)
 {
-    struct gpu_slot *slot = &p->gpus[i];
-    event->kind = POOL_GPU_LOST;
-    event->busy = slot->queued;
+    bool here = slot->node == POOL_HERE, idle = slot->compiles ? !slot->queued && here : slot->state != GPU_READY;
+    event->kind = slot->compiles ? POOL_COMPILER_LOST : POOL_GPU_LOST;
+    event->busy = slot->queued && !slot->greeting;
     event->announced = slot->ending;
     event->trial = slot->at;
     event->begun = slot->begun;
-    bool failed = slot->state != GPU_READY && !event->node &&
-                  (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS;
-    pool_forget_gpu(slot);
-    if (failed && slot->node != POOL_HERE) {
-        pool_gpu_disable(p, i, event->why.message);
+    if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
+    bool failed =
+        idle && !event->node && (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS;
+    slot_stop(slot);
+    if (failed && !here) {
+        pool_gpu_disable(p, event->worker, event->why.message);
     } else if (failed) {
         event->kind = POOL_FAILED;
         event->exit_status = EXIT_ENVIRONMENT;
@@ -210,146 +202,115 @@ static bool lose_gpu(struct worker_pool *p, size_t i, struct pool_event *event)
     return true;
 }
 
-// One message of a GPU worker (takes the reference). True where there is an event in it.
-static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, double now, struct pool_event *event)
+// A message of a GPU worker about its set-up or the head of its queue. True where there is an event in it.
+static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
+                             struct pool_event *event)
 {
-    struct gpu_slot *slot = &p->gpus[i];
-    int64_t id = json_get_integer(message, "id", -1);
-    bool progress = json_object_get(message, "progress") != NULL, happened = false,
-         ready = slot->state == GPU_READY && slot->queued;
-    const json_t *request = ready ? slot->queue[0].request : slot->state == GPU_JOB ? p->job_request : NULL;
-    if (ready && is_foreign(message, slot->queue[0].id, request, &event->why)) {
-        pool_node_foreign(p, slot->node, event);
-        happened = lose_gpu(p, i, event);
-    } else if (id == (ready ? slot->queue[0].id : slot->setup_id) && answer_check(request, message, &event->why)) {
-        happened = lose_gpu(p, i, event);
-    } else if (slot->state != GPU_READY) {
-        if (id == slot->setup_id && progress)
-            slot->deadline = now + POOL_SETUP_TIMEOUT;
-        else if (id == slot->setup_id)
-            happened = take_setup(p, i, message, event);
-    } else if (slot->queued && id == slot->queue[0].id) {
-        if (progress) {
-            slot->deadline = now + slot->queue[0].timeout;
-            slot->begun = true;
-            slot->at = json_get_integer(message, "trial", 0);
-        } else {
-            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
-                           json_get_bool(message, "restart", false);
-            pool_give_up_baseline(p, message);
-            slot->at = 0;
-            pool_forget_head(slot);
-            slot->stopped = 0;
-            if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
-            event->kind = POOL_GPU_ANSWER;
-            event->answer = json_incref(message);
-            happened = true;
-        }
+    bool progress = json_object_get(message, "progress");
+    if (slot->state != GPU_READY) {
+        if (!progress) return take_setup(p, event->worker, message, event);
+        slot->deadline = now + POOL_SETUP_TIMEOUT;
+        return false;
     }
-    json_decref(message);
-    return happened;
+    if (progress) {
+        slot->deadline = now + slot->queue[0].timeout;
+        slot->begun = true;
+        slot->at = json_get_integer(message, "trial", 0);
+        return false;
+    }
+    slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
+                   json_get_bool(message, "restart", false);
+    pool_give_up_baseline(p, message);
+    slot->at = 0;
+    slot_forget_head(slot);
+    slot->stopped = 0;
+    if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
+    event->kind = POOL_GPU_ANSWER;
+    event->answer = json_incref(message);
+    return true;
 }
 
-static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool_event *event)
+// The answer of a compiler.
+static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, json_t *answer,
+                                 struct pool_event *event)
 {
-    struct gpu_slot *slot = &p->gpus[i];
+    slot_forget_head(slot);
+    slot->failed_starts = 0;
+    if (slot->greeting) {
+        slot->greeting = false;
+        pool_node_greeted(p, slot->node, answer);
+        return false;
+    }
+    event->kind = POOL_COMPILER_ANSWER;
+    event->answer = json_incref(answer);
+    return true;
+}
+
+// One message of a worker. True where there is an event in it.
+static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
+                         struct pool_event *event)
+{
+    const struct pool_sent *head = slot->queued ? &slot->queue[0] : NULL;
+    const json_t *request = head ? head->request : slot->state == GPU_JOB ? p->job_request : NULL;
+    if (head && is_foreign(message, head->id, slot->compiles ? NULL : request, &event->why)) {
+        pool_node_foreign(p, slot->node, event);
+        return lose(p, slot, event);
+    }
+    if (!slot_waits(slot) || json_get_integer(message, "id", -1) != (head ? head->id : slot->setup_id)) return false;
+    if (answer_check(request, message, &event->why)) return lose(p, slot, event);
+    return slot->compiles ? take_compiler_answer(p, slot, message, event)
+                          : take_gpu_message(p, slot, message, now, event);
+}
+
+static void describe_lateness(const struct pool_slot *slot, struct pool_event *event)
+{
+    event->late = true;
+    if (slot->stopped >= WORKER_LONGEST_STOP) {
+        event->outside = true;
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
+                  WORKER_LONGEST_STOP);
+    } else if (slot->compiles) {
+        error_set(
+            &event->why,
+            "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
+    } else if (slot->state == GPU_READY) {
+        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
+                  slot->queue[0].timeout);
+    } else {
+        error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
+    }
+}
+
+static bool next_of(struct worker_pool *p, struct pool_slot *slot, double now, struct pool_event *event)
+{
     json_t *message;
     int got = 0;
-    if (slot->state == GPU_DOWN) return false;
-    while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0)
-        if (take_gpu_message(p, i, message, now, event)) return true;
-    if (got < 0) return lose_gpu(p, i, event);
+    while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
+        bool happened = take_message(p, slot, message, now, event);
+        json_decref(message);
+        if (happened) return true;
+    }
+    if (got < 0) return lose(p, slot, event);
     if (slot->ending) {
         error_set(&event->why, "the worker ended, as it had announced");
-        return lose_gpu(p, i, event);
+        return lose(p, slot, event);
     }
-    // The request before may have broken the worker.
+    // The request before may have broken the GPU's worker.
     event->outside = slot->state == GPU_READY && slot->queued && !slot->begun;
     if (slot->dead) {
         event->why = slot->death;
         event->outside |= worker_ended_from_outside(&slot->worker);
-        event->node = worker_lost_with_node(&slot->worker);
-        return lose_gpu(p, i, event);
+        event->node = slot->worker.lost;
+        return lose(p, slot, event);
     }
-    if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
-    bool stopped = slot->stopped >= WORKER_LONGEST_STOP;
-    event->outside |= stopped;
-    if (stopped)
-        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
-                  WORKER_LONGEST_STOP);
-    else if (slot->state == GPU_READY)
-        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
-                  slot->queue[0].timeout);
-    else
-        error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
-    event->late = true;
-    return lose_gpu(p, i, event);
+    if (!slot_waits(slot) || now < slot->deadline) return false;
+    describe_lateness(slot, event);
+    return lose(p, slot, event);
 }
 
-static bool lose_compiler(struct worker_pool *p, size_t i, struct pool_event *event)
+bool pool_next_of_compiler(struct worker_pool *p, size_t compiler, double now, struct pool_event *event)
 {
-    struct compile_slot *slot = &p->compilers[i];
-    event->kind = POOL_COMPILER_LOST;
-    event->busy = slot->busy && !slot->greeting;
-    worker_kill(&slot->worker);
-    if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
-    if (!slot->busy && !event->node && slot->node == POOL_HERE &&
-        (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS) {
-        event->kind = POOL_FAILED;
-        event->exit_status = EXIT_ENVIRONMENT;
-    }
-    slot->busy = slot->dead = slot->greeting = false;
-    return true;
-}
-
-bool pool_next_of_compiler(struct worker_pool *p, size_t i, double now, struct pool_event *event)
-{
-    struct compile_slot *slot = &p->compilers[i];
-    json_t *message;
-    int got;
-    while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
-        if (slot->busy && is_foreign(message, slot->id, NULL, &event->why)) {
-            json_decref(message);
-            pool_node_foreign(p, slot->node, event);
-            return lose_compiler(p, i, event);
-        }
-        if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
-            if (answer_check(slot->request, message, &event->why)) {
-                json_decref(message);
-                return lose_compiler(p, i, event);
-            }
-            slot->busy = false;
-            slot->failed_starts = 0;
-            if (slot->greeting) {
-                slot->greeting = false;
-                pool_node_greeted(p, slot->node, message);
-                json_decref(message);
-                return false;
-            }
-            event->kind = POOL_COMPILER_ANSWER;
-            event->answer = message;
-            return true;
-        }
-        json_decref(message);
-    }
-    if (got < 0) return lose_compiler(p, i, event);
-    if (slot->dead) {
-        event->why = slot->death;
-        event->outside = worker_ended_from_outside(&slot->worker);
-        event->node = worker_lost_with_node(&slot->worker);
-        return lose_compiler(p, i, event);
-    }
-    if (!slot->busy || now < slot->deadline) return false;
-    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
-    if (event->outside)
-        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
-                  WORKER_LONGEST_STOP);
-    else
-        error_set(
-            &event->why,
-            "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
-    event->late = true;
-    return lose_compiler(p, i, event);
+    return next_of(p, &p->compilers[compiler], now, event);
 }
 
 size_t pool_first_compiler(const struct worker_pool *p)
@@ -378,7 +339,7 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
     const char *missing = gpu ? "compiler" : "GPU";
     if (p->deserted <= 0) {
         p->deserted = now;
-        pool_say(p, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
+        pool_report(&p->settings, true, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
     }
     if (now - p->deserted < pool_timeout() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
     event->kind = POOL_FAILED;
@@ -389,15 +350,11 @@ static bool is_deserted(struct worker_pool *p, double now, struct pool_event *ev
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
-    if (!p->next_gpu && !p->next_compiler) pool_poll_stops(p, now);
-    for (; p->next_gpu < p->gpu_count; p->next_gpu++) {
-        event->worker = p->next_gpu;
-        if (next_of_gpu(p, event->worker, now, event)) return true;
+    if (!p->next) pool_poll_stops(p, now);
+    for (; p->next < p->gpu_count + p->compiler_count; p->next++) {
+        event->worker = p->next < p->gpu_count ? p->next : p->next - p->gpu_count;
+        if (next_of(p, slot_at(p, p->next), now, event)) return true;
     }
-    for (; p->next_compiler < p->compiler_count; p->next_compiler++) {
-        event->worker = p->next_compiler;
-        if (pool_next_of_compiler(p, event->worker, now, event)) return true;
-    }
-    p->next_gpu = p->next_compiler = 0;
+    p->next = 0;
     return is_deserted(p, now, event);
 }

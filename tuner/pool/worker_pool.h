@@ -9,7 +9,7 @@
 #define SWEETSPOT_WORKER_POOL_H
 
 #include "tuner/job/job.h"
-#include "tuner/pool/node_spec.h"
+#include "tuner/pool/pool_spec.h"
 #include "tuner/pool/worker.h"
 
 enum { POOL_SETUP_TIMEOUT = 600 }; // s
@@ -18,58 +18,51 @@ enum { POOL_SETUP_TIMEOUT = 600 }; // s
 
 enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
-struct gpu_request {
+struct pool_sent {
     int64_t id;
     json_t *request; // to hold the answer against
     double timeout;  // s, from when it is at the head
 };
 
-struct gpu_slot {
+// A place for a worker: a compiler, which has one request at a time, or a GPU worker.
+struct pool_slot {
     struct worker worker;
-    size_t node;                // its number, or POOL_HERE
-    char *name, *device, *uuid; // "gpu 0", "0"; uuid: of the device, once it was met
-    bool aside;                 // it is of another kind, or does not work: it is not started any more
-    char *aside_why;            // NULL: it is not
-    enum gpu_state state;
-    int64_t setup_id;
-    double deadline; // of the set-up or of the head of the queue
+    bool compiles;
+    size_t node; // its number, or POOL_HERE
+    char *name;  // "gpu 0"
     size_t queued;
-    struct gpu_request *queue;
-    int failed_starts; // in a row, weighted (pool_slots.h)
-    bool begun;        // the worker has given a sign of life for the head of the queue
-    int64_t at;        // the trial that its newest sign of life named, which it is working on; 0: none
+    struct pool_sent *queue;
+    double deadline;   // of the set-up or of the head of the queue
     double stopped;    // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
-    bool ending;       // it answered that it ends ("crashed", "restart"): that is expected
+    int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;         // its pipe is closed: `death` says how
     struct error death;
-};
 
-struct compile_slot {
-    struct worker worker;
-    size_t node; // as a GPU worker's
-    char *name;
-    bool busy;
-    bool greeting; // busy with the question which compiler it is, before any request goes to its node
-    int64_t id;
-    json_t *request; // the newest one
-    double deadline;
-    double stopped;    // as a GPU worker's
-    int failed_starts; // in a row, weighted (pool_slots.h)
-    bool dead;
-    struct error death;
+    // Of a compiler.
+    bool greeting;   // busy with the question which compiler it is, before any request goes to its node
+    size_t question; // that it answers, in pool_ask_compilers
+
+    // Of a GPU worker.
+    char *device, *uuid; // "0"; uuid: of the device, once it was met
+    char *disabled;      // why it is not started any more: it is of another kind, or does not work; NULL: it is
+    enum gpu_state state;
+    int64_t setup_id;
+    bool begun;  // the worker has given a sign of life for the head of the queue
+    int64_t at;  // the trial that its newest sign of life named, which it is working on; 0: none
+    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
 };
 
 struct pool_settings {
-    const char *device;                        // "0", "0,2", or "replay:FILE"
-    int64_t compilers;                         // 0: one a core
-    bool counters;                             // GPU workers load what counts
-    bool nvcc;                                 // candidates are compiled by nvcc
-    const struct pool_request *nodes;          // NULL: workers are here
-    const char *keep, *probe_file;             // for nodes: the compile cache, and a file by which they prove that they
-                                               // see the driver's files
-    void *user;                                // of all of these
-    void (*say)(void *user, const char *text); // what a person should know; NULL: dropped
-    void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
+    const char *device;               // "0", "0,2", or "replay:FILE"
+    int64_t compilers;                // 0: one a core
+    bool counters;                    // GPU workers load what counts
+    bool nvcc;                        // candidates are compiled by nvcc
+    const struct pool_request *nodes; // NULL: workers are here
+    const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they
+                                      // see the driver's files
+    void *user;                       // of all of these
+    // What happens, and what workers write on stderr: `shown` to the user, or only logged. NULL: dropped.
+    void (*report)(void *user, bool shown, const char *text);
     void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
 };
 
@@ -81,24 +74,25 @@ struct worker_pool {
     bool lockstep; // a recording answers here: one thing after the other, the same way every time
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
-    struct gpu_slot *gpus;
-    struct compile_slot *compilers;
-    // What the first workers said of themselves; the texts are borrowed from `hello` and `compiler_hello`.
+    struct pool_slot *gpus, *compilers;
+    // The first workers' answers to hello; the texts are borrowed from `hello` and `compiler_hello`.
     json_t *hello, *compiler_hello;
     const char *device_name, *arch, *driver, *compiler;
+    const char *no_counters;            // why the first GPU worker has no hardware counters; NULL: it has
+    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
     struct device_limits limits;
     int64_t memory;                   // free on the device, bytes
     json_t *job_request;              // what every GPU worker is set up with
-    double polled;                    // when workers were last looked at; 0: never
+    double polled;                    // when workers were last polled; 0: never
     size_t first_gpu, first_compiler; // that are asked while a run is set up
     size_t node_count;
     struct pool_node **nodes;
     struct node_links links;
     struct node_link_settings link_settings;
-    char *token;                    // a file beside the compile cache
-    double reread;                  // when the list of nodes is read again
-    double deserted;                // since when there has been no GPU; 0: there is one
-    size_t next_gpu, next_compiler; // where pool_next continues
+    char *token;     // a file next to the compile cache
+    double reread;   // when the list of nodes is read again
+    double deserted; // since when there has been no GPU; 0: there is one
+    size_t next;     // where pool_next continues: among the GPU workers, then the compilers
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -138,20 +132,19 @@ bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *rea
 const char *pool_node_name(const struct worker_pool *, size_t node);
 bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Why a GPU is not used any more, or a node's compilers; NULL: it is. Borrowed.
-const char *pool_gpu_aside(const struct worker_pool *, size_t gpu);
-const char *pool_compiler_aside(const struct worker_pool *, size_t compiler);
+const char *pool_gpu_disabled(const struct worker_pool *, size_t gpu);
+const char *pool_compiler_disabled(const struct worker_pool *, size_t compiler);
 
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
 
-// Sends a request (takes it), to be answered within `seconds`. A compiler that is not running is started first: -1 with
-// a message when that fails. The compiler must be idle, the GPU ready.
+// Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
+void slot_send(struct pool_slot *, json_t *request, double seconds);
+// The same for a compiler, which must be idle. One that is not running is started first: -1 with a message when that
+// fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
-void pool_send_gpu(struct worker_pool *, size_t gpu, json_t *request, double seconds);
-// Ends a GPU's worker, and with it what it has queued; pool_start_gpus starts another.
-void pool_stop_gpu(struct worker_pool *, size_t gpu);
-// Forgets what the compiler is at, by killing it.
-void pool_stop_compiler(struct worker_pool *, size_t compiler);
+// Ends a worker, and with it what it has queued. pool_start_gpus and pool_send_compiler start another.
+void slot_stop(struct pool_slot *);
 
 enum pool_event_kind {
     POOL_GPU_READY,       // set up
@@ -171,16 +164,17 @@ struct pool_event {
     bool outside;     // LOST: its request may be retried: another process killed or stopped the worker, or it had not
                       // begun with the request
     bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
-    bool node;        // LOST: with its node: whatever it had is innocent
+    bool node;        // LOST: with its node: its requests may be retried
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
     int exit_status;  // FAILED
     struct error why; // LOST, FAILED
 };
 
-// Waits until a worker has something to say, at most so long, and reads it.
-void pool_wait(struct worker_pool *, int milliseconds);
-// The next thing that happened; false when all workers were looked at and there is nothing more. `now` is held against
+// Waits until a worker or a node can be read, at most so long, and reads it. Without `gpus`, answers of GPU
+// workers are left for their callers.
+void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
+// The next thing that happened; false when all workers were polled and there is nothing more. `now` is compared with
 // deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);
 

@@ -20,7 +20,7 @@ static const struct record_field argument_fields[] = {
     {"nan", ARGUMENT(nan)},
     {"tf32", ARGUMENT(tf32)},
     {0}};
-static const struct record argument_record = {"an argument", sizeof(struct stage_argument), argument_fields, NULL};
+const struct record stage_argument_record = {"an argument", sizeof(struct stage_argument), argument_fields, NULL};
 
 #define CALL(member) RECORD_MEMBER(struct stage_call, member)
 static const struct record_field stage_fields[] = {
@@ -33,7 +33,7 @@ static const struct record_field stage_fields[] = {
     {"overlap", CALL(overlap), .flags = RECORD_ALWAYS},
     {"unit", CALL(unit)},
     {"again", CALL(again)},
-    {"args", RECORD_RECORDS(struct stage_call, args, arg_count, argument_record)},
+    {"args", RECORD_RECORDS(struct stage_call, args, arg_count, stage_argument_record)},
     {"operation", CALL(operation)},
     {"by", CALL(by)},
     {"buffers", RECORD_PAIRS(struct stage_call, buffers, buffer_count)},
@@ -61,13 +61,3 @@ static const struct record_field candidate_fields[] = {
     {"problems", RECORD_MEMBER(struct candidate, written)},
     {0}};
 const struct record candidate_record = {"a candidate", sizeof(struct candidate), candidate_fields, NULL};
-
-void stage_call_clear(struct stage_call *s)
-{
-    record_clear(&stage_call_record, s);
-}
-
-void stage_argument_clear(struct stage_argument *a)
-{
-    record_clear(&argument_record, a);
-}

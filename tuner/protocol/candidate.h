@@ -64,10 +64,6 @@ struct candidate {
     const json_t *written; // the problems as they were written before, which stands for them
 };
 
-extern const struct record candidate_record, stage_call_record;
-
-// Sets a stage, or an argument, to what a missing member stands for.
-void stage_call_clear(struct stage_call *);
-void stage_argument_clear(struct stage_argument *);
+extern const struct record candidate_record, stage_call_record, stage_argument_record;
 
 #endif

@@ -37,7 +37,7 @@ struct compile_request {
     bool host_headers;    // stand-ins for headers of the host (host_headers.h)
     const char *compiler; // PROTOCOL_NVRTC where it is missing; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
     bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
-    const char *after;    // "behind" in JSON: a text that nvcc compiles behind the source
+    const char *after;    // "behind" in JSON: a text that nvcc compiles after the source
 };
 extern const struct record compile_request_record;
 

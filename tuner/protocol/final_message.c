@@ -39,11 +39,7 @@ static const struct record times_record = {"a problem", sizeof(struct final_time
 static int check_entry(const void *record, struct error *err)
 {
     const struct final_entry_answer *e = record;
-    bool seen[JOB_MAX_PROBLEMS] = {false};
-    for (size_t i = 0; i < e->problem_count; i++) {
-        if (seen[e->problems[i].problem]) return error_set(err, "problem %d is reported twice", e->problems[i].problem);
-        seen[e->problems[i].problem] = true;
-    }
+    if (answer_check_problems(e->problems, sizeof *e->problems, e->problem_count, err)) return -1;
     if (e->trial && e->status == STATUS_OK && !e->problem_count)
         return error_set(err, "a candidate passed the final without times");
     return 0;
@@ -79,8 +75,6 @@ static int check_answer(const void *record, struct error *err)
 
 static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct final_answer, head, answer_head_record)},
-    {"busy", RECORD_MEMBER(struct final_answer, busy), .high = TRIAL_LONGEST_TIME},
-    {"wall", RECORD_MEMBER(struct final_answer, wall), .high = TRIAL_LONGEST_TIME},
     {"entries", RECORD_RECORDS(struct final_answer, entries, entry_count, final_entry_record)},
     {0}};
 const struct record final_answer_record = {"the answer", sizeof(struct final_answer), answer_fields, check_answer};

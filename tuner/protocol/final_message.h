@@ -1,7 +1,7 @@
 // {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
 //  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
-// <- {"id":5,"status":"ok","busy":..,"wall":..,
-//     "entries":[{"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
+// <- {"id":5,"status":"ok","entries":[
+//       {"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
 //       "error":..,"launches_judged":..,"sizes_verified":..,"cubin_hash":"..",
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
@@ -53,14 +53,13 @@ struct final_entry_answer {
 
 struct final_answer {
     struct answer_head head;
-    double busy, wall; // s
     struct final_entry_answer *entries;
     size_t entry_count;
 };
 
 extern const struct record final_request_record, final_entry_record, final_answer_record;
 
-// What an entry did on a problem; NULL where there is nothing.
+// An entry's times on a problem; NULL: it has none.
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, null where there is none. New reference.
 json_t *final_times_json(const struct final_times *);

@@ -33,7 +33,7 @@ const struct record implementation_request_record = {"an implementation", sizeof
 static int check_baseline(const void *record, struct error *err)
 {
     const struct baseline_answer *b = record;
-    return problem_answers_check(b->problems, b->problem_count, err);
+    return answer_check_problems(b->problems, sizeof *b->problems, b->problem_count, err);
 }
 
 #define MEMBER(member) RECORD_MEMBER(struct baseline_answer, member)

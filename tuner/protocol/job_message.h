@@ -1,5 +1,5 @@
-// The implementations of a "job" beside its candidates: "reference" and "baselines" in the request, and the baselines'
-// figures in the answer.
+// The implementations of a "job" other than its candidates: "reference" and "baselines" in the request, and the
+// baselines' figures in the answer.
 //
 //     IMPLEMENTATION = {"kind":"operation","name":"gemm","by":"cublas","buffers":{"A":"A",..}} |
 //       {"kind":"kernel","cubin":"..","problems":[..]}: CANDIDATE without "config" |
@@ -13,7 +13,7 @@
 #ifndef SWEETSPOT_JOB_MESSAGE_H
 #define SWEETSPOT_JOB_MESSAGE_H
 
-#include "tuner/base/implementation_kind.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/trial_message.h"
 
@@ -41,7 +41,7 @@ struct baseline_answer {
 };
 extern const struct record baseline_answer_record;
 
-// What any kernel needs by the device's data sheet.
+// The least time of any kernel by the device's data sheet.
 struct least_time {
     int problem;
     double seconds;  // NaN: the sheet is not known

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 
 static const struct record_field head_fields[] = {
@@ -26,6 +27,17 @@ json_t *answer_refuse(const char *status, const char *reason)
 bool answer_is_ok(const struct answer_head *head)
 {
     return status_find(head->status) == STATUS_OK;
+}
+
+int answer_check_problems(const void *list, size_t size, size_t count, struct error *err)
+{
+    bool seen[JOB_MAX_PROBLEMS] = {false};
+    for (size_t i = 0; i < count; i++) {
+        int problem = *(const int *)(const void *)((const char *)list + i * size);
+        if (seen[problem]) return error_set(err, "problem %d is reported twice", problem);
+        seen[problem] = true;
+    }
+    return 0;
 }
 
 struct greeting {

@@ -17,10 +17,14 @@ extern const struct record answer_head_record;
 
 // {"op": op, ..members}. New reference.
 json_t *request_write(const char *op, const struct record *, const void *request);
-// The answer that is not "ok"; what is no UTF-8 in the reason is replaced. New reference.
+// The answer that is not "ok"; bytes of the reason that are not UTF-8 are replaced. New reference.
 json_t *answer_refuse(const char *status, const char *reason);
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
+
+// Refuses a list with a problem that is there twice. The elements, of so many bytes, begin with its number, an int
+// below JOB_MAX_PROBLEMS.
+int answer_check_problems(const void *list, size_t size, size_t count, struct error *);
 
 // Whether a worker that answers "hello" speaks this protocol. 0 for refusals too, which give another reason; else -1
 // with a message.

@@ -32,11 +32,5 @@ static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct profile_answer, head, answer_head_record)},
     {"stages", RECORD_RECORDS(struct profile_answer, stages, stage_count, profile_stage_record)},
     {"reasons", RECORD_VALUES(struct profile_answer, reasons, reason_count)},
-    {"phases", RECORD_PAIRS(struct profile_answer, phases, phase_count)},
-    {"wall", RECORD_MEMBER(struct profile_answer, wall)},
     {0}};
 const struct record profile_answer_record = {"the answer", sizeof(struct profile_answer), answer_fields, NULL};
-
-static const struct record_field sanitize_fields[] = {
-    {"candidate", RECORD_IN_PLACE(struct sanitize_request, candidate, candidate_record)}, {0}};
-const struct record sanitize_request_record = {"the request", sizeof(struct sanitize_request), sanitize_fields, NULL};

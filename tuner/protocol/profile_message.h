@@ -3,7 +3,7 @@
 //     "stages":[{"symbol":"..","code_bytes":..,"dropped_samples":0,"totals":COLUMNS,
 //       "lines":[{"directory":"..","file":"gemm_simt.cu","line":263,"self":COLUMNS,"total":COLUMNS,
 //         "stalls":{"long_scoreboard":17,..}}, ..]}, ..],
-//     "reasons":["what could not be counted, and why"],"phases":{"count":..,"sample":..},"wall":..}
+//     "reasons":["what could not be counted, and why"]}
 //     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
 //       "global_ideal":..,"local_sectors":..,"samples":..}, those that the chip has.
 //
@@ -43,16 +43,9 @@ struct profile_answer {
     struct answer_head head;
     const struct profile_stage *stages;
     const char *const *reasons;
-    const struct record_named_real *phases; // s
-    size_t stage_count, reason_count, phase_count;
-    double wall; // s
+    size_t stage_count, reason_count;
 };
 
 extern const struct record profile_request_record, profile_answer_record, profile_stage_record;
-
-struct sanitize_request {
-    struct candidate candidate;
-};
-extern const struct record sanitize_request_record; // the answer is a head
 
 #endif

@@ -31,21 +31,8 @@ static const struct record_field stage_fields[] = {
     {"problem", STAGE_ANSWER(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"stage", STAGE_ANSWER(stage), .high = JOB_MAX_STAGES - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"figures", RECORD_INCLUDE(struct stage_answer, figures, stage_figures)},
-    {"blocks_per_sm", STAGE_ANSWER(blocks_per_sm)},
-    {"local_bytes", STAGE_ANSWER(local_bytes)},
-    {"registers", STAGE_ANSWER(registers)},
     {0}};
 static const struct record stage_record = {"a stage", sizeof(struct stage_answer), stage_fields, NULL};
-
-int problem_answers_check(const struct problem_answer *problems, size_t count, struct error *err)
-{
-    bool seen[JOB_MAX_PROBLEMS] = {false};
-    for (size_t i = 0; i < count; i++) {
-        if (seen[problems[i].problem]) return error_set(err, "problem %d is reported twice", problems[i].problem);
-        seen[problems[i].problem] = true;
-    }
-    return 0;
-}
 
 const struct problem_answer *trial_answer_problem(const struct trial_answer *answer, int problem)
 {
@@ -57,15 +44,13 @@ const struct problem_answer *trial_answer_problem(const struct trial_answer *ans
 static int check_answer(const void *record, struct error *err)
 {
     const struct trial_answer *a = record;
-    return problem_answers_check(a->problems, a->problem_count, err);
+    return answer_check_problems(a->problems, sizeof *a->problems, a->problem_count, err);
 }
 
 static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct trial_answer, head, answer_head_record)},
     {"figures", RECORD_INCLUDE(struct trial_answer, figures, trial_figures)},
-    {"throttled", RECORD_MEMBER(struct trial_answer, throttled)},
     {"problems", RECORD_RECORDS(struct trial_answer, problems, problem_count, problem_answer_record)},
     {"stages", RECORD_RECORDS(struct trial_answer, stages, stage_count, stage_record)},
-    {"phases", RECORD_PAIRS(struct trial_answer, phases, phase_count)},
     {0}};
 const struct record trial_answer_record = {"the answer", sizeof(struct trial_answer), answer_fields, check_answer};

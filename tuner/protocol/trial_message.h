@@ -1,9 +1,8 @@
 // {"id":3,"op":"trial",CANDIDATE,"verify":true,"best":[0.012,null]}
 // <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"implausible"|"launch_error"|"crashed",
-//     "reason":"",FIGURES of the trial,"throttled":false,"restart":true,
+//     "reason":"",FIGURES of the trial,"restart":true,
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
-//     "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
-//     "phases":{"load":..,"verify":..,"measure":..,"again":..,"soak":..,"sizes":..,"check":..,"unload":..}}
+//     "stages":[{"problem":0,"stage":0,FIGURES of a stage}, ..]}
 //
 // All problems of the job, in its order. "implausible": right, but faster than the operation's least work takes at the
 // device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the candidate used the device's heap
@@ -22,7 +21,7 @@ struct trial_request {
     size_t best_count;
 };
 
-// What is known of a problem: figures and, only where it was verified, a verdict.
+// The facts about a problem: figures and, only where it was verified, a verdict.
 struct problem_answer {
     int problem;
     struct trial_problem figures;
@@ -37,25 +36,20 @@ extern const struct record problem_answer_record;
 
 struct stage_answer {
     int problem, stage;
-    struct trial_stage figures;
-    int blocks_per_sm, local_bytes, registers; // as the GPU driver counts them
+    struct trial_stage figures; // as the GPU driver counts them
 };
 
 struct trial_answer {
     struct answer_head head;
     struct trial figures;
-    bool throttled;
     const struct problem_answer *problems;
     const struct stage_answer *stages;
-    const struct record_named_real *phases; // wall seconds of each
-    size_t problem_count, stage_count, phase_count;
+    size_t problem_count, stage_count;
 };
 
 extern const struct record trial_request_record, trial_answer_record;
 
 // The answer's problem of that number, or NULL. The answer may be NULL.
 const struct problem_answer *trial_answer_problem(const struct trial_answer *, int problem);
-// Refuses problems that are there twice.
-int problem_answers_check(const struct problem_answer *, size_t count, struct error *);
 
 #endif

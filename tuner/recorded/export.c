@@ -1,7 +1,7 @@
 // See export.h.
 //
 // The table of fields (tuner/trial/trial_field.h) says which figures go into a recorded space. A space has one figure
-// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts.c),
+// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts_of),
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 
@@ -27,49 +27,18 @@ static void set_problems(struct recorded *r, const struct job *job)
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct problem *from = &job->problems[p];
         struct recorded_problem *to = &r->problems[p];
-        *to = (struct recorded_problem){.name = arena_copy(&r->memory, from->name),
-                                        .size_count = from->size_count,
-                                        .weight = from->weight,
-                                        .flops = NAN,
-                                        .bytes = NAN};
-        to->size_names = arena_new(&r->memory, from->size_count * sizeof *to->size_names);
-        to->size_values = arena_new(&r->memory, from->size_count * sizeof *to->size_values);
-        for (size_t i = 0; i < from->size_count; i++) {
-            to->size_names[i] = arena_copy(&r->memory, job->size_names[i]);
-            to->size_values[i] = from->sizes[i];
-        }
+        struct recorded_work *done = arena_new(&r->memory, sizeof *done);
+        *done = (struct recorded_work){NAN, NAN};
+        *to =
+            (struct recorded_problem){arena_copy(&r->memory, from->name), from->size_count,
+                                      arena_new(&r->memory, from->size_count * sizeof *to->sizes), from->weight, done};
+        for (size_t i = 0; i < from->size_count; i++)
+            to->sizes[i] = (struct record_named_integer){arena_copy(&r->memory, job->size_names[i]), from->sizes[i]};
         if (job_problem_values(job, NULL, p, values, NULL)) continue;
-        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) to->flops = (double)work;
-        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) to->bytes = (double)work;
+        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) done->flops = (double)work;
+        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) done->bytes = (double)work;
     }
     free(values);
-}
-
-static void set_space(struct recorded *r, const struct job *job)
-{
-    r->parameter_count = space_parameter_count(job->space);
-    r->parameters = arena_new(&r->memory, r->parameter_count * sizeof *r->parameters);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct parameter *from = space_parameter(job->space, i);
-        struct recorded_parameter *to = &r->parameters[i];
-        bool text = from->kind == PARAMETER_STRING || from->kind == PARAMETER_REAL;
-        *to = (struct recorded_parameter){
-            .name = arena_copy(&r->memory, from->name), .kind = from->kind, .count = from->count};
-        if (text)
-            to->texts = arena_new(&r->memory, from->count * sizeof *to->texts);
-        else
-            to->integers = arena_new(&r->memory, from->count * sizeof *to->integers);
-        for (size_t v = 0; v < from->count; v++) {
-            if (text)
-                to->texts[v] = arena_copy(&r->memory, symbols_text(job->symbols, from->values[v]));
-            else
-                to->integers[v] = from->values[v];
-        }
-    }
-    r->constraint_count = space_constraint_count(job->space);
-    r->constraints = arena_new(&r->memory, r->constraint_count * sizeof *r->constraints);
-    for (size_t i = 0; i < r->constraint_count; i++)
-        r->constraints[i] = arena_copy(&r->memory, space_constraint_text(job->space, i));
 }
 
 // The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried
@@ -184,7 +153,8 @@ static int add_baselines(struct exporter *e, struct error *err)
         if (json_array_size(problems) != r->problem_count) continue; // unavailable
         struct recorded_baseline *to = &r->baselines[r->baseline_count++];
         *to = (struct recorded_baseline){arena_copy(&r->memory, json_get_string(baseline, "name", "?")),
-                                         arena_new(&r->memory, r->problem_count * sizeof *to->problems)};
+                                         arena_new(&r->memory, r->problem_count * sizeof *to->problems),
+                                         r->problem_count};
         for (size_t p = 0; p < r->problem_count; p++) {
             trial_clear(FIELD_PROBLEM, &to->problems[p]);
             trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);
@@ -242,7 +212,11 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch",
                   environment->arch, "source_hash", environment->source_hash, "key", environment->key);
     set_problems(r, job);
-    set_space(r, job);
+    r->space = job->space;
+    r->parameter_count = space_parameter_count(job->space);
+    r->constraints = json_array();
+    for (size_t i = 0; i < space_constraint_count(job->space); i++)
+        json_array_append_new(r->constraints, json_string(space_constraint_text(job->space, i)));
     int64_t counts[STATUS_COUNT], room = 0;
     int failed = store_counts(store, counts, err) < 0;
     for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];

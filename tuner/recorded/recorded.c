@@ -2,7 +2,6 @@
 #include "tuner/recorded/recorded.h"
 
 #include "tuner/base/base.h"
-#include "tuner/recorded/observation.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
@@ -15,25 +14,17 @@ struct recorded *recorded_new(void)
     return r;
 }
 
-static void release_index(struct recorded *r)
-{
-    space_free(r->space);
-    symbols_free(r->symbols);
-    free(r->trial_at);
-    r->space = NULL;
-    r->symbols = NULL;
-    r->trial_at = NULL;
-    r->best = -1;
-}
-
 void recorded_free(struct recorded *r)
 {
     if (!r) return;
-    release_index(r);
+    if (r->symbols) space_free(r->space); // otherwise the job's
+    symbols_free(r->symbols);
     arena_release(&r->memory);
     json_decref(r->device);
     json_decref(r->environment);
+    json_decref(r->constraints);
     json_decref(r->finals);
+    free(r->trial_at);
     free(r->trials);
     free(r->figures);
     free(r->counters);
@@ -56,71 +47,76 @@ static char *value_text(const json_t *value)
 // Whether the value is an integer; 2.0 and true are integers too.
 static bool as_integer(const json_t *value, int64_t *integer)
 {
-    if (json_is_integer(value)) {
-        *integer = json_integer_value(value);
-        return true;
-    }
-    if (json_is_boolean(value)) {
-        *integer = json_is_true(value);
-        return true;
-    }
     double real = json_is_real(value) ? json_real_value(value) : 0.5;
-    if (real != floor(real) || fabs(real) > 0x1p52) return false;
-    *integer = (int64_t)real;
-    return true;
+    bool whole = real == floor(real) && fabs(real) <= 0x1p52;
+    *integer = json_is_integer(value) ? json_integer_value(value) : whole ? (int64_t)real : json_is_true(value);
+    return json_is_integer(value) || json_is_boolean(value) || whole;
 }
 
-int recorded_set_values(struct recorded *r, struct recorded_parameter *p, const json_t *values, int kind,
-                        struct error *err)
+static bool is_whole(enum parameter_kind kind)
+{
+    return kind == PARAMETER_INT || kind == PARAMETER_UNROLL;
+}
+
+int recorded_add_parameter(struct recorded *r, const char *name, const json_t *values, int kind, struct error *err)
 {
     size_t count = json_array_size(values);
-    if (count == 0) return error_set(err, "parameter '%s' has no values", p->name);
+    int64_t *list = memory_new(count, sizeof *list);
     bool integers = true, numbers = true;
-    for (size_t i = 0; i < count; i++) {
-        int64_t integer;
+    int result = 0;
+    for (size_t i = 0; i < count && !result; i++) {
         const json_t *value = json_array_get(values, i);
-        integers &= as_integer(value, &integer);
-        numbers &= json_is_number(value) || json_is_boolean(value);
-        if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
-            return error_set(err, "parameter '%s': value %zu is neither a number nor a string", p->name, i);
+        bool number = json_is_number(value) || json_is_boolean(value);
+        integers &= as_integer(value, &list[i]);
+        numbers &= number;
+        if (!number && !json_is_string(value))
+            result = error_set(err, "parameter '%s': value %zu is neither a number nor a string", name, i);
     }
     if (kind < 0) kind = integers ? PARAMETER_INT : numbers ? PARAMETER_REAL : PARAMETER_STRING;
-    p->kind = (enum parameter_kind)kind;
-    p->count = count;
-    if (kind == PARAMETER_INT || kind == PARAMETER_UNROLL) {
-        if (!integers) return error_set(err, "parameter '%s' has a value that is not an integer", p->name);
-        p->integers = arena_new(&r->memory, count * sizeof *p->integers);
-        for (size_t i = 0; i < count; i++) as_integer(json_array_get(values, i), &p->integers[i]);
-    } else {
-        p->texts = arena_new(&r->memory, count * sizeof *p->texts);
-        for (size_t i = 0; i < count; i++) {
-            char *text = value_text(json_array_get(values, i));
-            p->texts[i] = arena_copy(&r->memory, text);
-            free(text);
-        }
+    bool whole = is_whole((enum parameter_kind)kind);
+    if (!result && whole && !integers)
+        result = error_set(err, "parameter '%s' has a value that is not an integer", name);
+    for (size_t i = 0; i < count && !result && !whole; i++) {
+        char *text = value_text(json_array_get(values, i));
+        list[i] = symbols_intern(r->symbols, text);
+        free(text);
     }
-    return 0;
+    if (!result) result = space_add_parameter(r->space, name, (enum parameter_kind)kind, list, count, err);
+    r->parameter_count = space_parameter_count(r->space);
+    free(list);
+    return result < 0 ? -1 : 0;
 }
 
-int recorded_value_index(const struct recorded_parameter *p, const json_t *value)
+// 2.0 and 2 are the same real number.
+static bool same_value(enum parameter_kind kind, const char *a, const char *b)
 {
-    if (p->integers) {
-        int64_t integer;
-        if (!as_integer(value, &integer)) return -1;
-        for (size_t i = 0; i < p->count; i++)
-            if (p->integers[i] == integer) return (int)i;
-        return -1;
-    }
-    char *text = value_text(value);
-    int found = -1;
-    for (size_t i = 0; text && i < p->count && found < 0; i++) {
-        // 2.0 and 2 are the same real number.
-        if (strcmp(p->texts[i], text) == 0 ||
-            (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL)))
-            found = (int)i;
-    }
+    return !strcmp(a, b) || (kind == PARAMETER_REAL && strtod(a, NULL) == strtod(b, NULL));
+}
+
+// The index of a value among the parameter's, or their count.
+static size_t value_index(const struct recorded *r, const struct parameter *p, const json_t *value)
+{
+    int64_t integer;
+    char *text = is_whole(p->kind) ? NULL : value_text(value);
+    size_t i = 0;
+    if (is_whole(p->kind) ? !as_integer(value, &integer) : !text) return p->count;
+    while (i < p->count &&
+           (text ? !same_value(p->kind, symbols_text(r->symbols, p->values[i]), text) : p->values[i] != integer))
+        i++;
     free(text);
-    return found;
+    return i;
+}
+
+int recorded_set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
+{
+    const struct parameter *p = space_parameter(r->space, parameter);
+    size_t index = value_index(r, p, value);
+    r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
+    if (index < p->count) return 0;
+    char *text = json_dumps(value, JSON_COMPACT);
+    error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text, p->name);
+    free(text);
+    return -1;
 }
 
 int recorded_add_trials(struct recorded *r, size_t count, struct error *err)
@@ -156,7 +152,7 @@ void recorded_one_problem(struct recorded *r)
 {
     r->problem_count = 1;
     r->problems = arena_new(&r->memory, sizeof *r->problems);
-    r->problems[0] = (struct recorded_problem){.name = "", .weight = 1, .flops = NAN, .bytes = NAN};
+    r->problems[0] = (struct recorded_problem){.name = "", .weight = 1};
 }
 
 bool recorded_is_time(double time)
@@ -191,22 +187,9 @@ static int compute_objectives(struct recorded *r, struct error *err)
 
 int recorded_index(struct recorded *r, struct error *err)
 {
-    release_index(r);
     if (r->parameter_count == 0) return error_set(err, "there are no parameters");
     if (r->trial_count == 0) return error_set(err, "there are no configurations");
-    if (compute_objectives(r, err) < 0) return -1;
-    r->symbols = symbols_new();
-    r->space = space_new(r->symbols);
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct recorded_parameter *p = &r->parameters[i];
-        int64_t *values = memory_new(p->count, sizeof *values);
-        for (size_t v = 0; v < p->count; v++)
-            values[v] = p->integers ? p->integers[v] : symbols_intern(r->symbols, p->texts[v]);
-        int result = space_add_parameter(r->space, p->name, p->kind, values, p->count, err);
-        free(values);
-        if (result < 0) return -1;
-    }
-    if (space_build_from_list(r->space, r->configs, r->trial_count, err) < 0) return -1;
+    if (compute_objectives(r, err) || space_build_from_list(r->space, r->configs, r->trial_count, err)) return -1;
     r->trial_at = memory_new(r->trial_count, sizeof *r->trial_at);
     for (size_t i = 0; i < r->trial_count; i++) {
         r->trial_at[space_index(r->space, r->configs + i * r->parameter_count)] = (uint32_t)i;
@@ -220,6 +203,21 @@ int64_t recorded_find(const struct recorded *r, const uint16_t *config)
 {
     int64_t index = space_index(r->space, config);
     return index < 0 ? -1 : (int64_t)r->trial_at[index];
+}
+
+static enum outcome outcome_of(enum trial_status status)
+{
+    return status == STATUS_OK       ? OUTCOME_OK
+           : status == STATUS_SLOW   ? OUTCOME_SLOW
+           : status == STATUS_PRUNED ? OUTCOME_PRUNED
+                                     : OUTCOME_INVALID;
+}
+
+struct observation observation_of(const uint16_t *config, enum trial_status status, double objective)
+{
+    enum outcome outcome = outcome_of(status);
+    bool timed = outcome == OUTCOME_OK || outcome == OUTCOME_SLOW;
+    return (struct observation){.config = config, .outcome = outcome, .objective = timed ? objective : (double)NAN};
 }
 
 struct observation recorded_observation(const struct recorded *r, size_t trial)

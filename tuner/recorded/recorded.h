@@ -22,7 +22,7 @@
 //   "trials": [[64, ..., "ok", 0.00123, ...], ...]
 //                 one array a configuration, cells in the order of the columns, null where empty
 //   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
-//                                             * one entry per problem
+//                                             * one entry per problem, as a GPU worker answers it
 //   "finals": [...]                           * documents of finals, newest first, unchanged
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
@@ -47,23 +47,19 @@
 #include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
+#include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
+
+struct recorded_work {
+    double flops, bytes; // NaN where unknown
+};
 
 struct recorded_problem {
     const char *name; // may be ""
     size_t size_count;
-    const char **size_names;
-    int64_t *size_values;
-    double weight;       // 1 unless given
-    double flops, bytes; // NaN where unknown
-};
-
-struct recorded_parameter {
-    const char *name;
-    enum parameter_kind kind;
-    size_t count;
-    int64_t *integers;  // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
-    const char **texts; // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
+    struct record_named_integer *sizes;
+    double weight;                    // 1 unless given
+    const struct recorded_work *work; // NULL where unknown
 };
 
 struct recorded_metric {
@@ -72,11 +68,13 @@ struct recorded_metric {
 
 struct recorded_baseline {
     const char *name;
-    struct trial_problem *problems; // problem_count of them; of their fields, those of a time are used
+    struct trial_problem *problems; // one for each problem; of their fields, those of a time are used
+    size_t problem_count;
 };
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
-// start from recorded_new, make everything in `memory`, set the counts; make trials with recorded_add_trials. A
+// start from recorded_new, make everything in `memory`, set the space and the counts; make trials with
+// recorded_add_trials. A
 // recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
     const char *job;                       // "" where unknown
@@ -85,9 +83,7 @@ struct recorded {
     size_t problem_count;                  // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
-    struct recorded_parameter *parameters;
-    size_t constraint_count;
-    const char **constraints;
+    json_t *constraints; // texts; NULL where absent
     size_t metric_count;
     struct recorded_metric *metrics;
     size_t baseline_count;
@@ -102,11 +98,11 @@ struct recorded {
     size_t unknown_count; // unknown columns of the file
     const char **unknown_columns;
 
-    // Made by recorded_index (recorded_read calls it).
-    struct symbols *symbols;
-    struct space *space; // the configurations of the list
-    uint32_t *trial_at;  // space index -> trial
-    int64_t best;        // the trial with the lowest objective among ok, or -1
+    // The parameters; of what was read, the configurations of the list too.
+    struct space *space;
+    struct symbols *symbols; // NULL: the space is another's
+    uint32_t *trial_at;      // of what was read: space index -> trial
+    int64_t best;            // of what was read: the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);
@@ -123,11 +119,12 @@ void recorded_warn(const struct recorded *, const char *path);
 // Writes our format, compressed if the path ends in ".gz". The file appears whole or not at all.
 int recorded_write(const struct recorded *, const char *path, struct error *);
 
-// Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
-int recorded_index(struct recorded *, struct error *);
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// What a strategy learns from a trial. Borrows from the trial.
+// What a strategy learns from a trial's status: the one place that turns it into an outcome of the search. The
+// objective counts only where the status has one (ok, slow); else it is NaN. Borrows the configuration.
+struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
+// The same from a recorded trial, from which it borrows.
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);

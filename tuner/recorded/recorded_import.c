@@ -1,25 +1,18 @@
-// Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub
-// (schema: github.com/odgaard/TuningSchema). See recorded.h.
+// Reading a recorded space: which format a file has, and those of other tuners: Kernel Tuner's cache files and the T4
+// results format of the FAIR benchmark hub (schema: github.com/odgaard/TuningSchema). See recorded.h.
 
 #include "tuner/base/base.h"
+#include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
 static const double millisecond = 1e-3;
 
-static int set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
+static int set_configuration(struct recorded *r, size_t trial, const json_t *values, struct error *err)
 {
-    const struct recorded_parameter *p = &r->parameters[parameter];
-    if (!value) return error_set(err, "configuration %zu lacks parameter '%s'", trial, p->name);
-    int index = recorded_value_index(p, value);
-    if (index < 0) {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        error_set(err, "configuration %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
-                  p->name);
-        free(text);
-        return -1;
-    }
-    r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (recorded_set_value(r, trial, i, json_object_get(values, space_parameter(r->space, i)->name), err))
+            return -1;
     return 0;
 }
 
@@ -61,7 +54,7 @@ static void set_device(struct recorded *r, const char *name)
     if (*name) r->device = json_pack("{s:s}", "name", name);
 }
 
-int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
+static int from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
                  *values = json_object_get(document, "tune_params");
@@ -74,20 +67,16 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
     recorded_one_problem(r);
-    r->parameters = arena_new(&r->memory, json_array_size(keys) * sizeof *r->parameters);
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *name = json_string_value(json_array_get(keys, i));
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
-        if (recorded_set_values(r, &r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
+        if (recorded_add_parameter(r, name, json_object_get(values, name), -1, err)) return -1;
     }
     if (recorded_add_trials(r, json_object_size(cache), err)) return -1;
     size_t trial = 0;
     json_object_foreach(cache, key, entry)
     {
-        for (size_t i = 0; i < r->parameter_count; i++)
-            if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
-                return error_prefix(err, "'%s'", key);
+        if (set_configuration(r, trial, entry, err)) return error_prefix(err, "'%s'", key);
         const json_t *time = json_object_get(entry, "time");
         if (!set_time(r, trial, time, json_object_get(entry, "times"), millisecond)) {
             const char *text = json_is_string(time) ? json_string_value(time) : "no time";
@@ -159,7 +148,7 @@ static double sum_of(const json_t *numbers)
     return sum;
 }
 
-int recorded_from_t4(struct recorded *r, const json_t *document, struct error *err)
+static int from_t4(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *results = json_object_get(document, "results");
     json_t *first = json_object_get(json_array_get(results, 0), "configuration"), *value;
@@ -168,22 +157,17 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
-    r->parameters = arena_new(&r->memory, json_object_size(first) * sizeof *r->parameters);
     json_object_foreach(first, name, value)
     {
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
         json_t *values = collect_values(results, name);
-        int result = recorded_set_values(r, &r->parameters[r->parameter_count - 1], values, -1, err);
+        int result = recorded_add_parameter(r, name, values, -1, err);
         json_decref(values);
-        if (result < 0) return -1;
+        if (result) return -1;
     }
     if (recorded_add_trials(r, json_array_size(results), err)) return -1;
     for (size_t trial = 0; trial < r->trial_count; trial++) {
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
-        for (size_t i = 0; i < r->parameter_count; i++)
-            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name),
-                          err) < 0)
-                return -1;
+        if (set_configuration(r, trial, json_object_get(result, "configuration"), err)) return -1;
         const char *invalidity = json_get_string(result, "invalidity", "correct");
         if (strcmp(invalidity, "correct") != 0)
             set_failed(r, trial, failure_of(invalidity), invalidity);
@@ -194,4 +178,74 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
             (sum_of(json_object_get(times, "runtimes")) + json_get_number(times, "validation", 0)) * unit;
     }
     return 0;
+}
+
+// Python writes NaN and Infinity, which are not JSON. Outside strings they become 0 and blanks, in place.
+static void blank_python_numbers(char *text)
+{
+    bool in_string = false;
+    for (char *p = text; *p; p++) {
+        if (*p == '"')
+            in_string = !in_string;
+        else if (*p == '\\' && in_string && p[1])
+            p++;
+        if (in_string || (*p != 'N' && *p != 'I')) continue;
+        size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
+        if (length == 0) continue;
+        bool minus = p > text && p[-1] == '-';
+        // "null" does not fit into three letters; 0 will do, because a time of 0 counts as missing.
+        memset(p, ' ', length);
+        if (minus) p[-1] = ' ';
+        *p = '0';
+        p += length - 1;
+    }
+}
+
+void recorded_warn(const struct recorded *r, const char *path)
+{
+    if (r->impossible)
+        fprintf(stderr,
+                "sweetspot: %s: %zu configurations count as failed, because their times are impossible (none, below "
+                "100 ns, not a number)\n",
+                path, r->impossible);
+}
+
+struct recorded *recorded_read(const char *path, struct error *err)
+{
+    size_t size;
+    char *text = gzip_read_file(path, &size, err);
+    if (!text) return NULL;
+    blank_python_numbers(text);
+    json_error_t where;
+    json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
+    free(text);
+    if (!document) {
+        bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
+        if (json_error_code(&where) == json_error_out_of_memory)
+            error_set(err, "%s: out of host memory", path);
+        else
+            error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
+        return NULL;
+    }
+    struct recorded *r = recorded_new();
+    r->symbols = symbols_new();
+    r->space = space_new(r->symbols);
+    const char *format = json_get_string(document, "format", "");
+    int result;
+    if (strcmp(format, "sweetspot-space") == 0)
+        result = recorded_from_sweetspot(r, document, err);
+    else if (json_is_object(json_object_get(document, "cache")))
+        result = from_kernel_tuner(r, document, err);
+    else if (json_is_array(json_object_get(document, "results")))
+        result = from_t4(r, document, err);
+    else
+        result = error_set(err, "not a recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
+    json_decref(document);
+    if (result == 0) result = recorded_index(r, err);
+    if (result < 0) {
+        error_prefix(err, "%s", path);
+        recorded_free(r);
+        return NULL;
+    }
+    return r;
 }

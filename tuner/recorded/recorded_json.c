@@ -1,102 +1,68 @@
 // Our own format of recorded spaces, in and out; recorded.h describes it.
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FORMAT_VERSION = 1 };
 
-static const char *const kind_names[] = {"int", "string", "unroll", "real"}; // by enum parameter_kind
+static const char *const kind_names[] = {"int", "string", "unroll", "real", NULL}; // by enum parameter_kind
+
+// What a file has besides parameters, columns and trials.
+static const struct record_field work_fields[] = {
+    {"flops", RECORD_MEMBER(struct recorded_work, flops)}, {"bytes", RECORD_MEMBER(struct recorded_work, bytes)}, {0}};
+static const struct record work_record = {"the work of a problem", sizeof(struct recorded_work), work_fields, NULL};
+
+static const struct record_field problem_fields[] = {
+    {"name", RECORD_MEMBER(struct recorded_problem, name), .flags = RECORD_ALWAYS},
+    {"sizes", RECORD_PAIRS(struct recorded_problem, sizes, size_count), .flags = RECORD_ALWAYS},
+    {"weight", RECORD_MEMBER(struct recorded_problem, weight), .low = 1e-300, .high = 1e300},
+    {"work", RECORD_RECORD(struct recorded_problem, work, work_record)},
+    {0}};
+static const struct record problem_record = {"a problem", sizeof(struct recorded_problem), problem_fields, NULL};
+
+static const struct record_field metric_fields[] = {
+    {"key", RECORD_MEMBER(struct recorded_metric, key), .flags = RECORD_REQUIRED},
+    {"metric", RECORD_MEMBER(struct recorded_metric, metric), .flags = RECORD_ALWAYS},
+    {"unit", RECORD_MEMBER(struct recorded_metric, unit), .flags = RECORD_ALWAYS},
+    {0}};
+static const struct record metric_record = {"a metric", sizeof(struct recorded_metric), metric_fields, NULL};
+
+static const struct record_field baseline_fields[] = {
+    {"name", RECORD_MEMBER(struct recorded_baseline, name), .flags = RECORD_ALWAYS},
+    {"problems", .kind = RECORD_OBJECT, .shape = RECORD_LIST, .flags = RECORD_HOLES, .made = problem_figures,
+     .offset = offsetof(struct recorded_baseline, problems),
+     .count = offsetof(struct recorded_baseline, problem_count)},
+    {0}};
+static const struct record baseline_record = {"a baseline", sizeof(struct recorded_baseline), baseline_fields, NULL};
+
+static const struct record_field fields[] = {
+    {"job", RECORD_MEMBER(struct recorded, job)},
+    {"objective", RECORD_MEMBER(struct recorded, objective)},
+    {"device", RECORD_MEMBER(struct recorded, device)},
+    {"environment", RECORD_MEMBER(struct recorded, environment)},
+    {"problems", RECORD_RECORDS(struct recorded, problems, problem_count, problem_record)},
+    {"constraints", RECORD_MEMBER(struct recorded, constraints)},
+    {"metrics", RECORD_RECORDS(struct recorded, metrics, metric_count, metric_record)},
+    {"baselines", RECORD_RECORDS(struct recorded, baselines, baseline_count, baseline_record)},
+    {"finals", RECORD_MEMBER(struct recorded, finals)},
+    {0}};
 
 // Reading ------------------------------------------------------------------------------------------
 
-static int read_problems(struct recorded *r, const json_t *list, struct error *err)
-{
-    if (json_array_size(list) == 0) {
-        recorded_one_problem(r);
-        return 0;
-    }
-    r->problem_count = json_array_size(list);
-    r->problems = arena_new(&r->memory, r->problem_count * sizeof *r->problems);
-    for (size_t i = 0; i < r->problem_count; i++) {
-        const json_t *one = json_array_get(list, i), *work = json_object_get(one, "work");
-        json_t *sizes = json_object_get(one, "sizes"), *value;
-        struct recorded_problem *p = &r->problems[i];
-        const char *name;
-        p->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
-        p->weight = json_get_number(one, "weight", 1);
-        p->flops = json_get_number(work, "flops", NAN);
-        p->bytes = json_get_number(work, "bytes", NAN);
-        if (!(p->weight > 0)) return error_set(err, "problem '%s' has a weight that is not positive", p->name);
-        p->size_names = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_names);
-        p->size_values = arena_new(&r->memory, json_object_size(sizes) * sizeof *p->size_values);
-        json_object_foreach(sizes, name, value)
-        {
-            p->size_names[p->size_count] = arena_copy(&r->memory, name);
-            p->size_values[p->size_count++] = json_integer_value(value);
-        }
-    }
-    return 0;
-}
-
 static int read_parameters(struct recorded *r, const json_t *list, struct error *err)
 {
-    size_t count = json_array_size(list);
-    if (count == 0) return error_set(err, "there are no parameters");
-    r->parameters = arena_new(&r->memory, count * sizeof *r->parameters);
-    for (size_t i = 0; i < count; i++) {
+    if (json_array_size(list) == 0) return error_set(err, "there are no parameters");
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
         const char *name = json_get_string(one, "name", NULL), *kind = json_get_string(one, "kind", "int");
         if (!name) return error_set(err, "parameter %zu has no name", i);
-        int k = 0;
-        while (k < 4 && strcmp(kind, kind_names[k]) != 0) k++;
-        if (k == 4) return error_set(err, "parameter '%s' has the unknown kind '%s'", name, kind);
-        r->parameters[r->parameter_count++].name = arena_copy(&r->memory, name);
-        if (recorded_set_values(r, &r->parameters[i], json_object_get(one, "values"), k, err) < 0) return -1;
+        int k = word_find(kind_names, kind);
+        if (k < 0) return error_set(err, "parameter '%s' has the unknown kind '%s'", name, kind);
+        if (recorded_add_parameter(r, name, json_object_get(one, "values"), k, err)) return -1;
     }
     return 0;
-}
-
-static void read_metrics(struct recorded *r, const json_t *list)
-{
-    size_t count = json_array_size(list);
-    r->metrics = arena_new(&r->memory, count * sizeof *r->metrics);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_array_get(list, i);
-        const char *key = json_get_string(one, "key", NULL);
-        if (!key) continue;
-        r->metrics[r->metric_count++] = (struct recorded_metric){
-            arena_copy(&r->memory, key), arena_copy(&r->memory, json_get_string(one, "metric", "")),
-            arena_copy(&r->memory, json_get_string(one, "unit", ""))};
-    }
-}
-
-// The recorded fields that an object has.
-static void read_fields(enum field_level level, void *record, const json_t *object, struct arena *memory)
-{
-    size_t count;
-    const struct trial_field *fields = trial_fields(&count);
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].level == level && fields[i].flags & FIELD_RECORDED)
-            field_take(&fields[i], record, json_object_get(object, fields[i].name), memory);
-}
-
-static void read_baselines(struct recorded *r, const json_t *list)
-{
-    r->baseline_count = json_array_size(list);
-    r->baselines = arena_new(&r->memory, r->baseline_count * sizeof *r->baselines);
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        const json_t *one = json_array_get(list, i), *problems = json_object_get(one, "problems");
-        struct recorded_baseline *b = &r->baselines[i];
-        b->name = arena_copy(&r->memory, json_get_string(one, "name", ""));
-        b->problems = arena_new(&r->memory, r->problem_count * sizeof *b->problems);
-        for (size_t p = 0; p < r->problem_count; p++) {
-            trial_clear(FIELD_PROBLEM, &b->problems[p]);
-            read_fields(FIELD_PROBLEM, &b->problems[p], json_array_get(problems, p), &r->memory);
-        }
-    }
 }
 
 // The meaning of a column: a parameter, a field, a metric, or (none of them) unknown.
@@ -119,8 +85,8 @@ static const struct trial_field *recorded_field(const char *name)
 
 static struct column column_named(const struct recorded *r, const char *name)
 {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){COLUMN_PARAMETER, i, NULL};
+    int parameter = space_find(r->space, name, strlen(name));
+    if (parameter >= 0) return (struct column){COLUMN_PARAMETER, (size_t)parameter, NULL};
     if (recorded_field(name)) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
     for (size_t i = 0; i < r->metric_count; i++)
         if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i, NULL};
@@ -131,8 +97,8 @@ static struct column column_named(const struct recorded *r, const char *name)
 static int check_columns(const struct recorded *r, struct error *err)
 {
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (recorded_field(r->parameters[i].name))
-            return error_set(err, "parameter '%s' has the name of another column", r->parameters[i].name);
+        if (recorded_field(space_parameter(r->space, i)->name))
+            return error_set(err, "parameter '%s' has the name of another column", space_parameter(r->space, i)->name);
     for (size_t i = 0; i < r->metric_count; i++) {
         struct column c = column_named(r, r->metrics[i].key);
         if (c.kind != COLUMN_METRIC || c.index != i)
@@ -159,18 +125,6 @@ static void read_field(struct recorded *r, size_t trial, const struct trial_fiel
         field_take(f, recorded_figures(r, trial, p), part(r, f, cell, p), &r->memory);
 }
 
-static int read_parameter(struct recorded *r, size_t trial, size_t index, const json_t *cell, struct error *err)
-{
-    int value = recorded_value_index(&r->parameters[index], cell);
-    r->configs[trial * r->parameter_count + index] = (uint16_t)value;
-    if (value >= 0) return 0;
-    char *text = json_dumps(cell, JSON_ENCODE_ANY | JSON_COMPACT);
-    error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
-              r->parameters[index].name);
-    free(text);
-    return -1;
-}
-
 static int read_trial(struct recorded *r, size_t number, const json_t *row, const struct column *columns,
                       size_t column_count, struct error *err)
 {
@@ -181,7 +135,8 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     for (size_t c = 0; c < column_count; c++) {
         const json_t *cell = json_array_get(row, c);
         const struct trial_field *f = columns[c].field;
-        if (columns[c].kind == COLUMN_PARAMETER && read_parameter(r, number, columns[c].index, cell, err)) return -1;
+        if (columns[c].kind == COLUMN_PARAMETER && recorded_set_value(r, number, columns[c].index, cell, err))
+            return -1;
         if (f && f->kind == FIELD_STATUS && json_is_string(cell) && status_find(json_string_value(cell)) < 0)
             return error_set(err, "trial %zu has the unknown status '%s'", number, json_string_value(cell));
         if (f) read_field(r, number, f, cell);
@@ -226,7 +181,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
     for (size_t p = 0; p < r->parameter_count && result == 0 && parameters < r->parameter_count; p++) {
         size_t i = 0;
         while (i < count && !(columns[i].kind == COLUMN_PARAMETER && columns[i].index == p)) i++;
-        if (i == count) result = error_set(err, "parameter '%s' has no column", r->parameters[p].name);
+        if (i == count) result = error_set(err, "parameter '%s' has no column", space_parameter(r->space, p)->name);
     }
     if (result == 0) result = recorded_add_trials(r, json_array_size(rows), err);
     for (size_t i = 0; i < r->trial_count && result == 0; i++)
@@ -241,155 +196,70 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     if (version != FORMAT_VERSION)
         return error_set(err, "the file has version %lld of the format, but this program reads version %d",
                          (long long)version, FORMAT_VERSION);
-    r->job = arena_copy(&r->memory, json_get_string(document, "job", ""));
-    r->objective = arena_copy(&r->memory, json_get_string(document, "objective", "geomean"));
-    r->device = json_incref(json_object_get(document, "device"));
-    r->environment = json_incref(json_object_get(document, "environment"));
-    r->finals = json_incref(json_object_get(document, "finals"));
-    if (read_problems(r, json_object_get(document, "problems"), err) < 0) return -1;
-    if (read_parameters(r, json_object_get(document, "parameters"), err) < 0) return -1;
-    const json_t *constraints = json_object_get(document, "constraints");
-    r->constraints = arena_new(&r->memory, json_array_size(constraints) * sizeof *r->constraints);
-    for (size_t i = 0; i < json_array_size(constraints); i++) {
-        const char *text = json_string_value(json_array_get(constraints, i));
-        if (text) r->constraints[r->constraint_count++] = arena_copy(&r->memory, text);
-    }
-    read_metrics(r, json_object_get(document, "metrics"));
-    if (check_columns(r, err)) return -1;
-    read_baselines(r, json_object_get(document, "baselines"));
+    int failed = 0;
+    for (const struct record_field *f = fields; f->name && !failed; f++)
+        failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
+    json_incref(r->device); // what was taken belongs to the document
+    json_incref(r->environment);
+    json_incref(r->constraints);
+    json_incref(r->finals);
+    if (failed) return -1;
+    if (!r->problem_count) recorded_one_problem(r);
+    for (size_t p = 0; p < r->problem_count; p++)
+        if (isnan(r->problems[p].weight)) r->problems[p].weight = 1;
+    for (size_t i = 0; i < r->baseline_count; i++)
+        if (r->baselines[i].problem_count != r->problem_count)
+            return error_set(err, "baseline '%s' has %zu problems, but there are %zu", r->baselines[i].name,
+                             r->baselines[i].problem_count, r->problem_count);
+    if (read_parameters(r, json_object_get(document, "parameters"), err) || check_columns(r, err)) return -1;
     return read_trials(r, json_object_get(document, "columns"), json_object_get(document, "trials"), err);
 }
 
 // Writing ------------------------------------------------------------------------------------------
-// Written by hand instead of through a tree of JSON values: one trial per line, and times with only the digits needed.
 
-static void put_json(struct text *o, const json_t *value)
+// The digits that a measurement has.
+static const size_t measured = JSON_REAL_PRECISION(7);
+
+// Appends a value, which it takes.
+static void put(struct text *o, const char *before, json_t *value, size_t precision)
 {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    text_add(o, "%s", text ? text : "null");
+    char *text = json_dumps(value, JSON_COMPACT | precision);
+    text_add(o, "%s%s", before, text);
     free(text);
-}
-
-static void put_string(struct text *o, const char *text)
-{
-    json_t *value = json_string(text);
-    put_json(o, value);
     json_decref(value);
-}
-
-static void put_number(struct text *o, double value)
-{
-    if (!isfinite(value))
-        text_add(o, "null");
-    else if (value == floor(value) && fabs(value) < 1e15)
-        text_add(o, "%.0f", value);
-    else
-        text_add(o, "%.7g", value);
 }
 
 // A field of a record; null where it is unknown.
-static void put_field(struct text *o, const struct trial_field *f, const void *record)
+static json_t *cell_json(const struct trial_field *f, const void *record)
 {
     const void *place = (const char *)record + f->place;
-    if (!field_known(f, record)) {
-        text_add(o, "null");
-    } else if (f->kind == FIELD_REAL) {
-        put_number(o, *(const double *)place);
-    } else if (f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER) {
-        text_add(o, "%" PRId64, *(const int64_t *)place);
-    } else if (f->kind == FIELD_SAMPLES) {
-        size_t count = ((const struct trial_problem *)record)->sample_count;
-        text_add(o, "[");
-        for (size_t i = 0; i < count; i++) {
-            if (i) text_add(o, ",");
-            put_number(o, (*(const double *const *)place)[i]);
-        }
-        text_add(o, "]");
-    } else {
-        json_t *value = field_json(f, record);
-        put_json(o, value);
-        json_decref(value);
-    }
+    if (f->kind == FIELD_REAL) return json_brief_or_null(*(const double *)place);
+    if (f->kind != FIELD_SAMPLES) return field_json(f, record);
+    json_t *samples = json_array();
+    for (size_t i = 0; i < ((const struct trial_problem *)record)->sample_count; i++)
+        json_array_append_new(samples, json_brief_or_null((*(const double *const *)place)[i]));
+    return samples;
 }
 
-static void put_value(struct text *o, const struct recorded_parameter *p, size_t index)
+static json_t *value_json(const struct recorded *r, size_t parameter, size_t value)
 {
-    if (p->integers)
-        text_add(o, "%lld", (long long)p->integers[index]);
-    else
-        put_string(o, p->texts[index]);
-}
-
-// Takes the value; nothing where it is NULL.
-static void put_member(struct text *o, const char *name, json_t *value)
-{
-    if (!value) return;
-    text_add(o, ",\n\"%s\":", name);
-    put_json(o, value);
-    json_decref(value);
-}
-
-static json_t *problems_json(const struct recorded *r)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < r->problem_count; i++) {
-        const struct recorded_problem *p = &r->problems[i];
-        json_t *sizes = json_object();
-        for (size_t j = 0; j < p->size_count; j++)
-            json_object_set_new(sizes, p->size_names[j], json_integer(p->size_values[j]));
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:{s:o, s:o}}", "name", p->name, "sizes", sizes,
-                                              "weight", json_brief_or_null(p->weight), "work", "flops",
-                                              json_brief_or_null(p->flops), "bytes", json_brief_or_null(p->bytes)));
-    }
-    return list;
+    const struct parameter *p = space_parameter(r->space, parameter);
+    char digits[32];
+    if (p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL) return json_integer(p->values[value]);
+    return json_string(space_value_text(r->space, parameter, value, digits));
 }
 
 static json_t *parameters_json(const struct recorded *r)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < r->parameter_count; i++) {
-        const struct recorded_parameter *p = &r->parameters[i];
+        const struct parameter *p = space_parameter(r->space, i);
         json_t *values = json_array();
-        for (size_t v = 0; v < p->count; v++)
-            json_array_append_new(values, p->integers ? json_integer(p->integers[v]) : json_string(p->texts[v]));
+        for (size_t v = 0; v < p->count; v++) json_array_append_new(values, value_json(r, i, v));
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:o}", "name", p->name, "kind", kind_names[p->kind], "values", values));
     }
     return list;
-}
-
-static void put_head(struct text *o, const struct recorded *r)
-{
-    json_t *constraints = json_array(), *metrics = json_array();
-    for (size_t i = 0; i < r->constraint_count; i++) json_array_append_new(constraints, json_string(r->constraints[i]));
-    for (size_t i = 0; i < r->metric_count; i++)
-        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "key", r->metrics[i].key, "metric",
-                                                 r->metrics[i].metric, "unit", r->metrics[i].unit));
-    text_add(o, "{\"format\":\"sweetspot-space\",\"version\":%d", FORMAT_VERSION);
-    put_member(o, "job", json_string(r->job));
-    put_member(o, "objective", json_string(r->objective));
-    put_member(o, "device", json_incref(r->device));
-    put_member(o, "environment", json_incref(r->environment));
-    put_member(o, "problems", problems_json(r));
-    put_member(o, "parameters", parameters_json(r));
-    put_member(o, "constraints", constraints);
-    put_member(o, "metrics", metrics);
-    text_add(o, ",\n\"baselines\":[");
-    for (size_t i = 0; i < r->baseline_count; i++) {
-        text_add(o, "%s\n{\"name\":", i ? "," : "");
-        put_string(o, r->baselines[i].name);
-        text_add(o, ",\"problems\":[");
-        for (size_t p = 0; p < r->problem_count; p++) {
-            static const char *const members[] = {"time", "low", "high", "samples"};
-            for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
-                text_add(o, "%s\"%s\":", k ? "," : p ? ",{" : "{", members[k]);
-                put_field(o, trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]);
-            }
-            text_add(o, "}");
-        }
-        text_add(o, "]}");
-    }
-    text_add(o, "]");
 }
 
 // Whether the field is a column: fields that no trial has are left out, except those that every reader expects.
@@ -410,82 +280,71 @@ static bool is_column(const struct recorded *r, const struct trial_field *f)
 static size_t choose_columns(const struct recorded *r, const struct trial_field **chosen)
 {
     size_t count, used = 0;
-    const struct trial_field *fields = trial_fields(&count);
+    const struct trial_field *all = trial_fields(&count);
     for (size_t i = 0; i < count; i++)
-        if (is_column(r, &fields[i])) chosen[used++] = &fields[i];
+        if (is_column(r, &all[i])) chosen[used++] = &all[i];
     return used;
 }
 
-static void put_columns(struct text *o, const struct recorded *r, const struct trial_field *const *fields,
-                        size_t field_count)
+static json_t *columns_json(const struct recorded *r, const struct trial_field *const *chosen, size_t count)
 {
-    text_add(o, ",\n\"columns\":[");
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        text_add(o, "%s", i ? "," : "");
-        put_string(o, r->parameters[i].name);
-    }
-    for (size_t f = 0; f < field_count; f++) text_add(o, ",\"%s\"", fields[f]->name);
-    for (size_t m = 0; m < r->metric_count; m++) {
-        text_add(o, ",");
-        put_string(o, r->metrics[m].key);
-    }
-    text_add(o, "]");
+    json_t *names = json_array();
+    for (size_t i = 0; i < r->parameter_count; i++)
+        json_array_append_new(names, json_string(space_parameter(r->space, i)->name));
+    for (size_t f = 0; f < count; f++) json_array_append_new(names, json_string(chosen[f]->name));
+    for (size_t m = 0; m < r->metric_count; m++) json_array_append_new(names, json_string(r->metrics[m].key));
+    return names;
 }
 
-// One cell; a problem's field has an element for each of several problems.
-static void put_cell(struct text *o, const struct recorded *r, size_t trial, const struct trial_field *f)
+// A field of the problems has an element for each of several.
+static json_t *problem_cells(const struct recorded *r, size_t trial, const struct trial_field *f)
 {
-    if (f->level == FIELD_TRIAL) {
-        put_field(o, f, &r->trials[trial]);
-        return;
-    }
-    if (r->problem_count > 1) text_add(o, "[");
-    for (size_t p = 0; p < r->problem_count; p++) {
-        const struct trial_problem *problem = &r->figures[trial * r->problem_count + p];
-        if (p) text_add(o, ",");
-        if (f->kind == FIELD_SAMPLES && !problem->sample_count)
-            text_add(o, "[]");
-        else
-            put_field(o, f, problem);
-    }
-    if (r->problem_count > 1) text_add(o, "]");
+    const struct trial_problem *figures = r->figures + trial * r->problem_count;
+    if (r->problem_count == 1) return cell_json(f, figures);
+    json_t *cells = json_array();
+    for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(cells, cell_json(f, &figures[p]));
+    return cells;
 }
 
-static void put_trial(struct text *o, const struct recorded *r, size_t number, const struct trial_field *const *fields,
-                      size_t field_count)
+static json_t *trial_row(const struct recorded *r, size_t trial, const struct trial_field *const *chosen, size_t count)
 {
-    text_add(o, "%s\n[", number ? "," : "");
-    for (size_t i = 0; i < r->parameter_count; i++) {
-        text_add(o, "%s", i ? "," : "");
-        put_value(o, &r->parameters[i], r->configs[number * r->parameter_count + i]);
-    }
-    for (size_t f = 0; f < field_count; f++) {
-        text_add(o, ",");
-        put_cell(o, r, number, fields[f]);
-    }
-    for (size_t m = 0; m < r->metric_count; m++) {
-        text_add(o, ",");
-        put_number(o, r->counters[number * r->metric_count + m]);
-    }
-    text_add(o, "]");
+    json_t *row = json_array();
+    for (size_t i = 0; i < r->parameter_count; i++)
+        json_array_append_new(row, value_json(r, i, r->configs[trial * r->parameter_count + i]));
+    for (size_t f = 0; f < count; f++)
+        json_array_append_new(row, chosen[f]->level == FIELD_TRIAL ? cell_json(chosen[f], &r->trials[trial])
+                                                                   : problem_cells(r, trial, chosen[f]));
+    for (size_t m = 0; m < r->metric_count; m++)
+        json_array_append_new(row, json_brief_or_null(r->counters[trial * r->metric_count + m]));
+    return row;
 }
 
+// A member and a trial take a line each.
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
     struct text o = {0};
-    size_t field_count;
+    size_t count;
+    const char *name;
+    json_t *member;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
-    trial_fields(&field_count);
-    const struct trial_field **fields = memory_new(field_count, sizeof *fields);
-    field_count = choose_columns(r, fields);
-    put_head(&o, r);
-    put_member(&o, "finals", json_incref(r->finals));
-    put_columns(&o, r, fields, field_count);
+    trial_fields(&count);
+    const struct trial_field **chosen = memory_new(count, sizeof *chosen);
+    count = choose_columns(r, chosen);
+    json_t *head = json_pack("{s:s, s:i}", "format", "sweetspot-space", "version", FORMAT_VERSION);
+    record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
+    json_object_set_new(head, "parameters", parameters_json(r));
+    json_object_set_new(head, "columns", columns_json(r, chosen, count));
+    json_object_foreach(head, name, member)
+    {
+        text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
+        put(&o, "", json_incref(member), strcmp(name, "baselines") ? 0 : measured);
+    }
     text_add(&o, ",\n\"trials\":[");
-    for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);
+    for (size_t i = 0; i < r->trial_count; i++) put(&o, i ? ",\n" : "\n", trial_row(r, i, chosen, count), measured);
     text_add(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
-    free(fields);
+    json_decref(head);
+    free(chosen);
     free(o.text);
     return result;
 }

@@ -1,5 +1,5 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
-// recorded_import.c (others'), above these recorded_read.c (which format a file has).
+// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format), and
+// above that recorded_import.c (others' formats, and which one a file has).
 #ifndef SWEETSPOT_RECORDED_PARTS_H
 #define SWEETSPOT_RECORDED_PARTS_H
 
@@ -7,20 +7,22 @@
 
 #include "tuner/recorded/recorded.h"
 
-// Fill an empty struct from a parsed document. -1 with a message.
+// Fills an empty struct from a parsed document. -1 with a message.
 int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
-int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
-int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
 
-// Takes the values of a parameter from a JSON array. kind < 0: the narrowest kind (integers, else reals, else strings).
-int recorded_set_values(struct recorded *, struct recorded_parameter *, const json_t *values, int kind, struct error *);
-// The index of a JSON value among the parameter's, or -1.
-int recorded_value_index(const struct recorded_parameter *, const json_t *value);
+// Adds a parameter with its values from a JSON array. kind < 0: the narrowest kind (integers, else reals, else
+// strings).
+int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);
+// Sets a parameter's value in a trial's configuration. -1 with a message where it is not among the parameter's.
+int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);
 
 void recorded_one_problem(struct recorded *);
 // A trial's figures of the problem, to be filled in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
 // Whether a number can be a time, in any unit: positive, and not the number that other tuners write for a failure.
 bool recorded_is_time(double time);
+
+// Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
+int recorded_index(struct recorded *, struct error *);
 
 #endif

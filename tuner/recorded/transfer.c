@@ -2,7 +2,7 @@
 #include "tuner/recorded/transfer.h"
 
 #include "tuner/base/base.h"
-#include "tuner/recorded/observation.h"
+#include "tuner/recorded/recorded.h"
 
 static double number_of(const char *text, size_t length)
 {
@@ -63,15 +63,6 @@ static int value_index(const struct transfer *t, size_t parameter, const char *t
     return nearest;
 }
 
-static int find_parameter(const struct space *space, const char *name, size_t length)
-{
-    for (size_t i = 0; i < space_parameter_count(space); i++) {
-        const char *own = space_parameter(space, i)->name;
-        if (strlen(own) == length && !memcmp(own, name, length)) return (int)i;
-    }
-    return -1;
-}
-
 void transfer_add(struct transfer *t, const char *text, enum trial_status status, double objective)
 {
     size_t width = space_parameter_count(t->space);
@@ -91,7 +82,7 @@ void transfer_add(struct transfer *t, const char *text, enum trial_status status
     for (const char *at = text, *next; at; at = next) {
         size_t length, name = strcspn(at, "=");
         next = text_next_item(at, &length);
-        int parameter = name < length ? find_parameter(t->space, at, name) : -1;
+        int parameter = name < length ? space_find(t->space, at, name) : -1;
         if (parameter >= 0) {
             int value = value_index(t, (size_t)parameter, at + name + 1, length - name - 1);
             if (value < 0) {

@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/report/report_parts.h"
 
-enum { REPORT_VERSION = 3, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
+enum { REPORT_VERSION = 4, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
 {
@@ -60,43 +60,39 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
-static void add_command(json_t *list, const char *const *words)
-{
-    char *line = text_command(words);
-    json_array_append_new(list, json_string(line));
-    free(line);
-}
-
+// The command line of the last run, as far as it decides the result; null without a job file.
 static json_t *reproduce_json(const struct result *r)
 {
-    const char *job = r->source->job_file, *store = r->source->store_path;
-    json_t *list = json_array(), *run = NULL, *pool;
-    if (!job) return list;
+    const char *job = r->source->job_file;
+    json_t *run = NULL, *pool;
+    if (!job) return json_null();
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
-    const char *strategy = json_get_string(run, "strategy", ""), *device = json_get_string(run, "device", "0");
     const json_t *pools = json_object_get(run, "pool");
-    const char **words = memory_new(12 + 2 * json_array_size(pools), sizeof *words);
+    const char *device = json_get_string(run, "device", "0");
     char seed[32];
-    size_t count = 0, i;
     snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
-    const char *const parts[][2] = {{"sweetspot", "tune"},
-                                    {job, NULL},
-                                    {"--store", store},
-                                    {*strategy ? "--strategy" : NULL, strategy},
-                                    {run ? "--seed" : NULL, seed},
-                                    {strcmp(device, "0") ? "--device" : NULL, device}};
-    for (i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (size_t k = 0; k < 2 && parts[i][0] && parts[i][k]; k++) words[count++] = parts[i][k];
+    const char *const options[][2] = {{"--store", r->source->store_path},
+                                      {"--strategy", json_get_string(run, "strategy", NULL)},
+                                      {"--seed", run ? seed : NULL},
+                                      {"--device", strcmp(device, "0") ? device : NULL}};
+    const char **words = NULL;
+    size_t count = 0, i;
+    memory_add(words, count) = "sweetspot";
+    memory_add(words, count) = "tune";
+    memory_add(words, count) = job;
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
     json_array_foreach(pools, i, pool)
     {
-        words[count++] = "--pool";
-        words[count++] = json_is_string(pool) ? json_string_value(pool) : "";
+        memory_add(words, count) = "--pool";
+        memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }
-    add_command(list, words);
-    add_command(list, (const char *[]){"sweetspot", "compare", job, "--store", store, NULL});
-    add_command(list, (const char *[]){"sweetspot", "header", job, "--store", store, NULL});
+    memory_add(words, count) = NULL;
+    char *line = text_command(words);
+    json_t *command = json_string(line);
+    free(line);
     free(words);
-    return list;
+    return command;
 }
 
 // The beginning of a RESULT: where it is from.
@@ -128,7 +124,6 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "winner", final.winner);
     json_object_set_new(json, "baselines", report_baselines(r));
     json_object_set_new(json, "progress", report_progress(r));
-    json_object_set_new(json, "histogram", report_histogram(r));
     json_object_set_new(json, "importance_method", json_string(report_importance_method));
     json_object_set_new(json, "parameters", report_parameters(r));
     json_object_set_new(json, "trials", report_trials(r));
@@ -155,7 +150,7 @@ static int add_result(json_t *list, struct result *r, bool current, struct error
 {
     int status = store_read_environment(r->store, r->environment.key, err);
     if (status > 0) status = error_set(err, "an environment of '%s' was deleted meanwhile", r->source->store_path);
-    if (!status) status = trial_table_read(&r->table, r->store, r->source->job, err);
+    if (!status) status = trial_table_read(&r->table, r->store, err);
     if (!status && r->table.count) {
         r->device = result_document(r, "device", NULL);
         r->best = SIZE_MAX;
@@ -188,14 +183,14 @@ static int keep_environment(void *user, const struct environment *e)
     return 0;
 }
 
-json_t *report_job(const struct report_source *source, const struct report_options *options)
+json_t *report_job(const struct report_source *source)
 {
     struct environments all = {0};
     struct error err = {""};
     json_t *results = json_array();
     int status = source->store ? store_each_environment(source->store, keep_environment, &all, &err) : 0;
     for (size_t i = 0; i < all.count && !status; i++) {
-        struct result r = {.source = source, .options = options, .store = source->store, .environment = all.list[i]};
+        struct result r = {.source = source, .store = source->store, .environment = all.list[i]};
         status = add_result(results, &r, i == 0, &err);
     }
     const char *name = source->name       ? source->name

@@ -1,9 +1,7 @@
-// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints, puts
-// into a page, or sums up in a table.
+// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints or
+// puts into a page.
 #ifndef SWEETSPOT_REPORT_H
 #define SWEETSPOT_REPORT_H
-
-#include <stdio.h>
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -17,20 +15,14 @@ struct report_source {
     double space;           // valid configurations; NaN unknown
     struct store *store;    // NULL: `error` says why
     const char *error;
-};
-
-struct report_options {
     size_t points; // the most points of a result that are shown with all their figures
 };
 
 // A JOB. Where its store cannot be read to the end, it has an "error". New reference.
-json_t *report_job(const struct report_source *, const struct report_options *);
+json_t *report_job(const struct report_source *);
 // The whole document; `program` is the program that made it. Takes the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
 // The number of points per result for this number of jobs: the page must stay small.
 size_t report_points_of(size_t jobs);
-
-// Prints a row per result and one for each job without results: aligned for people, or as CSV.
-void report_print(const json_t *report, bool csv, FILE *);
 
 #endif

@@ -64,12 +64,12 @@ static json_t *entry_json(const struct result *r, const struct final *final, con
     struct error err;
     struct trial trial;
     bool winner = entry->trial != NO_TRIAL && entry->trial == final->winner;
+    bool known = entry->trial != NO_TRIAL && !store_get(r->store, entry->trial, &trial, &err);
     const struct interval one = {1, 1, 1};
-    json_t *json = json_pack("{s:s, s:I, s:o, s:b, s:s, s:b, s:b, s:o, s:o}", "name", entry->name, "trial",
-                             (json_int_t)entry->trial, "config", config_of(r, entry->trial), "ok", entry->ok, "reason",
+    json_t *json = json_pack("{s:s, s:I, s:s, s:b, s:s, s:b, s:b, s:o, s:o}", "name", entry->name, "trial",
+                             (json_int_t)entry->trial, "config", known ? trial.config : NULL, "ok", entry->ok, "reason",
                              entry->reason, "winner", winner, "tied", is_tied(final, entry->trial), "time",
                              interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
-    bool known = entry->trial != NO_TRIAL && !store_get(r->store, entry->trial, &trial, &err);
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
         json_object_set_new(json, resources[i].key,
                             known ? field_json(trial_field_find(FIELD_TRIAL, resources[i].field), &trial)
@@ -109,32 +109,24 @@ static void take_winner(const struct result *r, const struct final *final, struc
     json_object_set_new(out->ratio, "against", json_string(library->name));
 }
 
-// A final without a winner that is newer than any with one.
-static json_t *open_json(json_t *open, double when)
-{
-    return json_pack("{s:f, s:I, s:I, s:b, s:s, s:[]}", "when", json_get_number(open, "when", when), "rounds",
-                     (json_int_t)json_get_integer(open, "rounds", 0), "processes", (json_int_t)count_processes(open),
-                     "open", 1, "reason", json_get_string(open, "reason", ""), "entries");
-}
-
 int report_final(const struct result *r, struct report_final *out, struct error *err)
 {
     double when = 0, opened = 0;
     json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
+    const json_t *shown = document ? document : open; // an open one has no winner
     struct final final = {0};
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
     int status = document ? final_read(&final, document, r->tuned_count, err) : 0;
-    if (!status && document) {
-        final_compare_candidates(&final);
+    if (!status && shown) {
         json_t *entries = json_array();
+        if (document) final_compare_candidates(&final);
         for (size_t i = 0; i < final.entry_count; i++)
             json_array_append_new(entries, entry_json(r, &final, &final.entries[i]));
-        out->json =
-            json_pack("{s:f, s:I, s:I, s:b, s:o}", "when", final.when, "rounds", (json_int_t) final.rounds, "processes",
-                      (json_int_t)count_processes(document), "open", open && opened > when, "entries", entries);
-        take_winner(r, &final, out);
-    } else if (open) {
-        out->json = open_json(open, opened);
+        out->json = json_pack(
+            "{s:f, s:I, s:I, s:b, s:s, s:o}", "when", json_get_number(shown, "when", document ? when : opened),
+            "rounds", (json_int_t)json_get_integer(shown, "rounds", 0), "processes", (json_int_t)count_processes(shown),
+            "open", open && opened > when, "reason", json_get_string(shown, "reason", NULL), "entries", entries);
+        if (document) take_winner(r, &final, out);
     }
     if (document) final_release(&final);
     json_decref(document);

@@ -12,9 +12,8 @@ enum { PARTS = 2 };
 
 int report_charts_read(struct report_charts *charts, struct error *err)
 {
-    static const char missing[] =
-        "`make` in the source tree fetches them with npm into out/npm; --format json, csv and "
-        "table work without them";
+    static const char missing[] = "`make` in the source tree fetches them with npm into out/npm; --format json works "
+                                  "without them";
     static const char *const names[PARTS] = {"libraries.js", "LICENSES"};
     const char *given = getenv("SWEETSPOT_CHARTS");
     char *folder = given ? text_copy(given) : installation_data("report"), **to[] = {&charts->script, &charts->licence};

@@ -13,19 +13,17 @@ enum { NO_TRIAL = 0 };
 struct report_problem {
     char *name;
     bool tuned;
-    double weight, flops, bytes; // NaN: unknown
 };
 
 struct result {
     const struct report_source *source; // source->job may be NULL, or have changed since
-    const struct report_options *options;
-    struct store *store; // its environment is current
+    struct store *store;                // its environment is current
     struct environment environment;
     struct trial_table table;
     struct run_times runs;
     size_t problem_count, tuned_count; // the tuned ones come first
     struct report_problem *problems;
-    bool job_fits;  // the job has the same tuned problems, so its objective and its work apply
+    bool job_fits;  // the job has the same tuned problems, so its objective applies
     size_t best;    // in the table; SIZE_MAX: none
     json_t *device; // document; NULL: none
 };
@@ -39,9 +37,8 @@ double result_objective(const struct result *, const double *times);
 int result_read_problems(struct result *, struct error *);
 json_t *result_problems(const struct result *);
 
-// Progress and histogram (report_progress.c).
+// How the best improved over time and evaluations (run_times.c).
 json_t *report_progress(const struct result *);
-json_t *report_histogram(const struct result *);
 
 // Importance and times by value (report_effects.c).
 extern const char report_importance_method[];

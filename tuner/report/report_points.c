@@ -155,7 +155,7 @@ static size_t *choose(const struct result *r, size_t limit, size_t *count)
 int report_points(const struct result *r, json_t **points, struct error *err)
 {
     const struct trial_table *t = &r->table;
-    size_t count, *chosen = choose(r, r->options->points, &count);
+    size_t count, *chosen = choose(r, r->source->points, &count);
     struct points *c = memory_new(1, sizeof *c);
     json_t *values = json_array();
     int status = 0;
@@ -183,7 +183,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
 json_t *report_trials(const struct result *r)
 {
     const struct trial_table *t = &r->table;
-    size_t limit = r->options->points * TRIALS_PER_POINT, count = t->count < limit ? t->count : limit;
+    size_t limit = r->source->points * TRIALS_PER_POINT, count = t->count < limit ? t->count : limit;
     size_t *chosen = memory_new(count, sizeof *chosen);
     for (size_t k = 0; k < count; k++) // evenly spread
         chosen[k] = count > 1 ? (size_t)((double)k * (double)(t->count - 1) / (double)(count - 1) + 0.5) : 0;

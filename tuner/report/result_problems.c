@@ -1,5 +1,4 @@
-// The problems of an environment: as its trials name them, with the job's weights and work where the job still has
-// them.
+// The problems of an environment, as its trials name them.
 #include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
@@ -20,31 +19,8 @@ double result_objective(const struct result *r, const double *times)
 
 static void add_problem(struct result *r, const char *name, bool tuned)
 {
-    memory_add(r->problems, r->problem_count) = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
+    memory_add(r->problems, r->problem_count) = (struct report_problem){text_copy(name), tuned};
     r->tuned_count += tuned;
-}
-
-static double evaluate(const struct expr *expression, const int64_t *values)
-{
-    int64_t result;
-    return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
-}
-
-// Weights and work come from the job if it still has these tuned problems.
-static void add_work(struct result *r, const struct job *job)
-{
-    struct error err;
-    r->job_fits = r->tuned_count == job->tuned_count;
-    for (size_t p = 0; p < r->tuned_count && r->job_fits; p++)
-        r->job_fits = !strcmp(r->problems[p].name, job->problems[p].name);
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    for (size_t p = 0; p < r->problem_count && p < job->problem_count && r->job_fits; p++) {
-        r->problems[p].weight = job->problems[p].weight;
-        if (isnan(r->source->space) || job_problem_values(job, NULL, p, values, &err)) continue;
-        r->problems[p].flops = evaluate(job->flops, values);
-        r->problems[p].bytes = evaluate(job->bytes, values);
-    }
-    free(values);
 }
 
 // A measured trial names its problems; without one, the job does.
@@ -61,18 +37,17 @@ int result_read_problems(struct result *r, struct error *err)
         for (size_t p = 0; job && p < job->problem_count; p++)
             add_problem(r, job->problems[p].name, job->problems[p].tune);
     }
-    if (job) add_work(r, job);
+    r->job_fits = job && r->tuned_count == job->tuned_count;
+    for (size_t p = 0; p < r->tuned_count && r->job_fits; p++)
+        r->job_fits = !strcmp(r->problems[p].name, job->problems[p].name);
     return 0;
 }
 
 json_t *result_problems(const struct result *r)
 {
     json_t *list = json_array();
-    for (size_t p = 0; p < r->problem_count; p++) {
-        const struct report_problem *problem = &r->problems[p];
+    for (size_t p = 0; p < r->problem_count; p++)
         json_array_append_new(list,
-                              json_pack("{s:s, s:b, s:f, s:f, s:f}", "name", problem->name, "tuned", problem->tuned,
-                                        "weight", problem->weight, "flops", problem->flops, "bytes", problem->bytes));
-    }
+                              json_pack("{s:s, s:b}", "name", r->problems[p].name, "tuned", (int)r->problems[p].tuned));
     return list;
 }

@@ -2,6 +2,7 @@
 #include "tuner/report/run_times.h"
 
 #include "tuner/base/base.h"
+#include "tuner/report/report_parts.h"
 
 struct moments { // newest first
     size_t count;
@@ -103,7 +104,8 @@ void run_times_release(struct run_times *r)
     *r = (struct run_times){0};
 }
 
-double run_times_at(const struct run_times *r, double finished)
+// Seconds of search before a trial that finished at this time.
+static double seconds_at(const struct run_times *r, double finished)
 {
     if (!r->count) return 0;
     const struct search_run *run = run_of(r, finished);
@@ -123,4 +125,26 @@ json_t *run_times_json(const struct run_times *r)
                             (json_int_t)run->evaluations_before));
     }
     return list;
+}
+
+static void add_row(json_t *rows, double seconds, size_t evaluations, double time, int64_t trial)
+{
+    json_array_append_new(rows, json_pack("[f, I, f, I]", seconds, (json_int_t)evaluations, time, (json_int_t)trial));
+}
+
+json_t *report_progress(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    json_t *rows = json_array();
+    double best = INFINITY, seconds = 0;
+    int64_t trial = NO_TRIAL;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->status[i] != STATUS_OK || !(t->times[i] < best)) continue;
+        best = t->times[i];
+        trial = t->ids[i];
+        seconds = fmax(seconds, seconds_at(&r->runs, t->finished[i])); // clocks may be set back
+        add_row(rows, seconds, i + 1, best, trial);
+    }
+    if (trial) add_row(rows, fmax(seconds, r->runs.seconds), t->count, best, trial);
+    return json_pack("{s:[s,s,s,s], s:o}", "columns", "seconds", "evaluations", "time", "trial", "rows", rows);
 }

@@ -25,8 +25,6 @@ struct run_times {
 
 int run_times_read(struct run_times *, struct store *, const struct trial_table *, struct error *);
 void run_times_release(struct run_times *);
-// Seconds of search before a trial that finished at this time.
-double run_times_at(const struct run_times *, double finished);
 
 json_t *run_times_json(const struct run_times *);
 

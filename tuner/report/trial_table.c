@@ -91,7 +91,7 @@ static int take_trial(void *user, const struct trial *trial)
 }
 
 struct value_rank {
-    size_t number, place; // in the pool; in the job's list, SIZE_MAX where it has none
+    size_t number; // in the pool
     const char *word;
     double value; // NaN: not a number
 };
@@ -99,43 +99,22 @@ struct value_rank {
 static int by_rank(const void *a, const void *b)
 {
     const struct value_rank *x = a, *y = b;
-    if (x->place != y->place) return x->place < y->place ? -1 : 1;
     if (isnan(x->value) != isnan(y->value)) return isnan(x->value) ? 1 : -1;
     if (x->value < y->value || x->value > y->value) return x->value < y->value ? -1 : 1;
     return strcmp(x->word, y->word);
 }
 
-// The job's parameter of this name, or -1.
-static int job_parameter(const struct job *job, const char *name)
+// The values in order; malloc'ed.
+static struct value_rank *rank_values(const struct string_pool *values)
 {
-    for (size_t i = 0; job && i < space_parameter_count(job->space); i++)
-        if (!strcmp(space_parameter(job->space, i)->name, name)) return (int)i;
-    return -1;
-}
-
-// The values in order. The caller frees; *count is how many there are.
-static struct value_rank *rank_values(struct string_pool *values, const struct job *job, const char *name,
-                                      size_t *count)
-{
-    int own = job_parameter(job, name);
-    size_t known = own < 0 ? 0 : space_parameter(job->space, (size_t)own)->count;
-    char digits[32];
-    size_t *place = memory_new(known, sizeof *place);
-    for (size_t v = 0; v < known; v++) {
-        const char *text = space_value_text(job->space, (size_t)own, v, digits);
-        place[v] = string_pool_put(values, text, strlen(text));
-    }
     struct value_rank *ranked = memory_new(values->count, sizeof *ranked);
     for (size_t i = 0; i < values->count; i++) {
+        const char *text = values->texts[i];
         char *end;
-        double value = strtod(values->texts[i], &end);
-        ranked[i] =
-            (struct value_rank){i, SIZE_MAX, values->texts[i], *end || end == values->texts[i] ? (double)NAN : value};
+        double value = strtod(text, &end);
+        ranked[i] = (struct value_rank){i, text, *end || end == text ? (double)NAN : value};
     }
-    for (size_t v = known; v--;) ranked[place[v]].place = v;
-    free(place);
-    *count = values->count;
-    qsort(ranked, *count, sizeof *ranked, by_rank);
+    qsort(ranked, values->count, sizeof *ranked, by_rank);
     return ranked;
 }
 
@@ -154,22 +133,11 @@ static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
     return groups;
 }
 
-// Makes a text valid UTF-8, as JSON needs it. Takes the text.
-static char *readable(char *text)
-{
-    if (json_takes(text)) return text;
-    json_t *string = json_string(text);
-    char *clean = text_copy(json_string_value(string));
-    json_decref(string);
-    free(text);
-    return clean;
-}
-
-static void settle_parameter(struct trial_table *t, size_t p, struct string_pool *values, const struct job *job)
+static void settle_parameter(struct trial_table *t, size_t p, const struct string_pool *values)
 {
     struct tried_parameter *parameter = &t->parameters[p];
-    size_t count;
-    struct value_rank *ranked = rank_values(values, job, parameter->name, &count);
+    size_t count = values->count;
+    struct value_rank *ranked = rank_values(values);
     size_t *trials = memory_new(count, sizeof *trials);
     uint32_t *rank = memory_new(count, sizeof *rank);
     uint16_t *group = memory_new(count, sizeof *group);
@@ -185,8 +153,6 @@ static void settle_parameter(struct trial_table *t, size_t p, struct string_pool
         parameter->values[group[i]] =
             end == i + 1 ? text_copy(ranked[i].word) : text_format("%s to %s", ranked[i].word, ranked[end - 1].word);
     }
-    for (size_t v = 0; v < parameter->count; v++) parameter->values[v] = readable(parameter->values[v]);
-    parameter->name = readable(parameter->name);
     for (size_t i = 0; i < t->count; i++) {
         uint16_t *value = &t->values[i * t->parameter_count + p];
         *value = group[rank[*value]];
@@ -205,13 +171,13 @@ static int by_time(const void *a, const void *b, void *user)
     return x < y ? -1 : x > y;
 }
 
-int trial_table_read(struct trial_table *t, struct store *store, const struct job *job, struct error *err)
+int trial_table_read(struct trial_table *t, struct store *store, struct error *err)
 {
     *t = (struct trial_table){0};
     struct reading r = {.table = t, .err = err};
     int status = store_scan(store, take_trial, &r, err);
     for (size_t p = 0; p < t->parameter_count && r.values; p++) {
-        if (!status) settle_parameter(t, p, &r.values[p], job);
+        if (!status) settle_parameter(t, p, &r.values[p]);
         string_pool_release(&r.values[p]);
     }
     free(r.values);

@@ -1,14 +1,13 @@
 // All trials of an environment in columns: what a report counts, sorts and draws, in about thirty bytes per trial
-// besides its values.
+// plus its values.
 //
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
-// has changed since. The values of a parameter are in the job's order where the job has them, then those that only the
-// trials have; without a job in the order of their numbers. If a parameter has more than REPORT_GROUPS values,
-// consecutive values form groups with about as many trials each.
+// has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If
+// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
 #ifndef SWEETSPOT_TRIAL_TABLE_H
 #define SWEETSPOT_TRIAL_TABLE_H
 
-#include "tuner/base/string_pool.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/job/job.h"
 #include "tuner/store/store.h"
 
@@ -35,8 +34,8 @@ struct trial_table {
     size_t *order; // these, fastest first
 };
 
-// Reads the current environment of the store. `job` may be NULL. -1 with a message.
-int trial_table_read(struct trial_table *, struct store *, const struct job *job, struct error *);
+// Reads the current environment of the store. -1 with a message.
+int trial_table_read(struct trial_table *, struct store *, struct error *);
 void trial_table_release(struct trial_table *);
 
 static inline uint16_t trial_value(const struct trial_table *t, size_t trial, size_t parameter)

@@ -7,7 +7,7 @@
 
 enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
-// What is known of a GPU, by its slot.
+// Facts about a GPU, by its slot.
 struct checked_gpu {
     char *uuid;               // of the device that all of this is about
     int64_t *ids;             // of valid trials since it was last seen to be like the others
@@ -16,12 +16,12 @@ struct checked_gpu {
     int failures;             // checks in a row
     int64_t checks, trials;   // in all; trials with a time
     double ratio;             // of its newest check to the standard; NaN
-    char *aside;              // why it is set aside; NULL
+    char *disabled;           // why it is; NULL
 };
 
 static void grow(struct gpu_checks *c)
 {
-    size_t count = c->pool->gpu_count;
+    size_t count = c->with->pool->gpu_count;
     gpu_times_grow(&c->times, count);
     if (count <= c->gpu_count) return;
     c->gpus = memory_grow(c->gpus, count, sizeof *c->gpus);
@@ -40,7 +40,7 @@ void gpu_checks_release(struct gpu_checks *c)
     for (size_t i = 0; i < c->gpu_count; i++) {
         free(c->gpus[i].uuid);
         free(c->gpus[i].ids);
-        free(c->gpus[i].aside);
+        free(c->gpus[i].disabled);
     }
     free(c->gpus);
     gpu_times_release(&c->times);
@@ -49,7 +49,7 @@ void gpu_checks_release(struct gpu_checks *c)
 
 void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
 {
-    const char *uuid = c->pool->gpus[gpu].uuid ? c->pool->gpus[gpu].uuid : "";
+    const char *uuid = c->with->pool->gpus[gpu].uuid ? c->with->pool->gpus[gpu].uuid : "";
     grow(c);
     struct checked_gpu *g = &c->gpus[gpu];
     if (g->uuid && !strcmp(g->uuid, uuid)) return;
@@ -58,47 +58,34 @@ void gpu_checks_ready(struct gpu_checks *c, size_t gpu)
     g->id_count = g->before_check = 0;
     g->failures = 0;
     g->ratio = NAN;
-    gpu_times_forget(&c->times, gpu);
-    policy_check_device(c->policy, gpu);
+    c->times.gpus[gpu] = (struct gpu_times_of){0};
+    policy_check_device(c->with->policy, gpu);
 }
 
-struct check_candidate gpu_checks_candidate(const struct gpu_checks *c, const struct task *t)
+static void take_reference(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
-    bool wanted = c->seen < REFERENCE_OF;
-    return (struct check_candidate){.config = wanted ? text_copy(t->text) : NULL,
-                                    .cubin = wanted ? text_copy(t->compiled.cubin ? t->compiled.cubin : "") : NULL,
-                                    .problems = wanted ? json_incref(t->problems) : NULL,
-                                    .gpu = t->queued.worker};
-}
-
-static void take_reference(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
-{
-    if (c->seen >= REFERENCE_OF || c->pool->lockstep) return;
+    if (c->seen >= REFERENCE_OF || c->with->pool->lockstep) return;
     if (!c->seen || objective < c->objective) {
-        struct check_candidate old = c->reference;
-        c->reference = *candidate;
+        release(&c->reference);
+        c->reference = (struct check_candidate){
+            text_copy(t->text), text_copy(t->compiled.cubin ? t->compiled.cubin : ""), json_incref(t->problems)};
         c->objective = objective;
         c->trial = trial;
-        *candidate = old;
     }
     if (++c->seen < REFERENCE_OF) return;
-    if (c->pool->gpu_count > 1)
-        display_log(c->display, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s",
+    if (c->with->pool->gpu_count > 1)
+        display_log(c->with->display, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s",
                     c->trial, c->reference.config);
-    policy_use_reference(c->policy, true);
+    policy_use_reference(c->with->policy, true);
 }
 
-void gpu_checks_note(struct gpu_checks *c, struct check_candidate *candidate, int64_t trial, double objective)
+void gpu_checks_note(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
-    grow(c);
-    struct checked_gpu *g = &c->gpus[candidate->gpu];
-    if (trial) {
-        g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
-        g->ids[g->id_count++] = trial;
-        g->trials++;
-        take_reference(c, candidate, trial, objective);
-    }
-    release(candidate);
+    struct checked_gpu *g = &c->gpus[t->queued.worker];
+    g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
+    g->ids[g->id_count++] = trial;
+    g->trials++;
+    take_reference(c, t, trial, objective);
 }
 
 void gpu_checks_send(struct gpu_checks *c, size_t gpu)
@@ -107,38 +94,40 @@ void gpu_checks_send(struct gpu_checks *c, size_t gpu)
     const struct trial_request request = {
         // without "best": none is too slow
         .candidate = {.config = reference->config, .cubin = reference->cubin, .written = reference->problems}};
-    pool_send_gpu(c->pool, gpu, request_write("trial", &trial_request_record, &request), c->job->measure.timeout);
+    slot_send(&c->with->pool->gpus[gpu], request_write("trial", &trial_request_record, &request),
+              c->with->job->measure.timeout);
 }
 
 static char *name_of(const struct gpu_checks *c, size_t gpu)
 {
-    const struct gpu_slot *slot = &c->pool->gpus[gpu];
-    char *host = pool_gpu_host(c->pool, gpu);
+    const struct pool_slot *slot = &c->with->pool->gpus[gpu];
+    char *host = pool_gpu_host(c->with->pool, gpu);
     char *name = text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
     free(host);
     return name;
 }
 
 // Takes a GPU out of the run; its valid trials since its last good check are not ranked any more. Returns how many.
-static size_t set_aside(struct gpu_checks *c, size_t gpu, const char *how)
+static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
 {
     struct checked_gpu *g = &c->gpus[gpu];
     char *name = name_of(c, gpu), *reason = text_format("measured on %s, which %s", name, how);
     size_t count = g->id_count;
     for (size_t i = 0; i < count; i++) {
         struct error err;
-        if (store_add_verdict(c->store, g->ids[i], STATUS_SLOW, reason, &err))
-            fatal_error_set(c->failure, EXIT_ENVIRONMENT, &err);
+        if (store_add_verdict(c->with->store, g->ids[i], STATUS_SLOW, reason, &err))
+            fatal_error_set(c->with->failure, EXIT_ENVIRONMENT, &err);
     }
-    free(g->aside);
-    g->aside = text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
-                           "check",
-                           name, how, count, g->trials);
+    free(g->disabled);
+    g->disabled =
+        text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
+                    "check",
+                    name, how, count, g->trials);
     g->id_count = 0;
     c->times.gpus[gpu].out = true;
-    struct policy_request none = policy_gpu_lost(c->policy, gpu, true);
+    struct policy_request none = policy_gpu_lost(c->with->policy, gpu, true);
     free(none.tasks);
-    pool_gpu_disable(c->pool, gpu, g->aside);
+    pool_gpu_disable(c->with->pool, gpu, g->disabled);
     free(reason);
     free(name);
     return count;
@@ -153,10 +142,10 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
     double ratio, limit;
     enum gpu_verdict verdict = gpu_times_decide(&c->times, gpu, same_within, &ratio, &limit);
     if (verdict == GPU_AGAIN) {
-        display_log(c->display,
+        display_log(c->with->display,
                     "%s takes %.4f times as long as %s for trial %" PRId64 " (at most %.4f): measured again",
-                    c->pool->gpus[gpu].name, ratio, others, c->trial, limit);
-        policy_check_again(c->policy, gpu);
+                    c->with->pool->gpus[gpu].name, ratio, others, c->trial, limit);
+        policy_check_again(c->with->policy, gpu);
     }
     if (verdict == GPU_OPEN || verdict == GPU_AGAIN) return 0;
     g->ratio = ratio;
@@ -168,7 +157,7 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
     }
     char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio, others,
                             c->trial, ratio < 1 ? 1 / limit : limit);
-    size_t unranked = set_aside(c, gpu, how);
+    size_t unranked = disable(c, gpu, how);
     free(how);
     return unranked;
 }
@@ -180,33 +169,32 @@ static size_t judge_all(struct gpu_checks *c)
     size_t compared = 0, unranked = 0;
     for (size_t i = 0; i < t->count; i++) {
         bool has = t->gpus[i].count && !t->gpus[i].out;
-        if (!has && !t->gpus[i].out && c->policy->gpus[i].ready) return 0;
+        if (!has && !t->gpus[i].out && c->with->policy->gpus[i].ready) return 0;
         compared += has;
     }
-    for (size_t i = 0; i < t->count && !c->failure->set; i++) unranked += judge(c, i, compared);
+    for (size_t i = 0; i < t->count && !c->with->failure->set; i++) unranked += judge(c, i, compared);
     return unranked;
 }
 
 size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
 {
-    grow(c);
     size_t others = 0;
-    display_log(c->display, "%s: the reference, trial %" PRId64 ", could not be measured: %s", c->pool->gpus[gpu].name,
-                c->trial, why);
+    display_log(c->with->display, "%s: the reference, trial %" PRId64 ", could not be measured: %s",
+                c->with->pool->gpus[gpu].name, c->trial, why);
     if (++c->gpus[gpu].failures < FAILURES_MOST) {
-        policy_check_again(c->policy, gpu);
+        policy_check_again(c->with->policy, gpu);
         return 0;
     }
     for (size_t i = 0; i < c->times.count; i++) others += i != gpu && c->times.gpus[i].count;
     if (!others) {
-        display_message(c->display,
+        display_message(c->with->display,
                         "the GPUs of this run are not compared: the reference, trial %" PRId64 ", fails: %s", c->trial,
                         why);
-        policy_use_reference(c->policy, false);
+        policy_use_reference(c->with->policy, false);
         return 0;
     }
     char *how = text_format("fails at trial %" PRId64 ", which others can measure: %s", c->trial, why);
-    size_t unranked = set_aside(c, gpu, how);
+    size_t unranked = disable(c, gpu, how);
     free(how);
     return unranked;
 }
@@ -214,14 +202,13 @@ size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
 size_t gpu_checks_take(struct gpu_checks *c, size_t gpu, const struct trial_answer *answer)
 {
     double times[3][JOB_MAX_PROBLEMS], values[3];
-    grow(c);
-    for (size_t p = 0; p < c->job->tuned_count; p++) {
+    for (size_t p = 0; p < c->with->job->tuned_count; p++) {
         const struct problem_answer *problem = trial_answer_problem(answer, (int)p);
         times[0][p] = problem ? problem->figures.time : NAN;
         times[1][p] = problem ? problem->figures.low : NAN;
         times[2][p] = problem ? problem->figures.high : NAN;
     }
-    for (int k = 0; k < 3; k++) values[k] = job_objective(c->job, times[k]);
+    for (int k = 0; k < 3; k++) values[k] = job_objective(c->with->job, times[k]);
     if (isfinite(answer->figures.gpu_seconds)) c->wall += answer->figures.gpu_seconds;
     if (!answer_is_ok(&answer->head) || !(values[0] > 0))
         return gpu_checks_failed(c, gpu, *answer->head.reason ? answer->head.reason : "it has no time");
@@ -237,7 +224,7 @@ static const struct record_field gpu_fields[] = {
     {"trials", RECORD_MEMBER(struct checked_gpu, trials), .flags = RECORD_ALWAYS},
     {"checks", RECORD_MEMBER(struct checked_gpu, checks), .flags = RECORD_ALWAYS},
     {"ratio", RECORD_MEMBER(struct checked_gpu, ratio)},
-    {"aside", RECORD_MEMBER(struct checked_gpu, aside)},
+    {"aside", RECORD_MEMBER(struct checked_gpu, disabled)},
     {0}};
 static const struct record gpu_record = {"a GPU", sizeof(struct checked_gpu), gpu_fields, NULL};
 
@@ -245,8 +232,8 @@ json_t *gpu_checks_document(struct gpu_checks *c)
 {
     json_t *list = json_array();
     grow(c);
-    for (size_t i = 0; i < c->pool->gpu_count; i++) {
-        json_t *gpu = pool_gpu_identity(c->pool, i);
+    for (size_t i = 0; i < c->with->pool->gpu_count; i++) {
+        json_t *gpu = pool_gpu_identity(c->with->pool, i);
         record_write_into(&gpu_record, &c->gpus[i], gpu);
         json_array_append_new(list, gpu);
     }

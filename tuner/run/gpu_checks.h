@@ -1,6 +1,6 @@
 // The comparison of a run's GPUs: all measure the same candidate, the reference, now and then, so that times of
 // different GPUs are not mixed unnoticed (gpu_times.h has the rule). No time is ever corrected. A GPU that differs is
-// set aside, and the trials that it measured since it was last like the others get the verdict `slow`, so that they are
+// disabled, and the trials that it measured since it was last like the others get the verdict `slow`, so that they are
 // not ranked. Earlier trials stay.
 //
 // The reference is the best of the run's first valid candidates, once there are enough. Its own trial does not count:
@@ -8,33 +8,22 @@
 #ifndef SWEETSPOT_GPU_CHECKS_H
 #define SWEETSPOT_GPU_CHECKS_H
 
-#include "tuner/policy/policy.h"
-#include "tuner/pool/worker_pool.h"
+#include "tuner/final/final.h"
 #include "tuner/protocol/trial_message.h"
 #include "tuner/run/gpu_times.h"
 #include "tuner/setup/task.h"
-#include "tuner/store/store.h"
-#include "tuner/watch/display.h"
 
-// What the reference may be made of, from a task that has ended.
+// The parts of the reference.
 struct check_candidate {
     char *config, *cubin;
     json_t *problems;
-    size_t gpu;
 };
 
 struct gpu_checks {
-    // Borrowed from the run.
-    const struct job *job;
-    struct worker_pool *pool;
-    struct policy *policy;
-    struct store *store;
-    struct display *display;
-    struct fatal_error *failure;
-
-    size_t seen;      // valid candidates, of which the best is the reference
-    int64_t trial;    // the reference's; 0: there is none yet
-    double objective; // its own
+    const struct final_parts *with; // borrowed from the run
+    size_t seen;                    // valid candidates, of which the best is the reference
+    int64_t trial;                  // the reference's; 0: there is none yet
+    double objective;               // its own
     struct check_candidate reference;
     struct gpu_times times;
     size_t gpu_count;
@@ -44,9 +33,8 @@ struct gpu_checks {
 
 void gpu_checks_release(struct gpu_checks *);
 void gpu_checks_ready(struct gpu_checks *, size_t gpu); // its worker is set up
-// A candidate that its GPU has measured, and the valid trial that it became (0: none). gpu_checks_note releases it.
-struct check_candidate gpu_checks_candidate(const struct gpu_checks *, const struct task *);
-void gpu_checks_note(struct gpu_checks *, struct check_candidate *, int64_t trial, double objective);
+// A GPU has measured a candidate, which became this valid trial.
+void gpu_checks_note(struct gpu_checks *, const struct task *, int64_t trial, double objective);
 void gpu_checks_send(struct gpu_checks *, size_t gpu); // the reference
 // The answer, or that the reference ended the worker. Both return how many trials are not ranked any more.
 size_t gpu_checks_take(struct gpu_checks *, size_t gpu, const struct trial_answer *);

@@ -16,11 +16,6 @@ void gpu_times_grow(struct gpu_times *t, size_t count)
     for (; t->count < count; t->count++) t->gpus[t->count] = (struct gpu_times_of){0};
 }
 
-void gpu_times_forget(struct gpu_times *t, size_t gpu)
-{
-    t->gpus[gpu] = (struct gpu_times_of){0};
-}
-
 void gpu_times_add(struct gpu_times *t, size_t gpu, struct interval time)
 {
     struct gpu_times_of *g = &t->gpus[gpu];

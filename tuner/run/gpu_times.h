@@ -5,7 +5,7 @@
 //
 //     - the intervals of its newest time and of the standard do not touch, and
 //     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of what lies between two times of one
-//       GPU, and than 1%: what is less decides nothing,
+//       GPU, and than 1%: smaller differences decide nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
 // The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all
@@ -25,7 +25,7 @@ struct gpu_times_of {
     struct interval kept[GPU_TIMES_KEPT];
     size_t suspicious; // times in a row that differed
     bool fresh;        // the newest was not judged yet
-    bool out;          // set aside: not compared any more
+    bool out;          // disabled: not compared any more
 };
 
 struct gpu_times {
@@ -42,8 +42,6 @@ enum gpu_verdict {
 
 void gpu_times_release(struct gpu_times *);
 void gpu_times_grow(struct gpu_times *, size_t count);
-// Another device is in this place: what is known of it is forgotten.
-void gpu_times_forget(struct gpu_times *, size_t gpu);
 // A GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
 // Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.

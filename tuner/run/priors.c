@@ -1,17 +1,79 @@
-// What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
-// environments (another device, problem or version of the source), and those of the stores beside it that were made
-// from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
-// store's results of the same environment are not used: a user who begins a new store wants a fresh start.
+// Sources from which a run's model learns in advance: the files of --prior, and by itself the results in stores: this
+// one's other environments (another device, problem or version of the source), and those of the stores next to it that
+// were made from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs.
+// Another store's results of the same environment are not used: a user who begins a new store wants a fresh start.
 //
-// In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
+// In replay only the files count: the sequence depends on seed and results alone, not on other stores.
 //
 // Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tuner/base/base.h"
-#include "tuner/run/prior_file.h"
+#include "tuner/base/input_file.h"
+#include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
+
+// One file ------------------------------------------------------------------------------------------------------------
+
+// The beginning of every SQLite file.
+static const char store_magic[16] = "SQLite format 3";
+
+static int is_store(const char *path, struct error *err)
+{
+    char head[sizeof store_magic] = "";
+    int fd = input_file_open(path, err);
+    if (fd < 0) return -1;
+    ssize_t got = pread(fd, head, sizeof head, 0);
+    close(fd);
+    return got == (ssize_t)sizeof head && !memcmp(head, store_magic, sizeof head);
+}
+
+static int take_trial(void *user, const struct trial *trial)
+{
+    transfer_add(user, trial->config, trial->status, trial->objective);
+    return 0;
+}
+
+static int add_store(struct transfer *t, const char *path, const char *environment, struct error *err)
+{
+    struct store *store;
+    struct environment last;
+    if (store_open(&store, path, false, err)) return -1;
+    int status =
+        environment ? store_read_environment(store, environment, err) : store_last_environment(store, &last, err);
+    if (status == 1) status = error_set(err, "%s: the store has no trials", path);
+    if (!status && store_scan(store, take_trial, t, err) < 0) status = -1;
+    store_close(store);
+    return status;
+}
+
+static int add_recorded(struct transfer *t, const char *path, struct error *err)
+{
+    struct recorded *r = recorded_read(path, err);
+    if (!r) return -1;
+    transfer_add_recorded(t, r);
+    recorded_free(r);
+    return 0;
+}
+
+struct prior *prior_file_read(const char *path, const char *environment, const struct space *space, struct error *err)
+{
+    int store = is_store(path, err);
+    if (store < 0) return NULL;
+    struct transfer t;
+    transfer_init(&t, space);
+    struct prior *prior = NULL;
+    if (!(store ? add_store(&t, path, environment, err) : add_recorded(&t, path, err))) {
+        prior = transfer_prior(&t, err);
+        if (!prior) error_prefix(err, "%s", path);
+    }
+    transfer_release(&t);
+    return prior;
+}
+
+// All of them ---------------------------------------------------------------------------------------------------------
 
 enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // taken; looked into
 

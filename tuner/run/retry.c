@@ -1,10 +1,10 @@
 // Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
 // be another's fault (the candidate before has damaged the worker, the driver or the device had a fault), and an
-// innocent candidate that is called crashed could never win.
+// candidate that is called crashed without its fault could never win.
 //
-// What such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results but the
-// crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a configuration
-// that they have not seen, trees expect something between its neighbours.
+// The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results
+// but the crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a
+// configuration that they have not seen, trees expect something between its neighbours.
 #include "search/model/prior.h"
 #include "tuner/base/base.h"
 #include "tuner/recorded/transfer.h"

@@ -16,7 +16,7 @@
 #include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
 
-// What a run did, for its report and its document in the store.
+// Figures of a run, for its report and its document in the store.
 struct run_statistics {
     double started, search_started; // wall clock since 1970; clock_now
     int64_t new_trials, cache_hits;
@@ -29,7 +29,6 @@ struct run_statistics {
 struct finished_trial {
     struct task *task;
     bool measured; // a GPU has answered
-    struct check_candidate check;
     struct trial_record record;
 };
 
@@ -92,10 +91,11 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 // run_commit.c: results, into the store and to the strategy.
 void run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 // A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-// What the answer points to, if there is one, is in `memory`, which is taken.
+// The answer, if there is one, points into `memory`, which is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
-// Commits all that have ended, in one transaction; then tells them, and frees their tasks or queues them for counting.
+// Commits all that have ended, in one transaction; then reports them, and frees their tasks or queues them for
+// counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
 void run_replay_known(struct run *, struct task *);
@@ -103,9 +103,10 @@ void run_replay_known(struct run *, struct task *);
 // time.
 void run_replay_stored(struct run *);
 
-// run_documents.c: the documents of a run in the store, and the live file beside it.
-int run_put_document(struct run *, const char *kind, json_t *document, struct error *); // takes the reference
-int run_put_origin(struct run *, struct error *);                                       // device and job file
+// run_documents.c: the documents of a run in the store, and the live file next to it.
+// Takes the reference. -1, and the run's failure, where it cannot be stored.
+int run_put_document(struct run *, const char *kind, json_t *document);
+int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
 json_t *run_workers_document(struct run *); // of kind "workers"; new reference
 void run_live_begin(struct run *);          // the store is ours
@@ -113,7 +114,7 @@ void run_live_end(struct run *);
 void run_live_look(struct run *); // at all workers, and writes the file, where that is due
 void run_phase(struct run *, enum watch_phase);
 
-// run_report.c: what is said of the run.
+// run_report.c: the line of progress and the summary.
 void run_progress(struct run *, bool now); // shows the line where it is due, or now
 void run_report(struct run *);             // after the search
 

@@ -1,7 +1,7 @@
 // The results of a run: trials that have ended are committed to the store together, and then reported to the strategy.
 #include "tuner/base/base.h"
 #include "tuner/run/run.h"
-#include "tuner/setup/work_check.h"
+#include "tuner/setup/work_bounds.h"
 
 void run_add_proposal(struct run *r, const uint16_t *config)
 {
@@ -28,15 +28,10 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
     struct finished_trial *f = &q->list[q->count++];
     *f = (struct finished_trial){.task = t, .measured = answer != NULL};
-    if (f->measured) f->check = gpu_checks_candidate(&r->checks, t);
     trial_record_make(&f->record,
                       &(struct trial_facts){.job = r->job,
                                             .limits = &r->pool.limits,
-                                            .config = t->text,
-                                            .device_id = t->device_id,
-                                            .compiled = &t->compiled,
-                                            .launches = t->launches,
-                                            .launch_count = t->launch_count,
+                                            .task = t,
                                             .answer = answer,
                                             .memory = memory,
                                             .counts = r->job_answer.metric_count > 0},
@@ -134,10 +129,10 @@ void run_commit_all(struct run *r)
             fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
             failed = true;
         }
+        if (!failed && f->measured && trials[i]->status == STATUS_OK)
+            gpu_checks_note(&r->checks, f->task, trials[i]->id, trials[i]->objective);
         if (!failed) take_committed(r, f->task, &f->record);
-        bool valid = !failed && trials[i]->status == STATUS_OK;
-        if (f->measured) gpu_checks_note(&r->checks, &f->check, valid ? trials[i]->id : 0, trials[i]->objective);
-        trial_record_release(&f->record);
+        arena_release(&f->record.memory);
     }
     free(trials);
     r->finished.count = 0;

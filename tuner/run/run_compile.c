@@ -19,7 +19,7 @@ void run_compile(struct run *r, struct task *t, size_t compiler)
 
 static struct task *task_of(const struct run *r, size_t compiler)
 {
-    return (struct task *)r->policy.compiling[compiler];
+    return (struct task *)r->policy.compilers[compiler].task;
 }
 
 static void drop_build(struct run *r, struct task *t, const char *reason)

@@ -1,4 +1,4 @@
-// The documents of a run: those in the store (kinds "run", "workers", "device", "job"), and the live file beside it
+// The documents of a run: those in the store (kinds "run", "workers", "device", "job"), and the live file next to it
 // (live_status.h).
 #include <unistd.h>
 
@@ -10,10 +10,12 @@
 static const double write_every = 1;    // s between two versions of the live file, at least
 static const double write_share = 0.02; // of the driver's time, at most, for the live file
 
-int run_put_document(struct run *r, const char *kind, json_t *document, struct error *err)
+int run_put_document(struct run *r, const char *kind, json_t *document)
 {
+    struct error err;
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    int failed = store_put_document(r->store, kind, text, err);
+    int failed = store_put_document(r->store, kind, text, &err);
+    if (failed) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     free(text);
     json_decref(document);
     return failed;
@@ -31,7 +33,7 @@ static json_t *given_devices(const struct run *r)
     return given;
 }
 
-// What the workers say of the device, and the options that other commands' advice repeats.
+// The hello of the first GPU worker, and the options that other commands' advice repeats.
 static json_t *device_document(const struct run *r)
 {
     json_t *document = json_copy(r->pool.hello), *given = given_devices(r);
@@ -40,13 +42,13 @@ static json_t *device_document(const struct run *r)
     return document;
 }
 
-int run_put_origin(struct run *r, struct error *err)
+int run_put_origin(struct run *r)
 {
     // A store can be shown together with facts that only the job file has.
     char *path = realpath(r->job->path, NULL);
     const char *file = path ? path : r->job->path;
-    int failed = run_put_document(r, "device", device_document(r), err);
-    if (!failed && json_takes(file)) failed = run_put_document(r, "job", json_pack("{s:s}", "file", file), err);
+    int failed = run_put_document(r, "device", device_document(r));
+    if (!failed && json_takes(file)) failed = run_put_document(r, "job", json_pack("{s:s}", "file", file));
     free(path);
     return failed;
 }
@@ -77,7 +79,7 @@ static void put_number(json_t *to, const char *key, double value)
 }
 
 static json_t *worker_json(const struct run *r, const char *name, const char *kind, size_t node,
-                           const struct worker_usage *u, const char *aside)
+                           const struct worker_usage *u, const char *disabled)
 {
     const char *place = pool_node_name(&r->pool, node), *host = live_status_host();
     json_t *w = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "name", name, "kind", kind, "node",
@@ -87,16 +89,16 @@ static json_t *worker_json(const struct run *r, const char *name, const char *ki
     for (int s = 0; s < USAGE_STATES; s++)
         if (u->seconds[s] > 0) put_number(seconds, usage_state_text((enum usage_state)s), u->seconds[s]);
     json_object_set_new(w, "seconds", seconds);
-    if (aside) json_object_set_new(w, "reason", json_text(aside, strlen(aside)));
+    if (disabled) json_object_set_new(w, "reason", json_string(disabled));
     put_number(w, "busy", usage_share(u));
     return w;
 }
 
 static json_t *gpu_json(const struct run *r, size_t i)
 {
-    const struct gpu_slot *slot = &r->pool.gpus[i];
+    const struct pool_slot *slot = &r->pool.gpus[i];
     const struct worker_usage *u = &r->watch.gpus.list[i];
-    json_t *w = worker_json(r, slot->name, "gpu", slot->node, u, pool_gpu_aside(&r->pool, i));
+    json_t *w = worker_json(r, slot->name, "gpu", slot->node, u, pool_gpu_disabled(&r->pool, i));
     double since = usage_is_busy(u->state) ? r->policy.gpus[i].since : u->since;
     json_object_set_new(w, "for", json_real(fmax(0, u->seen - since)));
     json_object_set_new(w, "device", json_string(slot->device ? slot->device : ""));
@@ -118,9 +120,9 @@ static json_t *workers_json(const struct run *r)
     json_t *list = json_array();
     for (size_t i = 0; i < r->watch.gpus.count; i++) json_array_append_new(list, gpu_json(r, i));
     for (size_t i = 0; i < r->watch.compilers.count; i++) {
-        const struct compile_slot *slot = &r->pool.compilers[i];
+        const struct pool_slot *slot = &r->pool.compilers[i];
         json_array_append_new(list, worker_json(r, slot->name, "compiler", slot->node, &r->watch.compilers.list[i],
-                                                pool_compiler_aside(&r->pool, i)));
+                                                pool_compiler_disabled(&r->pool, i)));
     }
     return list;
 }
@@ -128,9 +130,9 @@ static json_t *workers_json(const struct run *r)
 static void add_workers(const struct run *r, json_t *to)
 {
     const struct busy_figures figures = run_watch_figures(&r->watch);
-    json_object_set_new(to, "busy", json_real_or_null(figures.gpus));
-    json_object_set_new(to, "compilers_busy", json_real_or_null(figures.compilers));
-    json_object_set_new(to, "driver_busy", json_real_or_null(figures.driver));
+    json_object_set_new(to, "busy", json_real(figures.gpus));
+    json_object_set_new(to, "compilers_busy", json_real(figures.compilers));
+    json_object_set_new(to, "driver_busy", json_real(figures.driver));
     json_object_set_new(to, "workers", workers_json(r));
 }
 
@@ -159,24 +161,17 @@ static json_t *live_document(struct run *r)
     double now = clock_now();
     bool searched = r->watch.phase != WATCH_SETTING_UP;
     json_t *document = live_status_begin(r->live.every);
-    const struct {
-        const char *key;
-        json_t *value;
-    } members[] = {
-        {"job", json_string(r->job->name)},
-        {"store", json_text(r->options->store_path, strlen(r->options->store_path))},
-        {"device", json_string(r->pool.device_name)},
-        {"started", json_real(r->statistics.started)},
-        {"phase", json_string(phases[r->watch.phase])},
-        {"phase_seconds", json_real(now - r->watch.phase_began)},
-        {"search_seconds", json_real(searched ? now - r->statistics.search_started : 0)},
-        {"time_limit", r->options->time > 0 ? json_real(r->options->time) : json_null()},
-        {"evaluations_limit", r->options->evaluations > 0 ? json_integer(r->options->evaluations) : json_null()},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_object_set_new(document, members[i].key, members[i].value);
+    const struct tune_options *o = r->options;
+    json_t *begun = json_pack("{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store",
+                              o->store_path, "device", r->pool.device_name, "started", r->statistics.started, "phase",
+                              phases[r->watch.phase], "phase_seconds", now - r->watch.phase_began, "search_seconds",
+                              searched ? now - r->statistics.search_started : 0.0, "time_limit",
+                              o->time > 0 ? o->time : (double)NAN, "evaluations_limit",
+                              o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
     json_t *so_far = run_event_so_far(r);
+    json_object_update(document, begun);
     json_object_update(document, so_far);
+    json_decref(begun);
     json_object_del(document, "seconds");
     json_decref(so_far);
     json_object_set_new(document, "best_config", json_string(r->search.incumbent.config));

@@ -12,12 +12,6 @@ static void run_event(const struct run *r, const char *kind, json_t *members)
     event_write(r->options->events, kind, r->job->name, members);
 }
 
-// Paths and compilers' messages may not be UTF-8.
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_text(text, strlen(text)) : json_null();
-}
-
 // Trials by status, those that occurred.
 static json_t *counts_of(const struct run *r)
 {
@@ -28,51 +22,46 @@ static json_t *counts_of(const struct run *r)
     return counts;
 }
 
-// "best", "ratio" and what they are of; null before there is one.
-static void add_best(const struct run *r, json_t *members)
+// "best", "ratio" and what they are of; null before there is one. Takes the reference and returns it.
+static json_t *add_best(const struct run *r, json_t *members)
 {
     const struct incumbent *b = &r->search.incumbent;
-    json_object_set_new(members, "best", json_real_or_null(b->objective));
-    json_object_set_new(members, "baseline", text_or_null(b->baseline_name));
-    json_object_set_new(members, "ratio",
-                        json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
+    json_object_set_new(members, "best", json_real(b->objective));
+    json_object_set_new(members, "baseline", json_string(b->baseline_name));
+    json_object_set_new(members, "ratio", json_real(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
+    return members;
 }
 
 json_t *run_event_so_far(const struct run *r)
 {
-    json_t *members = json_pack("{s:f, s:I, s:I, s:o}", "seconds", clock_now() - r->statistics.search_started,
-                                "evaluations", (json_int_t)run_evaluations(r), "new_trials",
-                                (json_int_t)r->statistics.new_trials, "statuses", counts_of(r));
-    add_best(r, members);
-    return members;
+    return add_best(r, json_pack("{s:f, s:I, s:I, s:o}", "seconds", clock_now() - r->statistics.search_started,
+                                 "evaluations", (json_int_t)run_evaluations(r), "new_trials",
+                                 (json_int_t)r->statistics.new_trials, "statuses", counts_of(r)));
 }
 
 void run_event_begin(const struct run *r)
 {
     const struct tune_options *o = r->options;
-    if (!o->events) return;
     run_event(r, "begin",
-              json_pack("{s:s, s:i, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:o, s:o}", "format",
-                        EVENTS_FORMAT, "version", EVENTS_VERSION, "path", text_or_null(r->job->path), "store",
-                        text_or_null(o->store_path), "log", text_or_null(o->log_path), "device", r->pool.device_name,
-                        "driver", r->pool.driver, "compiler", r->pool.compiler, "replayed", (int)r->pool.replay,
-                        "strategy", r->search.strategy_class->name, "seed", (json_int_t)r->setup.seed, "configurations",
-                        (json_int_t)space_size(r->job->space), "time_limit",
-                        o->time > 0 ? json_real(o->time) : json_null(), "evaluations_limit",
-                        o->evaluations > 0 ? json_integer(o->evaluations) : json_null()));
+              json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:f, s:o}", "format",
+                        EVENTS_FORMAT, "version", EVENTS_VERSION, "path", r->job->path, "store", o->store_path, "log",
+                        o->log_path, "device", r->pool.device_name, "driver", r->pool.driver, "compiler",
+                        r->pool.compiler, "replayed", (int)r->pool.replay, "strategy", r->search.strategy_class->name,
+                        "seed", (json_int_t)r->setup.seed, "configurations", (json_int_t)space_size(r->job->space),
+                        "time_limit", o->time > 0 ? o->time : (double)NAN, "evaluations_limit",
+                        o->evaluations > 0 ? json_integer(o->evaluations) : NULL));
 }
 
 void run_event_baseline(const struct run *r, const struct baseline_answer *baseline, double objective)
 {
-    if (!r->options->events) return;
     run_event(r, "baseline",
-              json_pack("{s:s, s:o, s:s, s:s}", "name", baseline->name, "time", json_real_or_null(objective), "detail",
-                        baseline->detail, "reason", baseline->reason));
+              json_pack("{s:s, s:f, s:s, s:s}", "name", baseline->name, "time", objective, "detail", baseline->detail,
+                        "reason", baseline->reason));
 }
 
 void run_event_ceilings(const struct run *r)
 {
-    if (!r->options->events || !r->ceilings) return;
+    if (!r->ceilings) return;
     json_t *figures = json_deep_copy(r->ceilings);
     json_object_del(figures, "status");
     run_event(r, "ceilings", json_pack("{s:o}", "figures", figures));
@@ -82,10 +71,9 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 {
     const struct incumbent *b = &r->search.incumbent;
     bool each = r->job->objective == OBJECTIVE_EACH;
-    if (!r->options->events) return;
-    json_t *members = json_pack("{s:I, s:s, s:b, s:o}", "trial", (json_int_t)b->trial, "config", b->config, "stored",
-                                (int)stored, "problem", text_or_null(each ? r->job->problems[problem].name : NULL));
-    json_object_set_new(members, "time", json_real_or_null(each ? b->times[problem] : b->objective));
+    json_t *members = json_pack("{s:I, s:s, s:b, s:s, s:f}", "trial", (json_int_t)b->trial, "config", b->config,
+                                "stored", (int)stored, "problem", each ? r->job->problems[problem].name : NULL, "time",
+                                each ? b->times[problem] : b->objective);
     add_best(r, members);
     json_object_set_new(members, "evaluations", json_integer(run_evaluations(r)));
     run_event(r, first ? "first" : "best", members);
@@ -94,18 +82,17 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
 void run_event_progress(struct run *r)
 {
     double now = clock_now();
-    if (!r->options->events || now < r->live.next_event) return;
+    if (now < r->live.next_event) return;
     r->live.next_event = now + progress_every;
     json_t *members = run_event_so_far(r);
     const struct run_statistics *s = &r->statistics;
-    json_object_set_new(members, "temperature", json_real_or_null(s->temperature > 0 ? s->temperature : (double)NAN));
-    json_object_set_new(members, "clock_mhz", json_real_or_null(s->clock_mhz > 0 ? s->clock_mhz : (double)NAN));
+    json_object_set_new(members, "temperature", json_real(s->temperature > 0 ? s->temperature : (double)NAN));
+    json_object_set_new(members, "clock_mhz", json_real(s->clock_mhz > 0 ? s->clock_mhz : (double)NAN));
     run_event(r, "progress", members);
 }
 
 void run_event_searched(const struct run *r)
 {
-    if (!r->options->events) return;
     json_t *members = run_event_so_far(r);
     json_object_set_new(members, "reason", json_string(search_end_text(r->policy.end)));
     run_event(r, "searched", members);
@@ -113,9 +100,6 @@ void run_event_searched(const struct run *r)
 
 void run_event_end(const struct run *r, int status)
 {
-    if (!r->options->events) return;
     const char *reason = r->failure.set ? r->failure.why.message : search_end_text(r->policy.end);
-    json_t *members = json_pack("{s:o, s:i}", "reason", text_or_null(reason), "exit_status", status);
-    add_best(r, members);
-    run_event(r, "end", members);
+    run_event(r, "end", add_best(r, json_pack("{s:s, s:i}", "reason", reason, "exit_status", status)));
 }

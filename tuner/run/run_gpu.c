@@ -15,7 +15,7 @@ void run_measure(struct run *r, struct task *t, size_t gpu)
         .verify = r->job->verify.enabled,
         .best = best,
         .best_count = r->job->tuned_count};
-    pool_send_gpu(&r->pool, gpu, request_write("trial", &trial_request_record, &request), r->job->measure.timeout);
+    slot_send(&r->pool.gpus[gpu], request_write("trial", &trial_request_record, &request), r->job->measure.timeout);
 }
 
 void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
@@ -32,8 +32,8 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
         else // cannot happen, since it ran; it gets no counters, since the answer has none for it
             display_log(&r->display, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
     }
-    pool_send_gpu(&r->pool, gpu, request_write("count", &count_request_record, &request),
-                  r->job->measure.timeout + 2.0 * (double)batch->task_count);
+    slot_send(&r->pool.gpus[gpu], request_write("count", &count_request_record, &request),
+              r->job->measure.timeout + 2.0 * (double)batch->task_count);
     for (size_t i = 0; i < request.trial_count; i++)
         json_decref((json_t *)(uintptr_t)request.trials[i].candidate.written);
     free(list);
@@ -78,7 +78,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     arena_release(&memory);
 }
 
-// So many valid trials of a GPU that was set aside have become slow.
+// So many valid trials of a GPU that was disabled have become slow.
 static void demote(struct run *r, size_t count)
 {
     struct error err;

@@ -1,4 +1,4 @@
-// What is said of a run: the line of progress, the summary of the search, and the document of kind "run".
+// The report of a run: the line of progress, the summary of the search, and the document of kind "run".
 #include <unistd.h>
 
 #include "tuner/base/base.h"

@@ -1,49 +1,17 @@
-// The beginning of a run: workers' first words, the device, the space, the store, the job. Blocking, one step after the
+// The beginning of a run: workers' greetings, the device, the space, the store, the job. Blocking, one step after the
 // other; from then on everything is the loop of tune.c.
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
 #include "tuner/run/run.h"
-#include "tuner/setup/job_ceilings.h"
-#include "tuner/setup/recording_check.h"
 #include "tuner/setup/run_environment.h"
 #include "tuner/setup/work_bounds.h"
 
-// What the first GPU worker says of itself.
-struct counters_there {
-    bool available;
-    const char *reason;
-};
-struct hello {
-    const struct counters_there *counters;
-    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
-};
-static const struct record_field there_fields[] = {{"available", RECORD_MEMBER(struct counters_there, available)},
-                                                   {"reason", RECORD_MEMBER(struct counters_there, reason)},
-                                                   {0}};
-static const struct record there_record = {"the counters", sizeof(struct counters_there), there_fields, NULL};
-static const struct record_field hello_fields[] = {{"counters", RECORD_RECORD(struct hello, counters, there_record)},
-                                                   {"recorded", RECORD_MEMBER(struct hello, recorded)},
-                                                   {"recording", RECORD_MEMBER(struct hello, recording)},
-                                                   {0}};
-static const struct record hello_record = {"the device", sizeof(struct hello), hello_fields, NULL};
-
-static struct hello read_hello(struct run *r)
+static void on_report(void *user, bool shown, const char *text)
 {
-    struct hello hello;
-    record_read(&hello_record, r->pool.hello, &hello, &r->memory, NULL);
-    return hello;
-}
-
-static void on_worker_text(void *user, const char *text)
-{
-    display_log(&((struct run *)user)->display, "%s", text);
-}
-
-static void on_worker_message(void *user, const char *text)
-{
-    display_message(&((struct run *)user)->display, "%s", text);
+    struct run *r = user;
+    shown ? display_message(&r->display, "%s", text) : display_log(&r->display, "%s", text);
 }
 
 static void on_progress(void *user, const char *worker, const char *what, double share)
@@ -74,7 +42,7 @@ static int open_store(struct run *r, struct error *err)
     environment_key(settings, key);
     e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
-        store_use_environment(r->store, &e, err) || run_put_origin(r, err))
+        store_use_environment(r->store, &e, err) || run_put_origin(r))
         goto out;
     status = 0;
     r->search.store = r->store;
@@ -86,11 +54,10 @@ out:
 
 static void report_counters(struct run *r)
 {
-    const struct hello hello = read_hello(r);
     if (!r->options->counters) return;
-    if (!hello.counters || !hello.counters->available)
+    if (r->pool.no_counters)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
-                        hello.counters && *hello.counters->reason ? hello.counters->reason : "unknown reason");
+                        r->pool.no_counters);
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
 }
@@ -133,15 +100,13 @@ static void take_baselines(struct run *r)
 {
     const struct job_answer *answer = &r->job_answer;
     bool current = false;
-    struct error err;
     for (size_t i = 0; i < answer->baseline_count; i++) {
         current |= !strcmp(answer->baselines[i].name, CURRENT_KERNEL);
         take_baseline(r, &answer->baselines[i]);
     }
     if (job_current(r->job) && !current)
         display_message(&r->display, "the recording has no times of 'current', the job's current kernel");
-    if (run_put_document(r, "baselines", record_write(&baselines_record, answer), &err))
-        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    run_put_document(r, "baselines", record_write(&baselines_record, answer));
 }
 
 static void log_ceilings(struct run *r)
@@ -173,12 +138,11 @@ static void measure_ceilings(struct run *r)
         json_t *document = job_ceilings_merge(r->ceilings, request, answer);
         json_decref(r->ceilings);
         r->ceilings = document;
-        if (run_put_document(r, "ceilings", json_incref(document), &err))
-            fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+        run_put_document(r, "ceilings", json_incref(document));
         log_ceilings(r);
     } else {
         if (!answer) // it died, is late or sends invalid messages: another one is started
-            pool_stop_gpu(&r->pool, r->pool.first_gpu);
+            slot_stop(&r->pool.gpus[r->pool.first_gpu]);
         display_log(&r->display, "no ceilings: %s",
                     !answer        ? err.message
                     : *head.reason ? head.reason
@@ -224,13 +188,12 @@ static int meet(struct run *r, struct error *err)
                                      .keep = o->cache,
                                      .probe_file = r->job->source,
                                      .user = r,
-                                     .say = on_worker_message,
-                                     .log = on_worker_text,
+                                     .report = on_report,
                                      .progress = on_progress};
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
-    if (!status && r->pool.replay && recording_check(r->job, read_hello(r).recorded, err)) {
+    if (!status && r->pool.replay && recording_check(r->job, r->pool.recorded, err)) {
         error_prefix(err, "%s", o->device + strlen("replay:"));
         status = EXIT_USAGE;
     }
@@ -270,15 +233,9 @@ static void collect_starts(struct run *r)
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);
 }
 
-// What works on parts of the run, once the GPU workers know the job.
+// Tells the final and the comparison of GPUs which parts of the run they use, once the GPU workers know the job.
 static void hand_out(struct run *r)
 {
-    r->checks = (struct gpu_checks){.job = r->job,
-                                    .pool = &r->pool,
-                                    .policy = &r->policy,
-                                    .store = r->store,
-                                    .display = &r->display,
-                                    .failure = &r->failure};
     r->final.with = (struct final_parts){.job = r->job,
                                          .job_answer = &r->job_answer,
                                          .seed = r->setup.seed,
@@ -288,9 +245,10 @@ static void hand_out(struct run *r)
                                          .setup = &r->setup,
                                          .policy = &r->policy,
                                          .store = r->store,
-                                         .recording = read_hello(r).recording,
+                                         .recording = r->pool.recording,
                                          .display = &r->display,
                                          .failure = &r->failure};
+    r->checks.with = &r->final.with;
 }
 
 int run_setup(struct run *r)
@@ -298,7 +256,8 @@ int run_setup(struct run *r)
     struct error *err = &r->failure.why;
     const struct job *job = r->job;
     int status = meet(r, err);
-    if (!status && search_choose(&r->search, r->options, err)) status = EXIT_USAGE; // before there is a store
+    const char *strategy = r->options->strategy ? r->options->strategy : job->strategy;
+    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
     if (!status) run_live_begin(r);

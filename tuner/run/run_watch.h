@@ -1,7 +1,7 @@
-// What the workers of a run do: their states and how long each lasted, and how busy a search keeps GPUs, compilers and
-// the driver. For the live file, the summary, and the document of kind "workers" in the store (run_live.c).
+// The workers of a run: their states, how long each lasted, and how busy a search keeps GPUs, compilers and
+// the driver. For the live file, the summary, and the document of kind "workers" in the store (run_documents.c).
 //
-// States are derived from the pool and the policy where one of them has changed. All workers are looked at once a
+// States are derived from the pool and the policy where one of them has changed. All workers are polled once a
 // second as well, for what happens without a decision (a worker starts, a node joins).
 #ifndef SWEETSPOT_RUN_WATCH_H
 #define SWEETSPOT_RUN_WATCH_H
@@ -9,24 +9,55 @@
 #include "tuner/base/base.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
-#include "tuner/pool/worker_usage.h"
 #include "tuner/protocol/trial_message.h"
+
+// How a worker spends its time. Pure: the time is passed in.
+enum usage_state {
+    USAGE_STARTING,
+    USAGE_SETTING_UP,
+    USAGE_IDLE,
+    USAGE_MEASURING, // from here to COMPILING: busy
+    USAGE_COUNTING,
+    USAGE_FINAL,
+    USAGE_COMPILING,
+    USAGE_DISABLED, // it is not used any more
+    USAGE_LOST,     // with its node
+    USAGE_STATES
+};
+const char *usage_state_text(enum usage_state); // "setting up"
+
+struct worker_usage {
+    enum usage_state state;
+    double born, since, seen; // s: first seen; in this state; accounted for until then
+    double seconds[USAGE_STATES];
+    int64_t done, failed; // requests that were answered, or that ended the worker; those of them without a result
+    int64_t restarts;     // the worker died or was killed
+    double clock_mhz, temperature, power; // of a GPU, last known; NaN
+};
+
+void usage_init(struct worker_usage *, double now); // starting
+// Accounts for the time until now; from then on it is in this state. Time does not run backwards: an earlier `now`
+// counts as the last one.
+void usage_enter(struct worker_usage *, enum usage_state, double now);
+// Of what it was just busy with, so many seconds were idle: its answer waited to be read.
+void usage_pending_answers(struct worker_usage *, double seconds);
+bool usage_is_busy(enum usage_state);
+double usage_busy_seconds(const struct worker_usage *);
+// Its share of the time since it was first seen, until the last usage_enter. NaN: no time has passed.
+double usage_share(const struct worker_usage *);
 
 enum watch_phase { WATCH_SETTING_UP, WATCH_SEARCH, WATCH_FINAL, WATCH_PHASES };
 
 struct watched_workers {
     size_t count;
     struct worker_usage *list;
-    size_t in[USAGE_STATES]; // how many are in each state
 };
 
-// Sums over the time of the search.
-struct busy_shares {
-    double at, seconds;          // accounted for until then; s of search
-    double gpus, measuring;      // GPU seconds: all, and with a candidate
-    double pending_answers;      // of the latter, while the answer waited for the driver; less than 0 counts as 0
-    double compilers, compiling; // seconds of compilers: all, and busy
-    double driver;               // s in which the driver did not wait
+// Seconds since the run began.
+struct busy_sums {
+    double all, driver;          // of time; in which the driver did not wait
+    double gpus, measuring;      // of GPUs: all, and with a candidate, without the time for which its answer waited
+    double compilers, compiling; // of compilers that are there: all, and busy
 };
 
 // The shares of the search's time in which they were busy; NaN where unknown.
@@ -39,8 +70,9 @@ struct run_watch {
     const struct worker_pool *pool; // borrowed, as is the policy
     const struct policy *policy;
     struct watched_workers gpus, compilers;
-    struct busy_shares shares;
-    bool waits; // the driver, for its workers
+    struct busy_sums before, after; // the search
+    bool waits;                     // the driver, for its workers
+    double at, driver;              // accounted for until then; s for which it did not
     enum watch_phase phase;
     double phase_began, seconds[WATCH_PHASES]; // those of phases that are over
     double next_look;

@@ -2,8 +2,83 @@
 #include "tuner/run/search.h"
 
 #include "tuner/base/base.h"
-#include "tuner/recorded/observation.h"
+#include "tuner/recorded/recorded.h"
 #include "tuner/setup/task.h"
+
+// The best ------------------------------------------------------------------------------------------------------------
+
+// The best, not the baseline.
+static void forget_best(struct incumbent *b)
+{
+    free(b->config);
+    b->config = NULL;
+    b->trial = 0;
+    b->objective = INFINITY;
+    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) b->times[p] = INFINITY;
+}
+
+void incumbent_init(struct incumbent *b)
+{
+    *b = (struct incumbent){.baseline = NAN};
+    forget_best(b);
+}
+
+void incumbent_release(struct incumbent *b)
+{
+    free(b->config);
+    free(b->baseline_name);
+    incumbent_init(b);
+}
+
+// With a kernel for each problem, the best is what the best kernels of all of them do together.
+static bool take_each(struct incumbent *b, const struct job *job, const double *times, size_t *problem)
+{
+    *problem = job->tuned_count;
+    for (size_t p = job->tuned_count; p-- > 0;) {
+        if (!(times[p] < b->times[p])) continue;
+        b->times[p] = times[p];
+        *problem = p;
+    }
+    if (*problem == job->tuned_count) return false;
+    b->objective = job_objective(job, b->times);
+    return true;
+}
+
+static bool take_one(struct incumbent *b, const struct job *job, double objective, const double *times)
+{
+    if (!(objective < b->objective)) return false;
+    b->objective = objective;
+    memcpy(b->times, times, job->tuned_count * sizeof *times);
+    return true;
+}
+
+bool incumbent_take(struct incumbent *b, const struct job *job, double objective, const double *times,
+                    const char *config, int64_t trial, size_t *problem)
+{
+    if (!(job->objective == OBJECTIVE_EACH ? take_each(b, job, times, problem) : take_one(b, job, objective, times)))
+        return false;
+    free(b->config);
+    b->config = text_copy(config);
+    b->trial = trial;
+    return true;
+}
+
+double incumbent_together(const struct incumbent *b, const struct job *job, double objective, const double *times)
+{
+    double best[JOB_MAX_PROBLEMS];
+    if (job->objective != OBJECTIVE_EACH || !isfinite(b->objective)) return objective;
+    for (size_t p = 0; p < job->tuned_count; p++) best[p] = fmin(times[p], b->times[p]);
+    return job_objective(job, best);
+}
+
+void incumbent_set_baseline(struct incumbent *b, const char *name, double objective)
+{
+    free(b->baseline_name);
+    b->baseline_name = text_copy(name);
+    b->baseline = objective;
+}
+
+// The search ----------------------------------------------------------------------------------------------------------
 
 void search_init(struct search *s, const struct job *job, struct policy *policy)
 {
@@ -18,12 +93,6 @@ void search_release(struct search *s)
     free(s->reported.list);
     hash_index_release(&s->reported.index);
     incumbent_release(&s->incumbent);
-}
-
-int search_choose(struct search *s, const struct tune_options *o, struct error *err)
-{
-    s->strategy_class = strategy_choose(o->strategy ? o->strategy : s->job->strategy, err);
-    return s->strategy_class ? 0 : -1;
 }
 
 void search_begin(struct search *s, uint64_t seed)
@@ -138,7 +207,7 @@ static int take_best(void *user, const struct trial *trial)
 
 int search_find_best(struct search *s, struct error *err)
 {
-    incumbent_forget(&s->incumbent);
+    forget_best(&s->incumbent);
     return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
 }
 

@@ -5,11 +5,30 @@
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/hash_index.h"
-#include "tuner/policy/incumbent.h"
 #include "tuner/policy/policy.h"
 #include "tuner/run/tune.h"
 #include "tuner/store/store.h"
 #include "tuner/watch/display.h"
+
+// The best that a search has found so far, and what it is compared with.
+struct incumbent {
+    double objective;               // s; INFINITY before the first valid result
+    double times[JOB_MAX_PROBLEMS]; // by tuned problem; with a kernel for each problem the best of each
+    char *config;                   // NULL before the first; with a kernel for each problem the latest of them
+    int64_t trial;
+    double baseline; // objective of the first baseline that is available; NAN
+    char *baseline_name;
+};
+
+void incumbent_init(struct incumbent *);
+void incumbent_release(struct incumbent *);
+// A valid result. True where it is better; *problem (objective "each") is then the first one on which it is.
+bool incumbent_take(struct incumbent *, const struct job *, double objective, const double *times, const char *config,
+                    int64_t trial, size_t *problem);
+// What the stop rules look at: the result's objective, or with a kernel for each problem what it and all before it come
+// to together.
+double incumbent_together(const struct incumbent *, const struct job *, double objective, const double *times);
+void incumbent_set_baseline(struct incumbent *, const char *name, double objective);
 
 // Configurations to measure before the strategy is asked: the job's own, and winners of earlier jobs.
 struct start_list {
@@ -19,13 +38,13 @@ struct start_list {
     size_t left_out; // beyond TUNE_STARTS
 };
 
-// What the strategy's model learns from elsewhere.
+// Results from elsewhere from which the strategy's model learns.
 struct prior_list {
     size_t count;
     struct prior *list[PRIOR_MOST];
 };
 
-// The numbers of the store's trials that the strategy has heard of.
+// The numbers of the store's trials that were reported to the strategy.
 struct reported_trials {
     int64_t *list;
     size_t count, room;
@@ -58,11 +77,10 @@ struct search_result {
 
 void search_init(struct search *, const struct job *, struct policy *);
 void search_release(struct search *);
-// Chooses the strategy, -1 with a message; makes it.
-int search_choose(struct search *, const struct tune_options *, struct error *);
+// Makes the strategy, of the class that was chosen.
 void search_begin(struct search *, uint64_t seed);
 
-// The next configuration to try. False: there is none now, which the policy has heard, or it has a result already.
+// The next configuration to try. False: there is none now, and the policy knows it, or it has a result already.
 bool search_propose(struct search *, uint16_t *config);
 void search_rank(struct search *); // the trials that wait for a GPU
 // Tells strategy and policy. True where it is the best so far; *problem is then the first on which it is.
@@ -78,8 +96,13 @@ int search_knows_all(struct search *, struct error *);
 
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, struct error *);
-// priors.c: from --prior, and unless `replay` from the store's other environments and the stores beside it. Before
-// search_begin.
+// priors.c.
+// What a file's results say about this space. From a store, those of the environment with this key, or with NULL of the
+// one that was used last. NULL with a message that begins with the path: the file is damaged, its format is unknown, or
+// nothing can be learnt from it.
+struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
+// The priors of a search: from --prior, and unless `replay` from the store's other environments and the stores next to
+// it. Before search_begin.
 void search_collect_priors(struct search *, const struct tune_options *, const struct environment *own, bool replay,
                            struct display *);
 // retry.c: after the search, candidates that crashed once and may be among so many finalists. Adds their tasks, at most

@@ -36,25 +36,21 @@ static int adapt(const struct space *space, const char *text, uint16_t *config)
     return failed;
 }
 
-static void add_start(struct search *s, const char *text)
+static int add_start(void *user, const char *text, const char *device)
 {
+    struct search *s = user;
     const struct space *space = s->job->space;
     struct start_list *starts = &s->starts;
     size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (adapt(space, text, config)) return;
+    (void)device;
+    if (adapt(space, text, config)) return 0;
     for (size_t i = 0; i < starts->count; i++)
-        if (!memcmp(starts->configs[i], config, bytes)) return;
+        if (!memcmp(starts->configs[i], config, bytes)) return 0;
     if (starts->count == TUNE_STARTS)
         starts->left_out++;
     else
         memcpy(starts->configs[starts->count++], config, bytes);
-}
-
-static int visit(void *user, const char *config, const char *device)
-{
-    (void)device;
-    add_start(user, config);
     return 0;
 }
 
@@ -72,6 +68,6 @@ int search_collect_starts(struct search *s, const struct tune_options *o, struct
     add_named(s, job_current(s->job));
     add_named(s, &s->job->fallback);
     s->starts.named = s->starts.count;
-    for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i]);
-    return store_each_elsewhere(s->store, 4 * TUNE_STARTS, visit, s, err) < 0 ? -1 : 0;
+    for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i], NULL);
+    return store_each_elsewhere(s->store, 4 * TUNE_STARTS, add_start, s, err) < 0 ? -1 : 0;
 }

@@ -24,13 +24,13 @@ static void read_problems(struct trial_record *record, const struct trial_facts 
 // The stages of the first problem that the candidate has any for: they are the same kernels for the others.
 static void describe_stages(struct trial_record *record, const struct trial_facts *f)
 {
-    struct trial_stage *stages = arena_new(&record->memory, f->launch_count * sizeof *stages);
+    struct trial_stage *stages = arena_new(&record->memory, f->task->launch_count * sizeof *stages);
     size_t count = 0;
-    for (size_t i = 0; i < f->launch_count; i++) {
-        const struct planned_launch *l = &f->launches[i];
-        if (l->problem != f->launches[0].problem || l->run) continue;
+    for (size_t i = 0; i < f->task->launch_count; i++) {
+        const struct planned_launch *l = &f->task->launches[i];
+        if (l->problem != f->task->launches[0].problem || l->run) continue;
         const struct stage *s = &f->job->stages[l->stage];
-        const struct entry_answer *e = compiled_find(f->compiled, s);
+        const struct entry_answer *e = compiled_find(&f->task->compiled, s);
         struct trial_stage *out = &stages[count];
         trial_clear(FIELD_STAGE, out);
         if (e) {
@@ -46,7 +46,7 @@ static void describe_stages(struct trial_record *record, const struct trial_fact
         }
         out->name = s->name;
         out->shared_dynamic = l->shape.shared;
-        out->warnings = f->compiled->warnings ? f->compiled->warnings : "";
+        out->warnings = f->task->compiled.warnings ? f->task->compiled.warnings : "";
         count++;
     }
     record->trial.stages = stages;
@@ -65,7 +65,7 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
         record->memory = *f->memory;
         *f->memory = (struct arena){NULL};
     }
-    if (!f->device_id) t->gpu_busy = t->gpu_seconds = 0;
+    if (!f->task->device_id) t->gpu_busy = t->gpu_seconds = 0;
     read_problems(record, f);
     describe_stages(record, f);
     if (status == STATUS_OK || status == STATUS_SLOW) t->objective = job_objective(f->job, record->times);
@@ -74,18 +74,13 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
         reason = "the worker answered ok without a time";
         t->objective = NAN;
     }
-    t->config = f->config;
+    t->config = f->task->text;
     t->status = status;
     t->reason = arena_copy(&record->memory, reason);
-    t->compile_seconds = f->compiled->seconds;
-    t->compile_cached = f->compiled->cached;
-    t->device_id = arena_copy(&record->memory, f->device_id);
+    t->compile_seconds = f->task->compiled.seconds;
+    t->compile_cached = f->task->compiled.cached;
+    t->device_id = arena_copy(&record->memory, f->task->device_id);
     t->counted = status != STATUS_OK || !f->counts;
-}
-
-void trial_record_release(struct trial_record *record)
-{
-    arena_release(&record->memory);
 }
 
 struct trial_counter *trial_record_counters(const struct counted_trial *answer, const char *const *keys,

@@ -7,18 +7,14 @@
 #include "tuner/job/job.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/trial_message.h"
-#include "tuner/setup/request.h"
+#include "tuner/setup/task.h"
 #include "tuner/trial/trial.h"
 
-// What a trial record is made of.
+// The sources of a trial record.
 struct trial_facts {
     const struct job *job;
     const struct device_limits *limits;
-    const char *config;    // canonical
-    const char *device_id; // uuid of the GPU that had it; NULL: it did not come so far
-    const struct compiled *compiled;
-    const struct planned_launch *launches;
-    size_t launch_count;
+    const struct task *task;           // without a device_id, no GPU had it
     const struct trial_answer *answer; // the GPU worker's; NULL where there is none
     struct arena *memory;              // what the answer points to: the record takes it
     bool counts;                       // an ok trial will be counted
@@ -31,9 +27,9 @@ struct trial_record {
 };
 
 // The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
-// record borrows from job, configuration and compilation, not from the reason or the GPU's id.
+// record borrows from job and task, not from the reason or the GPU's id. The caller releases its
+// memory.
 void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
-void trial_record_release(struct trial_record *);
 
 // The counters in an answer for one trial (NULL: none); `keys` are those that the worker promised, in order. NULL with
 // *count 0 where there is none; the caller frees.

@@ -11,14 +11,14 @@
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
+enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
 
 // The turns of the loop.
 struct turns {
-    double polled;        // when workers were last looked at
+    double polled;        // when workers were last polled
     bool pending_answers; // what they said was not all taken then
 };
 
@@ -81,7 +81,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         final_send(&r->final, action->worker);
         break;
     case POLICY_DROP:
-        if (action->worker != POLICY_NO_WORKER) pool_stop_compiler(&r->pool, action->worker);
+        if (action->worker != POLICY_NO_WORKER) slot_stop(&r->pool.compilers[action->worker]);
         task_drop(&r->policy, t);
         break;
     case POLICY_WAIT:
@@ -133,7 +133,7 @@ static void tell_workers(struct run *r)
         final_move(&r->final);
 }
 
-// What workers have said, as much as a turn takes. What they have finished is committed together, and then reported;
+// Takes the workers' answers, as many as a turn takes. Finished trials are committed together, and then reported;
 // one by one in lockstep, where the sequence must not depend on the time.
 static void take_events(struct run *r, struct turns *turns)
 {
@@ -161,7 +161,7 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     double left = turns->pending_answers ? 0 : fmax(0, 1e3 * (until - clock_now()));
     run_live_look(r); // all work is handed out first, so that no busy worker seems idle
     run_watch_waits(&r->watch, true);
-    pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
+    pool_wait(&r->pool, true, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
     run_watch_waits(&r->watch, false);
     take_events(r, turns);
     tell_workers(r);
@@ -209,7 +209,7 @@ static void race(struct run *r)
 {
     policy_begin_final(&r->policy);
     do follow_policy(r);
-    while (final_goes_on(&r->final));
+    while (final_continues(&r->final));
 }
 
 static enum final_outcome time_builds(struct run *r)
@@ -301,12 +301,6 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
         isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
 }
 
-static void put_document(struct run *r, const char *kind, json_t *document)
-{
-    struct error err;
-    if (run_put_document(r, kind, document, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
-}
-
 // From the stored results to the end of the search, and its report.
 static void search(struct run *r, struct tune_outcome *outcome)
 {
@@ -324,7 +318,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
     display_clear(&r->display);
     if (r->failure.set) return;
     run_report(r);
-    put_document(r, "run", run_document(r));
+    run_put_document(r, "run", run_document(r));
     run_event_searched(r);
 }
 
@@ -369,7 +363,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         if (r->failure.set)
             json_decref(workers);
         else
-            put_document(r, "workers", workers);
+            run_put_document(r, "workers", workers);
     }
     status = finish(r, decided);
     return end(r, interrupt_count() ? interrupt_status() : status);

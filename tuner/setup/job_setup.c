@@ -8,8 +8,8 @@
 #include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/base/protocol.h"
-#include "tuner/job/job_sizes.h"
-#include "tuner/setup/job_ceilings.h"
+#include "tuner/job/job.h"
+#include "tuner/setup/work_bounds.h"
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
                     struct error *err)

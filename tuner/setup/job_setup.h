@@ -18,7 +18,7 @@ struct job_setup {
     struct compiled support, ceilings;          // the worker's own kernels
     json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // of compilers, as request_job takes them
     json_t *request;                            // request_job's
-    json_t *sizes;                              // of drawn sizes (job_sizes.h); NULL: none
+    json_t *sizes;                              // of drawn sizes (job_sizes.c); NULL: none
 };
 
 // The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an
@@ -54,7 +54,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
 
 // The launches of a compiled candidate on every problem, worked out and checked against the device. 0; or -1 with the
 // reason why it is pruned. *problems is as from request_problems (new reference), *launches malloc'ed. The launches on
-// drawn sizes follow in *problems alone, those left out that its expressions or the device do not allow.
+// drawn sizes follow only in *problems, without those that its expressions or the device do not allow.
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);

@@ -9,6 +9,7 @@
 #include "tuner/job/job.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/setup/launch_check.h"
+#include "tuner/source/source.h"
 #include "tuner/trial/trial.h"
 
 // What a compiler made, by its answer.
@@ -28,7 +29,9 @@ void compiled_release(struct compiled *);
 // That of a stage's kernel, or NULL.
 const struct entry_answer *compiled_find(const struct compiled *, const struct stage *);
 
-// The hash of the job's source, with every header that one of its configurations may include (tuner/source/source.h).
+// A source of the job with every header that one of its configurations may include (tuner/source/source.h). Release it
+// in any case. The hash: that of the job's template.
+int request_source_open(const struct job *, const char *path, struct source *, struct error *);
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // {"op":"compile"} for one configuration.
@@ -60,6 +63,10 @@ json_t *request_problems(const struct job *, const uint16_t *config, const struc
 // One problem of that array, by itself.
 json_t *request_problem(const struct job *, const uint16_t *config, const struct compiled *, size_t problem,
                         struct planned_launch **launches, size_t *launch_count, struct error *);
+
+// The "problems" of a kernel that is no candidate, or of a function in `library`. NULL with a message.
+json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
+                             const char *library, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

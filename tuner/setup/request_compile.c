@@ -1,7 +1,7 @@
 // Requests to compile a configuration or another kernel, and their answers.
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
-#include "tuner/setup/request_parts.h"
+#include "tuner/setup/request.h"
 #include "tuner/source/source.h"
 #include "tuner/trial/trial_field.h"
 
@@ -92,7 +92,7 @@ static bool has_units(const struct job *job)
 }
 
 // A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
-// beside it and may not compile without. What it computes must not depend on them.
+// in the same file and may not compile without. What it computes must not depend on them.
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
@@ -136,11 +136,11 @@ static json_t *header_macros(const struct job *job)
     return macros;
 }
 
-int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+int request_source_open(const struct job *job, const char *path, struct source *source, struct error *err)
 {
-    char *folder = text_directory(job->source);
+    char *folder = text_directory(path);
     json_t *macros = header_macros(job);
-    struct source_request request = {.path = job->source,
+    struct source_request request = {.path = path,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
                                      .macro_count = json_array_size(macros),
@@ -150,11 +150,20 @@ int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
     request.include = folders;
     request.macro = names;
-    int result = source_hash(&request, hash, err);
+    int result = source_open(source, &request, err);
     free(folders);
     free(names);
     free(folder);
     json_decref(macros);
+    return result;
+}
+
+int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
+{
+    struct source s;
+    int result = request_source_open(job, job->source, &s, err);
+    memcpy(hash, s.hash, sizeof s.hash);
+    source_release(&s);
     return result;
 }
 
@@ -201,10 +210,25 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     return request;
 }
 
-json_t *request_compile_kernel(const struct job *job, const struct implementation *m, const char *arch,
+json_t *request_implementation(const struct job *job, const struct implementation *m, const char *arch,
                                const char *cache)
 {
-    json_t *defines = json_object();
-    if (m == &job->reference) define_for_reference(job, defines);
-    return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
+    enum { BUILD_TIMEOUTS = 5 }; // times `compile.timeout`
+    json_t *defines, *options, *functions;
+    if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
+    if (m->kind == IMPLEMENTATION_KERNEL) {
+        defines = json_object();
+        if (m == &job->reference) define_for_reference(job, defines);
+        return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
+    }
+    if (!implementation_is_built(m)) return NULL;
+    options = json_array();
+    functions = json_array();
+    for (size_t i = 0; i < m->option_count; i++) add_text(options, m->options[i]);
+    for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++)
+        if (m->functions[i]) add_text(functions, m->functions[i]);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", m->path,
+                     "options", options, "functions", functions, "cache", cache, "deadline",
+                     job->compile_timeout * BUILD_TIMEOUTS, "memory", (json_int_t)job->compile_memory, "host_headers",
+                     0);
 }

@@ -1,7 +1,7 @@
 // The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
 #include "tuner/base/base.h"
 #include "tuner/protocol/candidate.h"
-#include "tuner/setup/request_parts.h"
+#include "tuner/setup/request.h"
 
 static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out[3], struct error *err)
 {
@@ -62,7 +62,7 @@ static int describe_argument(const struct job *job, const struct argument *a, co
     const char **views[] = {
         [VIEW_POINTER] = &out->buffer, [VIEW_TEXTURE] = &out->texture, [VIEW_SURFACE] = &out->surface};
     int64_t value;
-    stage_argument_clear(out);
+    record_clear(&stage_argument_record, out);
     if (a->map) return describe_tensor_map(job, a, names, values, out, memory, err);
     if (a->buffer >= 0) *views[a->view] = buffer_name(job, names, a->buffer);
     if (a->buffer >= 0) return 0;
@@ -138,7 +138,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
 {
     struct arena memory = {NULL};
     struct stage_call call;
-    stage_call_clear(&call);
+    record_clear(&stage_call_record, &call);
     *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
     int failed = s->operation ? describe_library_stage(job, s, names, values, &call, &memory, err)
                               : describe_kernel(job, s, names, values, shape, &call, &memory, err);
@@ -252,7 +252,7 @@ static json_t *describe_call(const struct job *job, const struct implementation 
 {
     struct arena memory = {NULL};
     struct stage_call call;
-    stage_call_clear(&call);
+    record_clear(&stage_call_record, &call);
     int failed = describe_arguments(job, stage, NULL, values, &call, &memory, err);
     call.library = library;
     call.function = m->functions[FUNCTION_RESULT];

@@ -4,13 +4,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 
-static json_t *text_new(char *text)
-{
-    json_t *string = json_string(text);
-    free(text);
-    return string;
-}
-
 // What a stage is: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)
 {
@@ -37,15 +30,17 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
 {
     json_t *stages = json_array(), *options = json_array(), *defines = json_array(), *parameters = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
-        json_array_append_new(stages, text_new(describe_stage(job, &job->stages[i])));
+        char *stage = describe_stage(job, &job->stages[i]);
+        json_array_append_new(stages, json_string(stage));
+        free(stage);
     }
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         if (job->parameter_options[i])
-            json_array_append_new(options, text_new(text_format("%s: %s", space_parameter(job->space, i)->name,
-                                                                job->parameter_options[i])));
+            json_array_append_new(
+                options, json_sprintf("%s: %s", space_parameter(job->space, i)->name, job->parameter_options[i]));
     for (size_t i = 0; i < job->define_count; i++)
-        json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
+        json_array_append_new(defines, json_sprintf("%s=%s", job->defines[i].name, job->defines[i].value));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
     json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",
@@ -67,4 +62,35 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
     json_object_set_new(facts, "verify", verify);
     return facts;
+}
+
+static int refuse(const json_t *recorded, const char *why, const char *name, struct error *err)
+{
+    const char *job = json_get_string(recorded, "job", "");
+    return error_set(err, "the recording belongs to another job%s%s%s: %s '%s'; give the job that was recorded",
+                     *job ? ", '" : "", job, *job ? "'" : "", why, name);
+}
+
+int recording_check(const struct job *job, const json_t *recorded, struct error *err)
+{
+    const json_t *parameters = json_object_get(recorded, "parameters"),
+                 *problems = json_object_get(recorded, "problems");
+    const char *name = json_get_string(recorded, "job", "");
+    size_t i;
+    json_t *item;
+    if (!recorded) return 0; // the worker does not say
+    for (i = 0; i < space_parameter_count(job->space); i++)
+        if (!json_array_has(parameters, space_parameter(job->space, i)->name))
+            return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);
+    json_array_foreach(parameters, i, item)
+    {
+        if (job_parameter(job, json_string_value(item)) < 0)
+            return refuse(recorded, "the job has no parameter", json_string_value(item), err);
+    }
+    // A job may be renamed, or have other problems than when it was recorded; both at once make another job.
+    if (!*name || !strcmp(name, job->name)) return 0;
+    for (i = 0; i < job->tuned_count; i++)
+        if (!json_array_has(problems, "") && !json_array_has(problems, job->problems[i].name))
+            return refuse(recorded, "it has no problem", job->problems[i].name, err);
+    return 0;
 }

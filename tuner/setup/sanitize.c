@@ -1,11 +1,9 @@
 // See sanitize.h.
 #include "tuner/setup/sanitize.h"
 
-#include <unistd.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/program_path.h"
+#include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/sanitizer_log.h"
 
@@ -132,7 +130,7 @@ static int choose_problem(const struct job *job, const json_t *request, const js
     return chosen;
 }
 
-// The job with that problem alone, nothing timed, compared or counted.
+// The job with only that problem, nothing timed, compared or counted.
 static json_t *make_job(const json_t *request, size_t problem)
 {
     json_t *job = json_deep_copy(request),
@@ -234,7 +232,6 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
                             "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
     if (out && log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
     json_decref(answer);
-    unlink(run->log);
     free(run->log);
     free(text);
     worker_release(&run->worker);
@@ -248,7 +245,7 @@ struct sanitizing {
     double deadline;
     const char *symbols[JOB_MAX_STAGES];
     size_t symbol_count;
-    char *folder; // of the logs; NULL: nothing was started
+    char folder[PATH_MAX]; // of the logs; "": nothing was started
     json_t *document;
 };
 
@@ -257,17 +254,15 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
 {
     struct sanitizing *z = memory_new(1, sizeof *z);
     int problem = choose_problem(job, request, problems);
-    const char *temporary = getenv("TMPDIR");
+    struct error why;
     z->sanitizer = s;
     z->document = json_pack("{s:s, s:s, s:[], s:s}", "version", s->version, "problem",
                             problem < 0 ? "" : job->problems[problem].name, "tools", "note",
                             problem < 0 ? "none of the job's problems is small enough" : "");
     if (problem < 0) return z;
-    z->folder = text_format("%s/sweetspot-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(z->folder)) {
-        json_object_set_new(z->document, "note", json_string("cannot create a temporary folder"));
-        free(z->folder);
-        z->folder = NULL;
+    if (work_folder_make("sanitize", z->folder, &why)) {
+        json_object_set_new(z->document, "note", json_string(why.message));
+        *z->folder = 0;
         return z;
     }
     z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
@@ -289,7 +284,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
 json_t *sanitizer_end(struct sanitizing *z)
 {
     json_t *document = z->document;
-    for (size_t i = 0; i < TOOLS && z->folder; i++) {
+    for (size_t i = 0; i < TOOLS && *z->folder; i++) {
         const char *why = z->left_out[i];
         json_t *one = NULL;
         if (!why) {
@@ -301,8 +296,7 @@ json_t *sanitizer_end(struct sanitizing *z)
                             z->left_out[i] && !z->sanitizer->stuck[i] ? "skipped" : "failed", "reason", why);
         json_array_append_new(json_object_get(document, "tools"), one);
     }
-    if (z->folder) rmdir(z->folder);
-    free(z->folder);
+    if (*z->folder) work_folder_remove(z->folder);
     free(z);
     return document;
 }

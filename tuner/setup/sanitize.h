@@ -28,7 +28,7 @@
 struct sanitizer;
 
 // Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, and say nothing), on the PATH, in
-// $CUDA_HOME/bin, beside nvcc. `gpu_program` and `device` are the worker's. NULL, with the reason, where there is none
+// $CUDA_HOME/bin, next to nvcc. `gpu_program` and `device` are the worker's. NULL, with the reason, where there is none
 // or it does not run; an empty reason where none is wanted.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine

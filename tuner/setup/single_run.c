@@ -67,21 +67,6 @@ void single_run_say(const struct single_run *single, const char *text)
     if (single->say) single->say(text);
 }
 
-bool single_run_died(const struct single_run *single)
-{
-    return single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_DIED;
-}
-
-json_t *single_run_set_up(const struct single_run *single)
-{
-    return job_setup_for_gpu(&single->setup, false, NULL, false);
-}
-
-struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
-{
-    return sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, why);
-}
-
 struct candidate single_run_described(const struct single_run_candidate *c)
 {
     return (struct candidate){.config = c->config, .cubin = c->compiled.cubin, .written = c->problems};

@@ -56,9 +56,6 @@ int single_run_open(struct single_run **out, struct job *, const struct single_r
 void single_run_close(struct single_run *); // NULL is fine
 
 void single_run_say(const struct single_run *, const char *text);
-bool single_run_died(const struct single_run *);      // the GPU worker, of the last question
-json_t *single_run_set_up(const struct single_run *); // what the GPU worker was set up with, but for "counters"; new
-struct sanitizer *single_run_sanitizer(const struct single_run *, struct error *why); // sanitizer_open for its device
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. A
 // candidate that does not compile or cannot be launched says so in its status. -1 with a message when that is not the

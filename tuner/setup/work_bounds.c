@@ -65,3 +65,129 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
     w->floor = unknown ? (double)NAN : fmax(w->arithmetic, w->memory); // fmax skips a NaN
     return failed;
 }
+
+// Whether `work` is possible ------------------------------------------------------------------------------------------
+
+// A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes a warning and
+// refuses nothing.
+static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, of any device's L2 and more
+
+// The fastest pipe's, whichever the kernel uses. NaN unless all were measured: ceilings of an older version lack
+// wgmma's.
+static double fastest_ceiling(const json_t *ceilings)
+{
+    double most = NAN;
+    if (json_object_get(ceilings, execution_units[UNIT_MMA_BF16].key) &&
+        !json_object_get(ceilings, execution_units[UNIT_MMA_S8].key))
+        return NAN;
+    for (int i = 0; i < UNIT_COUNT; i++)
+        if (execution_units[i].key && execution_units[i].arithmetic)
+            most = fmax(most, json_get_number(ceilings, execution_units[i].key, NAN));
+    return most;
+}
+
+static double byte_ceiling(const struct job *job, double bytes, const json_t *ceilings)
+{
+    if (!job->measure.cold || bytes < beyond_caches) return work_ceiling(ceilings, &execution_units[UNIT_L2]);
+    return fmax(work_ceiling(ceilings, &execution_units[UNIT_READ]),
+                work_ceiling(ceilings, &execution_units[UNIT_COPY]));
+}
+
+// A launch of some milliseconds runs at a higher clock than the one that lasts.
+static double at_most(const json_t *ceilings, const struct work_bounds *w)
+{
+    const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,
+                          w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[1]].key};
+    double most = w->ceiling;
+    for (int i = 0; i < 2; i++)
+        most =
+            fmax(most, json_get_number(json_object_get(json_object_get(ceilings, "lasting"), keys[i]), "first", NAN));
+    return most;
+}
+
+bool work_is_doubtful(const struct job *job, size_t problem, double time, const json_t *ceilings, struct error *warning)
+{
+    struct work_bounds w;
+    if (work_bounds(job, problem, ceilings, &w, NULL)) return false;
+    double most_bytes = byte_ceiling(job, w.bytes, ceilings), amount = w.pipe ? w.operations : w.flops,
+           most = w.pipe ? at_most(ceilings, &w) : fastest_ceiling(ceilings);
+    bool many = amount / time > slack * most, many_bytes = w.bytes / time > slack * most_bytes;
+    if (!many && !many_bytes) return false;
+    error_set(warning,
+              "%s:%d: 'work' says %.4g %s%s%s%s of problem %s, which in %.4g s are %.3g a second, and the device was "
+              "measured to do %.3g: correct 'work', or check that the kernel does all of it",
+              job->path, job_location(job, "work").line, many ? amount : w.bytes, many ? "operations" : "bytes",
+              many && w.pipe ? " of the execution unit '" : "", many && w.pipe ? w.pipe->name : "",
+              many && w.pipe ? "'" : "", job->problems[problem].name, time, (many ? amount : w.bytes) / time,
+              many ? most : most_bytes);
+    return true;
+}
+
+// Ceilings that a job needs -------------------------------------------------------------------------------------------
+
+// A document of an older version lists nothing, and holds what it measured.
+static bool is_known(const json_t *known, const struct execution_unit *p, bool lasting)
+{
+    if (lasting && p->lasts) return json_array_has(json_object_get(known, "lasting_pipes"), p->name);
+    return json_array_has(json_object_get(known, "pipes"), p->name) || (p->key && json_object_get(known, p->key));
+}
+
+json_t *job_ceilings_request(const struct job *job, const json_t *known)
+{
+    double times;
+    const struct execution_unit *own = job_unit(job, &times);
+    json_t *missing = json_array();
+    for (int i = 0; i < UNIT_COUNT; i++) {
+        const struct execution_unit *p = &execution_units[i];
+        bool wanted = p == own || !p->arithmetic || (!own && p->key && !p->macro);
+        if (wanted && !is_known(known, p, own)) json_array_append_new(missing, json_string(p->name));
+    }
+    if (json_array_size(missing))
+        return json_pack("{s:s, s:b, s:o}", "op", "ceilings", "lasting", own != NULL, "pipes", missing);
+    json_decref(missing);
+    return NULL;
+}
+
+// `lasting`: only of pipes for which it makes a difference.
+static void add_names(json_t *document, const char *member, const json_t *names, bool lasting)
+{
+    size_t i;
+    json_t *each;
+    if (!json_object_get(document, member)) json_object_set_new(document, member, json_array());
+    json_array_foreach((json_t *)(uintptr_t)names, i, each)
+    {
+        const char *name = json_string_value(each);
+        if (!json_array_has(json_object_get(document, member), name) && (!lasting || pipe_find(name, NULL)->lasts))
+            json_array_append(json_object_get(document, member), each);
+    }
+}
+
+json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer)
+{
+    json_t *document = known ? json_deep_copy(known) : json_object(), *value;
+    const char *key;
+    json_object_foreach((json_t *)(uintptr_t)answer, key, value)
+    {
+        json_t *before = json_object_get(document, key);
+        if (!strcmp(key, "id") || !strcmp(key, "status")) continue;
+        if (json_is_object(value) && json_is_object(before))
+            json_object_update(before, value);
+        else
+            json_object_set(document, key, value);
+    }
+    add_names(document, "pipes", json_object_get(request, "pipes"), false);
+    if (json_get_bool(request, "lasting", false))
+        add_names(document, "lasting_pipes", json_object_get(request, "pipes"), true);
+    return document;
+}
+
+json_t *job_ceilings_defines(const struct job *job)
+{
+    double times;
+    const struct execution_unit *own = job_unit(job, &times);
+    json_t *defines = json_object();
+    if (!own) return defines;
+    const char *macro = own->macro ? own->macro : own->key ? NULL : execution_units[own->either[0]].macro;
+    if (macro) json_object_set_new(defines, macro, json_string("1"));
+    return defines;
+}

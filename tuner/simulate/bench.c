@@ -1,6 +1,6 @@
 // Runs strategies on recorded spaces; see bench.h. bench_print.c prints the figures.
 //
-// The runs (strategy x file x seed) are distributed over processes (bench_processes.h).
+// The runs (strategy x file x seed) are distributed over processes (bench_processes.c).
 //
 // Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
 // with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
@@ -12,23 +12,14 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
-#include "tuner/simulate/bench_processes.h"
 
 struct runs {
     const struct bench_options *o;
     int64_t *length; // evaluations of a run, per file
     size_t *offset;  // of a file's first curve in `best`
-    size_t total;    // runs
     double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
     double *seconds; // per proposal, a run
 };
-
-static double median_of(double *values, size_t count)
-{
-    stats_sort(values, count);
-    double low = values[(count - 1) / 2], high = values[count / 2];
-    return low == high ? low : (low + high) / 2;
-}
 
 // The expected best of k uniform random draws without repetition from `total` configurations of which `valid` have the
 // times `sorted` (ascending), given that a valid one is among them. The baseline of the methodology score.
@@ -123,19 +114,13 @@ static double *curve_of(const struct runs *runs, size_t strategy, size_t file, s
     return runs->best + runs->offset[file] + (strategy * seeds + seed) * (size_t)runs->length[file];
 }
 
-static size_t run_number(const struct runs *runs, size_t strategy, size_t file, size_t seed)
-{
-    return (strategy * runs->o->file_count + file) * (size_t)runs->o->seeds + seed;
-}
-
-static int deal_one(void *user, size_t run, struct error *err)
+static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
 {
     const struct runs *runs = user;
     const struct bench_options *o = runs->o;
-    size_t seeds = (size_t)o->seeds;
-    size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
     return run_one(o, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
-                   curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], err);
+                   curve_of(runs, strategy, file, seed), runs->length[file],
+                   &runs->seconds[bench_run_number(o, strategy, file, seed)], err);
 }
 
 static double score_of(const struct runs *runs, size_t strategy, size_t file, int64_t cutoff)
@@ -179,7 +164,7 @@ static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strat
         }
         cell->mean[i] = sum / (double)seeds;
         cell->within_1_percent[i] = near / (double)seeds;
-        cell->median[i] = median_of(quality, seeds);
+        cell->median[i] = stats_median(quality, seeds);
     }
     for (size_t seed = 0; seed < seeds; seed++) {
         const double *curve = curve_of(runs, strategy, file, seed);
@@ -188,31 +173,19 @@ static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strat
         while (t99 < last && optimum / curve[t99] < 0.99) t99++;
         to_95[seed] = t95 < last ? (double)t95 + 1 : INFINITY;
         to_99[seed] = t99 < last ? (double)t99 + 1 : INFINITY;
-        cell->seconds_per_proposal += runs->seconds[run_number(runs, strategy, file, seed)] / (double)seeds;
+        cell->seconds_per_proposal += runs->seconds[bench_run_number(o, strategy, file, seed)] / (double)seeds;
     }
-    cell->to_95 = median_of(to_95, seeds);
-    cell->to_99 = median_of(to_99, seeds);
+    cell->to_95 = stats_median(to_95, seeds);
+    cell->to_99 = stats_median(to_99, seeds);
     cell->score = o->score ? score_of(runs, strategy, file, b->cutoff[file]) : NAN;
     free(quality);
 }
 
-static void evaluate_overall(struct bench *b, size_t strategy)
+void bench_add(void *to, const void *from, size_t size, double share)
 {
-    const struct bench_options *o = &b->options;
-    struct bench_cell *all = &b->overall[strategy];
-    double n = (double)o->file_count;
-    for (size_t file = 0; file < o->file_count; file++) {
-        const struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
-        for (size_t i = 0; i < o->budget_count; i++) {
-            all->mean[i] += cell->mean[i] / n;
-            all->median[i] += cell->median[i] / n;
-            all->within_1_percent[i] += cell->within_1_percent[i] / n;
-        }
-        all->to_95 += cell->to_95 / n;
-        all->to_99 += cell->to_99 / n;
-        all->score += cell->score / n;
-        all->seconds_per_proposal += cell->seconds_per_proposal / n;
-    }
+    double *sum = to;
+    const double *values = from;
+    for (size_t i = 0; i < size / sizeof *sum; i++) sum[i] += values[i] * share;
 }
 
 int bench_run(struct bench *b, const struct bench_options *options, struct error *err)
@@ -227,7 +200,7 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
     b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
     b->overall = memory_new(o->strategy_count, sizeof *b->overall);
 
-    struct runs runs = {.o = o, .total = o->strategy_count * o->file_count * (size_t)o->seeds};
+    struct runs runs = {.o = o};
     runs.length = memory_new(o->file_count, sizeof *runs.length);
     runs.offset = memory_new(o->file_count, sizeof *runs.offset);
     size_t doubles = 0;
@@ -239,18 +212,18 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
         runs.offset[f] = doubles;
         doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
     }
-    size_t bytes = (doubles + runs.total) * sizeof(double);
+    size_t bytes = (doubles + bench_runs(o)) * sizeof(double);
     runs.best = bench_shared(bytes, err);
     int result = -1;
     if (runs.best) {
         runs.seconds = runs.best + doubles;
-        result = bench_deal(
-            &(struct bench_processes){
-                .processes = o->processes, .progress = o->progress, .runs = runs.total, .one = deal_one, .user = &runs},
-            err);
+        result = bench_deal(o, run, &runs, err);
         for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
-            for (size_t f = 0; f < o->file_count; f++) evaluate_cell(b, &runs, s, f);
-            evaluate_overall(b, s);
+            for (size_t f = 0; f < o->file_count; f++) {
+                evaluate_cell(b, &runs, s, f);
+                bench_add(&b->overall[s], &b->cells[s * o->file_count + f], sizeof *b->cells,
+                          1 / (double)o->file_count);
+            }
         }
         bench_unshare(runs.best, bytes);
     }

@@ -8,9 +8,8 @@
 #include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/recorded/recorded.h"
-#include "tuner/simulate/bench_processes.h"
 
-enum { BENCH_MAX_BUDGETS = 16, BENCH_MOST_COLUMNS = 3 * BENCH_MAX_BUDGETS + 8 };
+enum { BENCH_MAX_PROCESSES = 512, BENCH_MAX_BUDGETS = 16, BENCH_MOST_COLUMNS = 3 * BENCH_MAX_BUDGETS + 8 };
 
 struct bench_priors {
     size_t count;
@@ -58,6 +57,21 @@ int bench_run(struct bench *, const struct bench_options *, struct error *);
 void bench_release(struct bench *);
 // The conditions under which a strategy is created for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
+
+// Calls `one` for every strategy, file and seed, in forked processes that take the next run from a counter in shared
+// memory, so the code of a run need not be thread-safe. A run gives the same result in any process, and writes it to
+// memory of bench_shared. -1 with the message of the first run that failed, or of a process that died.
+typedef int bench_runner(void *user, size_t strategy, size_t file, size_t seed, struct error *);
+int bench_deal(const struct bench_options *, bench_runner *one, void *user, struct error *);
+// The number of a run, below bench_runs.
+size_t bench_run_number(const struct bench_options *, size_t strategy, size_t file, size_t seed);
+size_t bench_runs(const struct bench_options *);
+// Zeroed memory that the processes share; NULL with a message. bench_unshare releases it.
+void *bench_shared(size_t bytes, struct error *);
+void bench_unshare(void *, size_t bytes);
+
+// Adds a share of some figures to others: structs of doubles, `size` bytes each.
+void bench_add(void *to, const void *from, size_t size, double share);
 
 // A column of a table of figures: a double at `place` in the struct of a strategy's figures on a file.
 struct bench_column {

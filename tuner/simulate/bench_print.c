@@ -63,7 +63,7 @@ json_t *bench_json(const struct bench_rows *r)
     for (size_t i = 0; (figures = row_at(r, i, &file, &strategy)); i++) {
         json_t *row = json_pack("{s:s, s:s}", "file", file, "strategy", strategy);
         for (const struct bench_column *c = r->columns; c < r->columns + r->column_count; c++)
-            json_object_set_new(row, c->title + (*c->title == '>'), json_real_or_null(scaled(c, figures)));
+            json_object_set_new(row, c->title + (*c->title == '>'), json_real(scaled(c, figures)));
         json_array_append_new(rows, row);
     }
     return json_pack("{s:I, s:I, s:o}", "seeds", (json_int_t)r->options->seeds, "first_seed",

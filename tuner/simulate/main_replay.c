@@ -42,7 +42,7 @@ static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();
     for (size_t i = 0; i < r->parameter_count; i++)
-        json_array_append_new(parameters, json_string(r->parameters[i].name));
+        json_array_append_new(parameters, json_string(space_parameter(r->space, i)->name));
     for (size_t i = 0; i < r->problem_count; i++) json_array_append_new(problems, json_string(r->problems[i].name));
     return json_pack("{s:s, s:o, s:o}", "job", r->job, "parameters", parameters, "problems", problems);
 }
@@ -163,9 +163,8 @@ static struct final_entry_answer entry_of(const struct recorded *r, const char *
 {
     struct final_times *list = arena_new(memory, r->problem_count * sizeof *list);
     for (size_t p = 0; p < r->problem_count; p++) {
-        bool one = !problems[p].sample_count && isfinite(problems[p].time);
-        list[p] = (struct final_times){(int)p, one ? &problems[p].time : problems[p].samples,
-                                       one ? 1 : problems[p].sample_count, NAN, NAN};
+        struct trial_problem figures = sampled(&problems[p]);
+        list[p] = (struct final_times){(int)p, figures.samples, figures.sample_count, NAN, NAN};
     }
     return (struct final_entry_answer){.name = arena_copy(memory, name),
                                        .trial = trial,
@@ -181,7 +180,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
     size_t places = request->places < 0 || (size_t)request->places > request->candidate_count ? request->candidate_count
                                                                                               : (size_t)request->places;
     struct final_entry_answer *entries = arena_new(memory, (places + r->baseline_count) * sizeof *entries);
-    struct final_answer answer = {.head.status = ok, .busy = NAN, .wall = NAN, .entries = entries};
+    struct final_answer answer = {.head.status = ok, .entries = entries};
     for (size_t i = 0; i < places; i++) {
         const struct final_candidate *c = &request->candidates[i];
         int64_t n = trial_of(r, c->candidate.config);

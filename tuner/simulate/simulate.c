@@ -230,7 +230,7 @@ static const struct simulation_calls calls = {.propose = propose,
                                               .gone = gone,
                                               .rank = rank};
 
-struct bench_runs {
+struct simulated_runs {
     const struct simulate_options *o;
     struct durations *durations;      // a file
     struct simulate_figures *figures; // a run
@@ -281,7 +281,7 @@ static bool is_complete(const struct progress *p, const struct simulate_options 
     return p->next_budget == o->bench.budget_count && p->next_time == o->time_count;
 }
 
-static int run_one(const struct bench_runs *runs, const struct strategy_class *class, size_t file, uint64_t seed,
+static int run_one(const struct simulated_runs *runs, const struct strategy_class *class, size_t file, uint64_t seed,
                    struct simulate_figures *f, struct error *err)
 {
     const struct simulate_options *o = runs->o;
@@ -313,36 +313,23 @@ static int run_one(const struct bench_runs *runs, const struct strategy_class *c
 
 // All of them ---------------------------------------------------------------------------------------------------------
 
-static int deal_one(void *user, size_t run, struct error *err)
+static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
 {
-    const struct bench_runs *runs = user;
+    const struct simulated_runs *runs = user;
     const struct bench_options *o = &runs->o->bench;
-    size_t seeds = (size_t)o->seeds, seed = run % seeds, file = run / seeds % o->file_count;
-    return run_one(runs, o->strategies[run / seeds / o->file_count], file, (uint64_t)o->first_seed + seed,
-                   &runs->figures[run], err);
+    return run_one(runs, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
+                   &runs->figures[bench_run_number(o, strategy, file, seed)], err);
 }
 
-// Adds a share of `from` to `to`. All figures are doubles.
-static void add(struct simulate_figures *to, const struct simulate_figures *from, double share)
-{
-    double *sum = (double *)to;
-    const double *values = (const double *)from;
-    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += values[i] * share;
-}
-
-static int run_all(struct simulation_bench *b, const struct bench_runs *runs, struct error *err)
+static int run_all(struct simulation_bench *b, struct simulated_runs *runs, struct error *err)
 {
     const struct bench_options *o = &b->options.bench;
     size_t seeds = (size_t)o->seeds, cells = o->strategy_count * o->file_count;
-    if (bench_deal(&(struct bench_processes){.processes = o->processes,
-                                             .progress = o->progress,
-                                             .runs = cells * seeds,
-                                             .one = deal_one,
-                                             .user = (void *)runs},
-                   err))
-        return -1;
-    for (size_t i = 0; i < cells * seeds; i++) add(&b->cells[i / seeds], &runs->figures[i], 1 / (double)seeds);
-    for (size_t i = 0; i < cells; i++) add(&b->overall[i / o->file_count], &b->cells[i], 1 / (double)o->file_count);
+    if (bench_deal(o, run, runs, err)) return -1;
+    for (size_t i = 0; i < cells * seeds; i++)
+        bench_add(&b->cells[i / seeds], &runs->figures[i], sizeof *b->cells, 1 / (double)seeds);
+    for (size_t i = 0; i < cells; i++)
+        bench_add(&b->overall[i / o->file_count], &b->cells[i], sizeof *b->cells, 1 / (double)o->file_count);
     return 0;
 }
 
@@ -350,9 +337,8 @@ int simulate_run(struct simulation_bench *b, const struct simulate_options *opti
 {
     *b = (struct simulation_bench){.options = *options};
     const struct bench_options *o = &b->options.bench;
-    size_t runs_count = o->strategy_count * o->file_count * (size_t)o->seeds;
-    size_t bytes = runs_count * sizeof(struct simulate_figures);
-    struct bench_runs runs = {.o = &b->options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
+    size_t bytes = bench_runs(o) * sizeof(struct simulate_figures);
+    struct simulated_runs runs = {.o = &b->options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
     int status = 0;
     for (size_t f = 0; f < o->file_count && !status; f++) {
         if (o->files[f]->best < 0)
@@ -383,8 +369,7 @@ void simulate_release(struct simulation_bench *b)
     *b = (struct simulation_bench){0};
 }
 
-// Rows
-// ------------------------------------------------------------------------------------------------------------------
+// Rows ---------------------------------------------------------------------------------------------------------------
 
 #define FIGURE(member) .place = offsetof(struct simulate_figures, member)
 #define REACHED(member) .reached = offsetof(struct simulate_figures, member)

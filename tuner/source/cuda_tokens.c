@@ -171,16 +171,37 @@ bool cuda_token_is(const struct cuda_token *t, const char *text)
     return p >= end && !*text;
 }
 
-char *cuda_text_between(const char *begin, const char *end)
+bool cuda_text_has(const char *text, const char *word)
 {
-    char *text = memory_new((size_t)(end - begin) + 1, 1), *out = text;
-    for (begin = splice(begin); begin < end; begin = next(begin)) *out++ = *begin;
+    struct cuda_reader r = cuda_reader_of(text);
+    for (struct cuda_token t = cuda_next(&r); t.kind != CUDA_END; t = cuda_next(&r))
+        if (t.kind == CUDA_NAME && cuda_token_is(&t, word)) return true;
+    return false;
+}
+
+bool cuda_token_in(const struct cuda_token *t, const char *const *words)
+{
+    while (*words && !cuda_token_is(t, *words)) words++;
+    return *words != NULL;
+}
+
+// Copies without continuations. Behind what was written.
+static char *copy(char *to, const char *begin, const char *end)
+{
+    for (begin = splice(begin); begin < end; begin = next(begin)) *to++ = *begin;
+    return to;
+}
+
+char *cuda_text_between(struct arena *memory, const char *begin, const char *end)
+{
+    char *text = arena_new(memory, (size_t)(end - begin) + 1);
+    copy(text, begin, end);
     return text;
 }
 
-char *cuda_token_copy(const struct cuda_token *t)
+char *cuda_token_copy(struct arena *memory, const struct cuda_token *t)
 {
-    return cuda_text_between(t->text, t->text + t->length);
+    return cuda_text_between(memory, t->text, t->text + t->length);
 }
 
 // Lists ---------------------------------------------------------------------------------------------------------------
@@ -233,24 +254,29 @@ void cuda_tokens_init(struct cuda_tokens *t, const char *source)
     }
 }
 
+void cuda_tokens_line(struct cuda_tokens *t, const struct cuda_token *directive)
+{
+    struct cuda_reader reader = {.at = directive->text, .line = directive->line, .fresh = true};
+    *t = (struct cuda_tokens){0};
+    cuda_next(&reader); // the sign
+    for (struct cuda_token one = cuda_next(&reader); one.kind != CUDA_LINE_END; one = cuda_next(&reader)) add(t, one);
+}
+
 void cuda_tokens_release(struct cuda_tokens *t)
 {
     free(t->items);
     *t = (struct cuda_tokens){0};
 }
 
-char *cuda_token_text(const struct cuda_token *first, const struct cuda_token *end)
+char *cuda_token_text(struct arena *memory, const struct cuda_token *first, const struct cuda_token *end)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
+    size_t room = 1;
+    for (const struct cuda_token *t = first; t < end; t++) room += t->length + 1;
+    char *text = arena_new(memory, room), *to = text;
     for (const struct cuda_token *t = first; t < end; t++) {
-        char *one = cuda_token_copy(t);
-        if (t > first && t[-1].text + t[-1].length != t->text) fputc(' ', f);
-        fputs(one, f);
-        free(one);
+        if (t > first && t[-1].text + t[-1].length != t->text) *to++ = ' ';
+        to = copy(to, t->text, t->text + t->length);
     }
-    fclose(f);
     return text;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SWEETSPOT_CUDA_TOKENS_H
 #define SWEETSPOT_CUDA_TOKENS_H
 
+#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 enum cuda_token_kind {
@@ -49,10 +50,12 @@ bool cuda_in_name(char);
 
 // Whether the token is this word or mark.
 bool cuda_token_is(const struct cuda_token *, const char *text);
-// The text of a token, without continuations. malloc'ed.
-char *cuda_token_copy(const struct cuda_token *);
-// What stands between two places of a source, without continuations. malloc'ed.
-char *cuda_text_between(const char *begin, const char *end);
+// Whether a text has the word as a token.
+bool cuda_text_has(const char *text, const char *word);
+bool cuda_token_in(const struct cuda_token *, const char *const *words); // which end with NULL
+// The text of a token, or what stands between two places of a source, without continuations.
+char *cuda_token_copy(struct arena *, const struct cuda_token *);
+char *cuda_text_between(struct arena *, const char *begin, const char *end);
 
 // Lists of tokens ---------------------------------------------------------------------------------
 
@@ -64,11 +67,13 @@ struct cuda_tokens {
 // All tokens of a source but comments and what `#if 0` leaves out; a preprocessor line is one. The source must live as
 // long as the tokens.
 void cuda_tokens_init(struct cuda_tokens *, const char *source);
+// The words after the sign of a preprocessor line, which is one token in such a list.
+void cuda_tokens_line(struct cuda_tokens *, const struct cuda_token *directive);
 void cuda_tokens_release(struct cuda_tokens *);
 
-// The tokens [first, end) as text, with single blanks where the source has any space. malloc'ed.
-char *cuda_token_text(const struct cuda_token *first, const struct cuda_token *end);
-// The index behind the bracket that closes the one at `open`, or `end` where none does.
+// The tokens [first, end) as text, with single blanks where the source has any space.
+char *cuda_token_text(struct arena *, const struct cuda_token *first, const struct cuda_token *end);
+// The index after the bracket that closes the one at `open`, or `end` where none does.
 size_t cuda_tokens_close(const struct cuda_tokens *, size_t open, size_t end);
 
 #endif

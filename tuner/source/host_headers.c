@@ -1,5 +1,5 @@
-// See host_headers.h. The texts are the files of the folder host. Types and macros that libcu++ defines too are written
-// there as it writes them, so that both fit into one program, in any order.
+// See host_headers.h. Longer texts are the files of the folder host. Types and macros that libcu++ defines too are
+// written there as it writes them, so that both fit into one program, in any order.
 #include "tuner/source/host_headers.h"
 
 #include <string.h>
@@ -8,24 +8,36 @@
 
 // clang-format off
 #define HEADERS(X) \
-    X("limits.h", limits_h, "limits.h") X("climits", climits, "climits") X("stdint.h", stdint_h, "stdint.h") \
-    X("cstdint", cstdint, "cstdint") X("inttypes.h", inttypes_h, "inttypes.h") \
-    X("cinttypes", cinttypes, "cinttypes") X("float.h", float_h, "float.h") X("cfloat", cfloat, "cfloat") \
-    X("math.h", math_h, "math.h") X("cmath", cmath, "cmath") X("assert.h", assert_h, "assert.h") \
-    X("cassert", cassert, "cassert") X("stdio.h", stdio_h, "stdio.h") X("cstdio", cstdio, "cstdio") \
-    X("stdlib.h", stdlib_h, "stdlib.h") X("cstdlib", cstdlib, "cstdlib") X("string.h", string_h, "string.h") \
-    X("cstring", cstring, "cstring") X("stddef.h", stddef_h, "stddef.h") X("cstddef", cstddef, "cstddef") \
-    X("stdbool.h", stdbool_h, "stdbool.h") X("time.h", time_h, "time.h") X("ctime", ctime, "ctime") \
-    X("sys/types.h", sys_types_h, "sys_types.h") X("algorithm", algorithm, "algorithm") \
-    X("type_traits", type_traits, "type_traits") X("limits", limits, "limits") X("utility", utility, "utility") \
-    X("tuple", tuple, "tuple") X("array", array, "array") X("functional", functional, "functional") \
-    X("iterator", iterator, "iterator") X("numeric", numeric, "numeric") X("bit", bit, "bit") \
-    X("initializer_list", initializer_list, "initializer_list")
+    X("limits.h", limits_h, "limits.h") X("stdint.h", stdint_h, "stdint.h") X("inttypes.h", inttypes_h, "inttypes.h") \
+    X("float.h", float_h, "float.h") X("math.h", math_h, "math.h") X("cmath", cmath, "cmath") \
+    X("stdlib.h", stdlib_h, "stdlib.h") X("stddef.h", stddef_h, "stddef.h") \
+    X("sys/types.h", sys_types_h, "sys_types.h") X("algorithm", algorithm, "algorithm")
 
 #define EMBED_HEADER(name, id, file) EMBED_FILE(host_##id, "tuner/source/host/" file)
 HEADERS(EMBED_HEADER)
 #define ROW(name, id, file) {name, sweetspot_host_##id},
-const struct host_header host_headers[] = {HEADERS(ROW){NULL, NULL}};
+#define EMPTY(name) {name, "#pragma once\n"}
+// A header of C++ that has names of one of C, or those of libcu++.
+#define OF_C(name, header, names) {name, "#pragma once\n#include <" header ">\nnamespace std {\n" names "}\n"}
+#define OF_CUDA(name) \
+    {name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n"}
+const struct host_header host_headers[] = {
+    HEADERS(ROW)
+    EMPTY("assert.h"), EMPTY("cassert"), EMPTY("stdio.h"), EMPTY("string.h"), EMPTY("stdbool.h"), EMPTY("time.h"),
+    EMPTY("initializer_list"),
+    OF_C("climits", "limits.h", ""), OF_C("cinttypes", "inttypes.h", ""), OF_C("cfloat", "float.h", ""),
+    OF_C("cstdint", "stdint.h",
+         "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t;\n"
+         "using ::uint32_t; using ::uint64_t; using ::intptr_t; using ::uintptr_t; using ::intmax_t; "
+         "using ::uintmax_t;\n"),
+    OF_C("cstdio", "stdio.h", "using ::printf;\n"), OF_C("ctime", "time.h", "using ::clock;\n"),
+    OF_C("cstdlib", "stdlib.h", "using ::size_t; using ::malloc; using ::free; using ::abs;\n"),
+    OF_C("cstring", "string.h", "using ::size_t; using ::memcpy; using ::memset;\n"),
+    OF_C("cstddef", "stddef.h", "using ::size_t; using ::ptrdiff_t; using nullptr_t = decltype(nullptr);\n"),
+    OF_CUDA("type_traits"), OF_CUDA("limits"), OF_CUDA("utility"), OF_CUDA("tuple"), OF_CUDA("array"),
+    OF_CUDA("functional"), OF_CUDA("iterator"), OF_CUDA("numeric"), OF_CUDA("bit"),
+    {NULL, NULL},
+};
 
 const struct host_word host_words[] = {
     {"uint", "sys/types.h"}, {"ushort", "sys/types.h"}, {"ulong", "sys/types.h"},

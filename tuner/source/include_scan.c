@@ -1,5 +1,5 @@
-// See include_scan.h.
-#include "tuner/source/include_scan.h"
+// See source.h: what a text says of files to include.
+#include "tuner/source/source.h"
 
 #include <ctype.h>
 
@@ -39,9 +39,9 @@ static void add_name(struct includes *m, const char *text, struct cuda_reader *r
         name = cuda_next(r);
         after = name.kind == CUDA_NAME ? cuda_next(r) : name;
         bool alone = new.kind == INCLUDE_ASKED ? cuda_token_is(&after, ")") : after.kind == CUDA_LINE_END;
-        new.name = alone &&name.kind == CUDA_NAME ? cuda_token_copy(&name) : memory_new(1, 1);
+        new.name = alone &&name.kind == CUDA_NAME ? cuda_token_copy(&m->memory, &name) : "";
     } else {
-        new.name = cuda_token_copy(&header);
+        new.name = cuda_token_copy(&m->memory, &header);
     }
     add(m, new);
 }
@@ -51,14 +51,14 @@ static void add_define(struct includes *m, const char *text, struct cuda_reader 
     struct cuda_token name = cuda_next(r);
     if (name.kind != CUDA_NAME) return;
     size_t at = (size_t)(name.text - text);
-    struct include new = {INCLUDE_DEFINE, .real = real, .name = cuda_token_copy(&name), .operand = at, .end = at};
-    new.word = at;
+    struct include new = {INCLUDE_DEFINE, .real = real, .word = at, .operand = at, .end = at};
+    new.name = cuda_token_copy(&m->memory, &name);
     if (*r->at != '(') {
         // A header's name may have what looks like a comment.
         struct cuda_token t = cuda_next_header(r);
         const char *begin = t.text, *end = begin + t.length;
         for (t = cuda_next(r); t.kind != CUDA_LINE_END; t = cuda_next(r)) end = t.text + t.length;
-        new.value = cuda_text_between(begin, end);
+        new.value = cuda_text_between(&m->memory, begin, end);
     }
     add(m, new);
 }
@@ -123,10 +123,7 @@ void includes_find(struct includes *m, const char *text)
 
 void includes_release(struct includes *m)
 {
-    for (size_t i = 0; i < m->count; i++) {
-        free(m->list[i].name);
-        free(m->list[i].value);
-    }
+    arena_release(&m->memory);
     free(m->list);
     *m = (struct includes){0};
 }

@@ -5,8 +5,130 @@
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
+#include "tuner/source/cuda_tokens.h"
 #include "tuner/source/host_headers.h"
-#include "tuner/source/source_options.h"
+
+// Options of NVRTC: folders of headers, files that are included before all, macros ------------------------------------
+
+enum option_kind { OPTION_FOLDER, OPTION_BEFORE, OPTION_MACRO, OPTION_REFUSED };
+
+// An option's value follows "=" or is the next word; where `joined`, it may follow the name at once.
+static const struct {
+    const char *name;
+    enum option_kind kind;
+    bool joined;
+} option_table[] = {
+    {"-I", OPTION_FOLDER, true},          {"--include-path", OPTION_FOLDER, false},
+    {"-include", OPTION_BEFORE, false},   {"--pre-include", OPTION_BEFORE, false},
+    {"-D", OPTION_MACRO, true},           {"--define-macro", OPTION_MACRO, false},
+    {"-pch", OPTION_REFUSED, false},      {"--pch", OPTION_REFUSED, false},
+    {"--use-pch", OPTION_REFUSED, false}, {"-use-pch", OPTION_REFUSED, false},
+};
+
+// A file that an option includes, and where that option is among the rest.
+struct source_before {
+    char *name;
+    size_t option;
+};
+
+struct source_options {
+    size_t folder_count, before_count, macro_count, rest_count;
+    char **folder; // of the user's, absolute, in the order of the search: the options', then the request's
+    struct source_before *before;
+    char **macro; // "NAME=value", or "NAME": the options' and the request's
+    char **rest;  // the options without the user's folders, each in one word. Handed over, not released
+};
+
+bool source_options_toolkit(const char *folder)
+{
+    static const char *const places[] = {"cuda_runtime_api.h", "../cuda_runtime_api.h"}; // the latter of include/cccl
+    bool found = false;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+        char *path = text_format("%s/%s", folder, places[i]);
+        found = !access(path, F_OK);
+        free(path);
+    }
+    return found;
+}
+
+// A folder, if it is the user's; false if it is a toolkit's.
+static bool add_folder(struct source_options *o, const char *folder)
+{
+    if (source_options_toolkit(folder)) return false;
+    memory_add(o->folder, o->folder_count) = text_join_path(".", folder);
+    return true;
+}
+
+// Which of the known options this is, and its value: NULL where that is the next word. -1: another.
+static int find_option(const char *option, const char **value)
+{
+    for (size_t i = 0; i < sizeof option_table / sizeof *option_table; i++) {
+        size_t length = strlen(option_table[i].name);
+        if (strncmp(option, option_table[i].name, length)) continue;
+        *value = option[length] == '=' ? option + length + 1 : option + length + strspn(option + length, " \t");
+        if (!option[length]) *value = NULL;
+        if (!option[length] || option[length] == '=' || option_table[i].joined) return (int)i;
+    }
+    return -1;
+}
+
+// -1 with a message for an option by which the compiler would read what is not hashed.
+static int read_options(struct source_options *o, const struct source_request *request, struct error *err)
+{
+    *o = (struct source_options){0};
+    for (size_t i = 0; i < request->option_count; i++) {
+        const char *option = request->option[i], *value = NULL;
+        int which = find_option(option, &value);
+        if (which >= 0 && option_table[which].kind == OPTION_REFUSED)
+            return error_set(err, "option '%s' reads headers that are not part of the source's hash", option);
+        if (which >= 0 && !value && i + 1 < request->option_count) value = request->option[++i];
+        if (which < 0 || !value) {
+            memory_add(o->rest, o->rest_count) = text_copy(option);
+            continue;
+        }
+        if (option_table[which].kind == OPTION_FOLDER && add_folder(o, value)) continue;
+        if (option_table[which].kind == OPTION_MACRO) memory_add(o->macro, o->macro_count) = text_copy(value);
+        if (option_table[which].kind == OPTION_BEFORE)
+            memory_add(o->before, o->before_count) = (struct source_before){text_copy(value), o->rest_count};
+        memory_add(o->rest, o->rest_count) =
+            text_format("%s%s%s", option_table[which].name, option_table[which].joined ? "" : "=", value);
+    }
+    for (size_t i = 0; i < request->include_count; i++)
+        if (!add_folder(o, request->include[i]))
+            memory_add(o->rest, o->rest_count) = text_format("-I%s", request->include[i]);
+    for (size_t i = 0; i < request->macro_count; i++)
+        memory_add(o->macro, o->macro_count) = text_copy(request->macro[i]);
+    return 0;
+}
+
+void source_options_move(json_t *options, const char *root)
+{
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
+        int which = option ? find_option(option, &value) : -1;
+        if (which < 0 || (option_table[which].kind != OPTION_FOLDER && option_table[which].kind != OPTION_BEFORE))
+            continue;
+        size_t after = value ? (size_t)(value - option) : 0; // what stands before the value stays
+        if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
+        char *path = value ? text_join_path(".", value) : NULL;
+        if (path && !source_options_toolkit(path) && (option_table[which].kind == OPTION_FOLDER || !access(path, F_OK)))
+            json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)after, option, root, path));
+        free(path);
+    }
+}
+
+static void release_options(struct source_options *o)
+{
+    for (size_t i = 0; i < o->folder_count; i++) free(o->folder[i]);
+    for (size_t i = 0; i < o->before_count; i++) free(o->before[i].name);
+    for (size_t i = 0; i < o->macro_count; i++) free(o->macro[i]);
+    free(o->folder);
+    free(o->before);
+    free(o->macro);
+    *o = (struct source_options){0};
+}
+
+// Files ---------------------------------------------------------------------------------------------------------------
 
 struct closure {
     struct source *source;
@@ -101,7 +223,7 @@ static int stand_in_for_vendor(struct closure *c, const char *vendor, struct err
     for (const struct host_word *w = host_includes; c->host_headers && w->word && !result; w++) {
         size_t file;
         if (strcmp(w->word, vendor) != 0) continue;
-        if (!given) source_options_add(&c->options, text_copy(option));
+        if (!given) memory_add(c->options.rest, c->options.rest_count) = text_copy(option);
         given = true;
         char *name = text_format("<%s>", w->header);
         result = stand_in(c, w->header, &file, err) || add_alias(c, name, file, err) ? -1 : 0;
@@ -172,17 +294,14 @@ static int visit_before(struct closure *c, struct error *err)
         for (size_t k = 0; k < c->options.folder_count && !found; k++)
             found = try_folder(c, c->options.folder[k], b->name, SOURCE_NONE, &file, err);
         if (found < 0) return -1;
-        if (found) source_options_found(&c->options, i, c->source->files[file].path);
+        char **option = &c->options.rest[b->option];
+        if (found) free(*option);
+        if (found) *option = text_format("--pre-include=%s", c->source->files[file].path);
     }
     return 0;
 }
 
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
-
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
 
 // Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`).
 static bool has_word(const char *text, const char *word, bool *own)
@@ -190,7 +309,7 @@ static bool has_word(const char *text, const char *word, bool *own)
     size_t length = strlen(word);
     bool found = false;
     for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
-        if ((at > text && is_word(at[-1])) || is_word(at[length])) continue;
+        if ((at > text && cuda_in_name(at[-1])) || cuda_in_name(at[length])) continue;
         const char *after = at + length + strspn(at + length, " \t\n");
         *own |= *after == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
         found = true;
@@ -210,7 +329,7 @@ static bool needs_word(const struct closure *c, const char *word)
             own |= file->includes.list[i].kind == INCLUDE_DEFINE && !strcmp(file->includes.list[i].name, word);
     }
     for (size_t i = 0; i < c->options.macro_count; i++)
-        own |= !strncmp(c->options.macro[i], word, length) && !is_word(c->options.macro[i][length]);
+        own |= !strncmp(c->options.macro[i], word, length) && !cuda_in_name(c->options.macro[i][length]);
     return found && !own;
 }
 
@@ -224,7 +343,7 @@ static int visit_tokens(struct closure *c, struct error *err)
         for (size_t i = 0; i < c->options.rest_count; i++) there |= !strcmp(c->options.rest[i], option);
         bool needed = !there && needs_word(c, w->word);
         if (needed)
-            source_options_add(&c->options, option);
+            memory_add(c->options.rest, c->options.rest_count) = option;
         else
             free(option);
         free(path);
@@ -316,14 +435,14 @@ int source_open(struct source *s, const struct source_request *request, struct e
 {
     struct closure c = {.source = s, .host_headers = request->host_headers, .hash = hash_new()};
     *s = (struct source){0};
-    int result = source_options_read(&c.options, request, err);
+    int result = read_options(&c.options, request, err);
     if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)) &&
         !(result = visit_computed(&c, err)))
         result = visit_tokens(&c, err);
     hash_finish(c.hash, s->hash);
     s->option = c.options.rest;
     s->option_count = c.options.rest_count;
-    source_options_release(&c.options);
+    release_options(&c.options);
     return result;
 }
 

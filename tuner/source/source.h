@@ -1,16 +1,51 @@
 // A kernel's source: the program and every file of the user's that it may include, with one content hash: trials are
-// filed under it and the compile cache is keyed by it. The compiler gets the files from here (source_text.h), so that
+// filed under it and the compile cache is keyed by it. The compiler gets the files from here (source_text.c), so that
 // what was not hashed cannot be compiled.
 #ifndef SWEETSPOT_SOURCE_H
 #define SWEETSPOT_SOURCE_H
 
 #include <sys/types.h>
 
+#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/source/include_scan.h"
+#include "tuner/base/json.h"
 
 enum { SOURCE_FILES_MOST = 10000 };
+
+// What a text says of files to include: a scan of C++, not a preprocessor. Conditions are not looked at, so that every
+// file that may be included is found. (include_scan.c)
+enum include_kind {
+    INCLUDE_DIRECTIVE, // #include "x.h", #include <x.h>, #include MACRO
+    INCLUDE_ASKED,     // __has_include with one of these
+    INCLUDE_DEFINE,    // #define NAME value
+};
+
+struct include {
+    enum include_kind kind;
+    bool real;            // in the program; else in a comment or a string, where it is found to be on the safe side
+    bool computed;        // which file, only a preprocessor can tell
+    bool next;            // include_next, __has_include_next
+    size_t word, operand; // where "include" or "__has_include" begins, and what it is about
+    size_t end;           // after the header's name; for a computed one after "include" or "__has_include"
+    const char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
+    const char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
+};
+
+struct includes {
+    size_t count;
+    struct include *list; // in the order of the text
+    struct arena memory;  // of the names and values
+};
+
+// Comments, continued lines, digraphs and trigraphs are seen through. Release in any case.
+void includes_find(struct includes *, const char *text);
+void includes_release(struct includes *);
+
+// Whether a text is a header's name with its quotes or brackets, and nothing else.
+bool include_is_header(const char *text);
+// Whether it is one identifier.
+bool include_is_identifier(const char *text);
 
 // What is to be compiled. Borrowed.
 struct source_request {
@@ -49,7 +84,7 @@ struct source {
 #define SOURCE_KNOWN ((size_t)-2)
 
 // Reads and hashes the program and, transitively, every file that an #include, a __has_include or an option names and
-// that is found beside the including file or in one of the folders. Conditional compilation is not looked at, so the
+// that is found next to the including file or in one of the folders. Conditional compilation is not looked at, so the
 // hash may cover a file too many, never one too few. What a macro includes is known where each of the macro's
 // definitions, in these files, the options and the job's macros, is a header's name. An include that is found nowhere
 // there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it. Stand-ins for
@@ -59,7 +94,26 @@ struct source {
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 
-// The hash alone.
+// Only the hash.
 int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
+
+// The options of a request for another place, where the user's files lie below `root` under the paths that they have
+// here: changed in place.
+void source_options_move(json_t *options, const char *root);
+// Whether a folder is a toolkit's, whose headers belong to the compiler.
+bool source_options_toolkit(const char *folder);
+
+// A source as a compiler gets it: the program and its headers from memory, each header under its path. Where a text
+// includes one by name, the name is replaced by the path, because a compiler only goes by the name and the same one
+// may mean different files. An #include whose file is unknown becomes an #error. (source_text.c)
+struct source_texts {
+    char *program;
+    size_t header_count;
+    char **name, **text; // of each header
+};
+
+// -1 with a message where a path cannot be written into an #include. Release in any case.
+int source_texts_make(struct source_texts *, const struct source *, struct error *);
+void source_texts_release(struct source_texts *);
 
 #endif

@@ -1,27 +1,26 @@
-// See source_text.h.
-#include "tuner/source/source_text.h"
-
-#include "tuner/base/base.h"
+// See source.h: a source as a compiler gets it.
+#include "tuner/source/source.h"
 
 struct edited {
     const char *from; // what is copied, up to `at`
-    size_t at, size;
-    char *text; // as long as it is now
+    size_t at;
+    struct text text;
 };
 
-static void append(struct edited *e, const char *text, size_t length)
+// Copies what lies before `end`.
+static void append(struct edited *e, size_t end)
 {
-    memcpy(e->text + e->size, text, length);
-    e->size += length;
+    text_add(&e->text, "%.*s", (int)(end - e->at), e->from + e->at);
+    e->at = end;
 }
 
 // Puts `text` in the place of what lies between `begin` and `end`, with as many lines.
 static void replace(struct edited *e, size_t begin, size_t end, const char *text)
 {
-    append(e, e->from + e->at, begin - e->at);
-    append(e, text, strlen(text));
+    append(e, begin);
+    text_add(&e->text, "%s", text);
     for (size_t i = begin; i < end; i++)
-        if (e->from[i] == '\n') append(e, "\\\n", 2);
+        if (e->from[i] == '\n') text_add(&e->text, "\\\n");
     e->at = end;
 }
 
@@ -59,23 +58,16 @@ static int edit(struct edited *e, const struct source *s, const struct include *
 static char *edit_file(const struct source *s, size_t file, struct error *err)
 {
     const struct source_file *f = &s->files[file];
-    size_t length = strlen(f->text), room = length + 1;
-    for (size_t i = 0; i < f->includes.count; i++) {
-        size_t target = f->target[i];
-        room += 256 + (target < s->file_count ? strlen(s->files[target].path) : 0) +
-                (f->includes.list[i].end - f->includes.list[i].word);
-    }
-    struct edited e = {.from = f->text, .text = memory_try(room, 1, err)};
-    if (!e.text) return NULL;
+    struct edited e = {.from = f->text};
     for (size_t i = 0; i < f->includes.count; i++) {
         if (f->includes.list[i].word < e.at) continue; // within one that was replaced
         if (edit(&e, s, &f->includes.list[i], f->target[i], err)) {
-            free(e.text);
+            free(e.text.text);
             return NULL;
         }
     }
-    append(&e, f->text + e.at, length - e.at + 1);
-    return e.text;
+    append(&e, strlen(f->text));
+    return e.text.text;
 }
 
 static int add(struct source_texts *t, char *name, char *text)

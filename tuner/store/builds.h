@@ -6,7 +6,6 @@
 //    "nvcc":"nvcc 13.0.88"|"",                        "" where its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        of nvcc's time to NVRTC's, of the job's objective, paired rounds
-//    "builds":[{"trial":17,"nvrtc":[FIGURES],"nvcc":[FIGURES]}]       of each entry: "entry", and ptxas's figures
 //
 // A verdict other than "missing" (nvcc made no build) and "failed" (its build is wrong, or does not run) has
 // times.

@@ -15,10 +15,8 @@
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 
-enum { ENVIRONMENT_COLUMNS = 8 };
-
 // A file: URI for a store that cannot be written. If it also has no log, it cannot change (immutable),
-// and SQLite needs no shared-memory file beside it. NULL when the store can be written.
+// and SQLite needs no shared-memory file. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
     char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;
@@ -144,6 +142,16 @@ static int find_environment(struct store *store, const char *key, int64_t *row, 
     return step < 0 ? -1 : 0;
 }
 
+#define COLUMNS "key, job, source_hash, compiler, device, arch, driver, settings"
+enum { COLUMN_COUNT = 8 };
+
+static const char **column(struct environment *e, int i)
+{
+    const char **columns[COLUMN_COUNT] = {&e->key,    &e->job,  &e->source_hash, &e->compiler,
+                                          &e->device, &e->arch, &e->driver,      &e->settings};
+    return columns[i];
+}
+
 int store_use_environment(struct store *store, const struct environment *environment, struct error *err)
 {
     int64_t row;
@@ -151,17 +159,15 @@ int store_use_environment(struct store *store, const struct environment *environ
     if (find_environment(store, environment->key, &row, &last, err)) return -1;
     if (!last) {
         sqlite3_stmt *change = NULL;
-        const char *const columns[] = {environment->key,      environment->job,     environment->source_hash,
-                                       environment->compiler, environment->device,  environment->arch,
-                                       environment->driver,   environment->settings};
+        struct environment e = *environment;
         if (store_prepare(store,
-                          "INSERT INTO environments (key, job, source_hash, compiler, device, arch, driver, settings,"
-                          " used) VALUES (?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
+                          "INSERT INTO environments (" COLUMNS
+                          ", used) VALUES (?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
                           " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
                           &change, err))
             return -1;
-        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
-            sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
+        for (int i = 0; i < COLUMN_COUNT; i++)
+            sqlite3_bind_text(change, i + 1, *column(&e, i) ? *column(&e, i) : "", -1, SQLITE_STATIC);
         int result = store_run(store, change, err);
         sqlite3_finalize(change);
         if (result || find_environment(store, environment->key, &row, &last, err)) return -1;
@@ -179,52 +185,39 @@ int store_read_environment(struct store *store, const char *key, struct error *e
     return row ? 0 : 1;
 }
 
-static int prepare_environments(struct store *store, sqlite3_stmt **query, struct error *err)
-{
-    return store_prepare(store,
-                         "SELECT id, key, job, source_hash, compiler, device, arch, driver, settings FROM environments"
-                         " ORDER BY used DESC",
-                         query, err);
-}
-
-// The row's texts, which live until the next step.
-static void read_environment(sqlite3_stmt *query, struct environment *environment)
-{
-    const char **columns[] = {&environment->key,      &environment->job,     &environment->source_hash,
-                              &environment->compiler, &environment->device,  &environment->arch,
-                              &environment->driver,   &environment->settings};
-    for (int i = 0; i < ENVIRONMENT_COLUMNS; i++) *columns[i] = (const char *)sqlite3_column_text(query, i + 1);
-}
-
 int store_each_environment(struct store *store, int (*visit)(void *user, const struct environment *), void *user,
                            struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare_environments(store, &query, err)) return -1;
+    if (store_prepare(store, "SELECT " COLUMNS " FROM environments ORDER BY used DESC", &query, err)) return -1;
     int step = 0, stopped = 0;
     while (!stopped && (step = store_step(store, query, err)) > 0) {
-        struct environment environment;
-        read_environment(query, &environment);
-        stopped = visit(user, &environment);
+        struct environment e;
+        for (int i = 0; i < COLUMN_COUNT; i++) *column(&e, i) = (const char *)sqlite3_column_text(query, i);
+        stopped = visit(user, &e);
     }
     sqlite3_finalize(query);
     return stopped ? stopped : step;
 }
 
+struct kept_environment {
+    struct environment *kept;
+    struct arena *memory;
+};
+
+static int keep_environment(void *user, const struct environment *e)
+{
+    struct kept_environment *k = user;
+    *k->kept = environment_copy(k->memory, e);
+    return 1;
+}
+
 int store_last_environment(struct store *store, struct environment *environment, struct error *err)
 {
-    sqlite3_stmt *query = NULL;
-    if (prepare_environments(store, &query, err)) return -1;
     *environment = (struct environment){"", "", "", "", "", "", "", ""};
-    int step = store_step(store, query, err);
-    if (step > 0) {
-        struct environment row;
-        read_environment(query, &row);
-        store->environment = sqlite3_column_int64(query, 0);
-        *environment = environment_copy(&store->session, &row);
-    }
-    sqlite3_finalize(query);
-    return step > 0 ? 0 : step ? -1 : 1;
+    int found =
+        store_each_environment(store, keep_environment, &(struct kept_environment){environment, &store->session}, err);
+    return found > 0 ? store_read_environment(store, environment->key, err) : found ? -1 : 1;
 }
 
 const char *store_library_version(void)

@@ -1,5 +1,5 @@
-// The table of a trial's fields as SQL: columns, statements, binding and reading. Columns are named by the fields,
-// in the table's order; a column that the file lacks is read as NULL.
+// The statements that are prepared once and kept, and the table of a trial's fields as SQL: columns, binding and
+// reading. Columns are named by the fields, in the table's order; a column that the file lacks is read as NULL.
 
 #include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
@@ -63,32 +63,83 @@ static char *select_text(const struct store *store, enum field_level level, cons
     return sql.text;
 }
 
-char *store_field_statement(const struct store *store, enum statement which)
+// The statements that name the fields of a level: they insert rows of an owner, or select what a tail says.
+static const struct {
+    enum field_level level;
+    const char *owner, *first, *rest;
+} field_statements[STATEMENT_COUNT] = {
+    [STATEMENT_ADD_TRIAL] = {FIELD_TRIAL, .owner = "environment"},
+    [STATEMENT_RETRY_TRIAL] = {FIELD_TRIAL, .owner = "id, environment"},
+    [STATEMENT_ADD_PROBLEM] = {FIELD_PROBLEM, .owner = "trial, position"},
+    [STATEMENT_ADD_STAGE] = {FIELD_STAGE, .owner = "trial, position"},
+    [STATEMENT_FIND] = {FIELD_TRIAL, NULL, "t.id",
+                        " FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.config = ?"},
+    [STATEMENT_GET] = {FIELD_TRIAL, NULL, "t.id", " FROM " STORE_JUDGED_TRIALS " WHERE t.id = ?"},
+    // the "+" keeps SQLite from using the index and sorting all rows by id afterwards
+    [STATEMENT_SCAN] = {FIELD_TRIAL, NULL, "t.id",
+                        " FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? ORDER BY t.id"},
+    [STATEMENT_PROBLEMS] = {FIELD_PROBLEM, NULL, "t.trial", " FROM trial_problems t WHERE trial = ? ORDER BY position"},
+    [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
+};
+
+// The others. A "+" keeps SQLite from an index that is in another order than the rows: reading them all in their order
+// is six times as fast.
+static const char *const statement_text[STATEMENT_COUNT] = {
+    [STATEMENT_ADD_COUNTER] =
+        "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
+    [STATEMENT_ADD_VERDICT] = "INSERT INTO verdicts (trial, status, reason, written) VALUES (?,?,?,?)",
+    [STATEMENT_VERDICTS] = "SELECT 1 FROM verdicts WHERE trial = ? LIMIT 1",
+    [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
+    [STATEMENT_COUNTERS] =
+        "SELECT problem, stage, key, value FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
+    [STATEMENT_IDS] = "SELECT id FROM trials WHERE +environment = ? ORDER BY id LIMIT ?",
+    [STATEMENT_BEST_IDS] = "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? AND " STORE_JUDGED_STATUS
+                           " = 'ok' AND t.objective IS NOT NULL ORDER BY t.objective, t.id LIMIT ?",
+    [STATEMENT_COUNTS] =
+        "SELECT " STORE_JUDGED_STATUS ", count(*) FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? GROUP BY 1",
+    [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
+                            " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
+                            " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"
+                            " WHERE t.environment <> ? AND " STORE_JUDGED_STATUS " = 'ok')"
+                            " ORDER BY place, used DESC LIMIT ?",
+    // status = 'ok': so that the index is used. A trial that never was ok gets no counters.
+    [STATEMENT_UNCOUNTED] =
+        "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.status = 'ok' AND " STORE_JUDGED_STATUS
+        " = 'ok' AND t.counted = 0 ORDER BY t.id LIMIT ?",
+    [STATEMENT_PUT_DOCUMENT] =
+        "INSERT INTO documents (environment, trial, kind, written, json) VALUES (nullif(?,0),nullif(?,0),?,?,?)",
+    [STATEMENT_DOCUMENTS] =
+        "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
+        " AND trial IS NULL ORDER BY id DESC LIMIT ?",
+    [STATEMENT_TRIAL_DOCUMENTS] =
+        "SELECT written, json FROM documents WHERE kind = ? AND trial = ? ORDER BY id DESC LIMIT ?",
+    [STATEMENT_PUT_BLOB] = "INSERT INTO blobs (hash, bytes) VALUES (?,?)"
+                           " ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes <> excluded.bytes",
+    [STATEMENT_GET_BLOB] = "SELECT bytes FROM blobs WHERE hash = ?",
+    [STATEMENT_SET_TRIAL_BLOB] = "INSERT OR REPLACE INTO trial_blobs (trial, kind, hash) VALUES (?,?,?)",
+    [STATEMENT_TRIAL_BLOB] = "SELECT hash FROM trial_blobs WHERE trial = ? AND kind = ?",
+};
+
+sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
 {
-    switch (which) {
-    case STATEMENT_ADD_TRIAL:
-        return insert_text(FIELD_TRIAL, "environment");
-    case STATEMENT_RETRY_TRIAL:
-        return insert_text(FIELD_TRIAL, "id, environment");
-    case STATEMENT_ADD_PROBLEM:
-        return insert_text(FIELD_PROBLEM, "trial, position");
-    case STATEMENT_ADD_STAGE:
-        return insert_text(FIELD_STAGE, "trial, position");
-    case STATEMENT_FIND:
-        return select_text(store, FIELD_TRIAL, "t.id",
-                           " FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.config = ?");
-    case STATEMENT_GET:
-        return select_text(store, FIELD_TRIAL, "t.id", " FROM " STORE_JUDGED_TRIALS " WHERE t.id = ?");
-    case STATEMENT_SCAN: // the "+" keeps SQLite from using the index and sorting all rows by id afterwards
-        return select_text(store, FIELD_TRIAL, "t.id",
-                           " FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? ORDER BY t.id");
-    case STATEMENT_PROBLEMS:
-        return select_text(store, FIELD_PROBLEM, "t.trial", " FROM trial_problems t WHERE trial = ? ORDER BY position");
-    case STATEMENT_STAGES:
-        return select_text(store, FIELD_STAGE, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position");
-    default:
-        return NULL;
+    sqlite3_stmt **statement = &store->statements[which];
+    if (!*statement) {
+        const char *owner = field_statements[which].owner, *first = field_statements[which].first;
+        enum field_level level = field_statements[which].level;
+        char *made = owner   ? insert_text(level, owner)
+                     : first ? select_text(store, level, first, field_statements[which].rest)
+                             : NULL;
+        int code = sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                      statement, NULL);
+        free(made);
+        if (code != SQLITE_OK) {
+            store_failed(store, err);
+            return NULL;
+        }
     }
+    sqlite3_reset(*statement);
+    sqlite3_clear_bindings(*statement);
+    return *statement;
 }
 
 int store_find_columns(struct store *store, struct error *err)

@@ -87,7 +87,7 @@ void store_end_reading(struct store *);
 
 // Whether what was just committed is in the file that has the store's name (store_presence.c); the store's `committed`.
 // -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a
-// new file beside it.
+// new file next to it.
 int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again where it was removed; -1 where another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
@@ -109,8 +109,6 @@ char *store_column_definitions(enum field_level);
 // Finds which columns the file has; adds missing ones, in a separate transaction.
 int store_find_columns(struct store *, struct error *err);
 int store_add_columns(struct store *, struct error *err);
-// The text of a statement that is made from the fields, malloc'ed; NULL for the others.
-char *store_field_statement(const struct store *, enum statement);
 // Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
 // The status that a stored word stands for, or -1. Earlier versions stored "screened" for a candidate that was

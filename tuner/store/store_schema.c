@@ -98,7 +98,7 @@ static int store_publish(const char *temporary, const char *path, struct error *
     return errno == EEXIST ? 1 : error_set(err, "%s", strerror(errno));
 }
 
-// Removes a file and SQLite's files beside it.
+// Removes a file and SQLite's files of it.
 static void store_remove_file(const char *path)
 {
     static const char *const remains[] = {"", "-journal", "-wal", "-shm"};

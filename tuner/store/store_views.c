@@ -29,7 +29,7 @@ static const char *const types[FIELD_KINDS] = {
 };
 
 // Figures of a trial that are more than a column of its row. Those of the worst stage are the rule of
-// tuner/trial/static_facts.c as SQL; max and min pass over NULL.
+// static_facts_of (tuner/trial/trial.h) as SQL; max and min pass over NULL.
 static const struct {
     const char *name, *value;
 } computed[] = {

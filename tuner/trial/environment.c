@@ -142,24 +142,19 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
     const char *key;
     json_t *part;
     int result = 0;
-    if (json_is_object(value)) {
-        json_object_foreach((json_t *)value, key, part)
-        {
-            char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
-            if (!result) result = collect(l, deeper, part);
-            free(deeper);
-        }
-        return result;
+    json_object_foreach((json_t *)value, key, part)
+    {
+        char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
+        if (!result) result = collect(l, deeper, part);
+        free(deeper);
     }
-    if (json_is_array(value)) {
-        json_array_foreach(value, i, part)
-        {
-            char *deeper = text_format("%s.%zu", path, i);
-            if (!result) result = collect(l, deeper, part);
-            free(deeper);
-        }
-        return result;
+    json_array_foreach(value, i, part)
+    {
+        char *deeper = text_format("%s.%zu", path, i);
+        if (!result) result = collect(l, deeper, part);
+        free(deeper);
     }
+    if (json_is_object(value) || json_is_array(value)) return result;
     const struct environment_setting *setting = find(path);
     if (!setting)
         return error_set(

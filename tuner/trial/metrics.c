@@ -183,7 +183,8 @@ static const struct metric *metrics_find_key(const char *key)
     return NULL;
 }
 
-const char **metrics_set_names(void)
+// The names of all sets, ended by NULL; the caller frees the array.
+static const char **set_names(void)
 {
     size_t count = sizeof metric_sets / sizeof *metric_sets;
     const char **names = memory_new(count, sizeof *names);
@@ -200,7 +201,7 @@ int metrics_check(const char *name, struct error *err)
                          known->name);
     if (strstr(name, "__")) // as all hardware metrics have: unit, quantity, roll-up
         return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
-    const char **names = metrics_set_names();
+    const char **names = set_names();
     char *text = text_unknown("metric set", name, names);
     error_set(err, "%s; a single metric has a hardware name such as sm__icc_requests.sum", text);
     free(text);

@@ -37,7 +37,4 @@ bool metric_applies(const struct metric *metric, const char *chip);
 // it). 0, or -1 with a message that lists the sets.
 int metrics_check(const char *name, struct error *err);
 
-// The names of all sets, ended by NULL; the caller frees the array.
-const char **metrics_set_names(void);
-
 #endif

@@ -24,7 +24,7 @@ struct trial_counter {
     double value;       // NaN: not available
 };
 
-// What compiling tells about a candidate, for its worst stage if it has several (static_facts.c). NaN
+// The compiler's facts about a candidate, for its worst stage if it has several. NaN
 // where unknown.
 struct static_facts {
 #define FACT_MEMBER(member, ...) double member;

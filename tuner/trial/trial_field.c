@@ -23,7 +23,7 @@ static const struct trial_field fields[] = {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-// What a figure can be by its unit: beyond that the answer is wrong, not the kernel.
+// The possible values of a figure by its unit: beyond that the answer is wrong, not the kernel.
 static const struct {
     const char *unit;
     double low, high;
@@ -103,19 +103,9 @@ void field_take(const struct trial_field *f, void *record, const json_t *value, 
 
 void field_copy(const struct trial_field *f, void *to, const void *from, struct arena *memory)
 {
-    static const size_t field_sizes[FIELD_KINDS] = {
-        [FIELD_TEXT] = sizeof(char *),     [FIELD_STATUS] = sizeof(enum trial_status), [FIELD_BOOL] = sizeof(bool),
-        [FIELD_COUNT] = sizeof(int64_t),   [FIELD_INTEGER] = sizeof(int64_t),          [FIELD_REAL] = sizeof(double),
-        [FIELD_SAMPLES] = sizeof(double *)};
-    void *place = (char *)to + f->place;
-    memcpy(place, (const char *)from + f->place, field_sizes[f->kind]);
-    if (f->kind == FIELD_TEXT) *(const char **)place = arena_copy(memory, *(const char *const *)place);
-    if (f->kind != FIELD_SAMPLES) return;
-    size_t count = ((const struct trial_problem *)from)->sample_count;
-    double *samples = arena_new(memory, count * sizeof *samples);
-    if (count) memcpy(samples, *(const double *const *)place, count * sizeof *samples);
-    *(const double **)place = samples;
-    ((struct trial_problem *)to)->sample_count = count;
+    json_t *value = field_json(f, from);
+    field_take(f, to, value, memory);
+    json_decref(value);
 }
 
 static const struct record *trial_answer(enum field_level level, unsigned from)
@@ -161,12 +151,6 @@ void trial_clear(enum field_level level, void *record)
     record_clear(trial_answer(level, FIELD_GPU), record);
 }
 
-void trial_read_answer(enum field_level level, unsigned from, void *record, const json_t *answer, struct arena *memory)
-{
-    for (const struct record_field *f = trial_answer(level, from)->fields; f->name; f++)
-        if (!(f->flags & RECORD_SILENT)) record_take(f, "", json_object_get(answer, f->name), record, memory, NULL);
-}
-
 json_t *trial_json(enum field_level level, const void *record)
 {
     json_t *object = json_object();
@@ -183,4 +167,46 @@ json_t *trial_json(enum field_level level, const void *record)
     json_object_set_new(object, "problems", problems);
     json_object_set_new(object, "stages", stages);
     return object;
+}
+
+// Facts known after compiling -----------------------------------------------------------------------------------------
+
+static double worse(double old, double value)
+{
+    return value < 0 ? old : fmax(old, value); // fmax ignores a NaN
+}
+
+struct static_facts static_facts_of(const struct trial_stage *stages, size_t count)
+{
+    struct static_facts facts = {NAN, NAN, NAN, NAN, NAN};
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_stage *s = &stages[i];
+        facts.registers = worse(facts.registers, (double)s->registers);
+        if (s->spill_loads >= 0 && s->spill_stores >= 0)
+            facts.spill_bytes = worse(facts.spill_bytes, (double)s->spill_loads + (double)s->spill_stores);
+        if (s->shared_static >= 0)
+            facts.shared_bytes =
+                worse(facts.shared_bytes, (double)s->shared_static + fmax(0, (double)s->shared_dynamic));
+        facts.code_bytes = worse(facts.code_bytes, (double)s->code_bytes);
+        facts.occupancy = fmin(facts.occupancy, s->occupancy);
+    }
+    return facts;
+}
+
+static int64_t known(double value)
+{
+    return value >= 0 && value < 0x1p52 ? (int64_t)value : -1;
+}
+
+struct trial_stage static_facts_stage(const struct static_facts *facts)
+{
+    struct trial_stage stage;
+    trial_clear(FIELD_STAGE, &stage);
+    stage.registers = known(facts->registers);
+    stage.spill_loads = known(facts->spill_bytes);
+    if (stage.spill_loads >= 0) stage.spill_stores = 0;
+    stage.shared_static = 0;
+    stage.code_bytes = known(facts->code_bytes);
+    stage.occupancy = facts->occupancy;
+    return stage;
 }

@@ -67,11 +67,8 @@ void field_take(const struct trial_field *, void *record, const json_t *value, s
 // The same from a record of the level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
-// Takes the fields of a worker's answer (`from`: FIELD_COMPILER or FIELD_GPU), unless they are of another kind or
-// cannot be, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME.
-void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
-
-// What the GPU worker and the compiler answer of each level, as records: members of other fields are only cleared.
+// What the GPU worker and the compiler answer of each level, as records: members of other fields are only cleared. What
+// cannot be, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME, is refused.
 const struct record *trial_figures(void);    // struct trial
 const struct record *problem_figures(void);  // struct trial_problem
 const struct record *stage_figures(void);    // struct trial_stage

@@ -64,7 +64,7 @@
     x(TEXT, warnings, "", 0, NULL, "the compiler's warnings about performance")
 // clang-format on
 
-// The member of a figure, by its kind. Samples have their number beside them.
+// The member of a figure, by its kind. The number of samples is a member of its own.
 #define FIGURE_TEXT(member) const char *member;
 #define FIGURE_STATUS(member) enum trial_status member;
 #define FIGURE_BOOL(member) bool member;

@@ -39,7 +39,7 @@ json_t *live_status_begin(double every);
 int live_status_write(const char *path, const json_t *document, struct error *); // -1 with a message
 void live_status_remove(const char *path);
 
-// Reads the file beside a store. -1 with a message where it is there and cannot be used. The caller releases.
+// Reads the file next to a store. -1 with a message where it is there and cannot be used. The caller releases.
 int live_status_read(const char *store_path, struct live_status *, struct error *);
 void live_status_release(struct live_status *);
 // What a document means to a process on `machine` at the time `now` (Unix time).

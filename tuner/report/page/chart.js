@@ -14,82 +14,46 @@ function palette() {
         pale: colour('pale'),
         library: colour('library'),
         bad: colour('bad'),
-        bar: colour('bar'),
         font: getComputedStyle(document.body).fontFamily,
         series: [1, 2, 3, 4, 5, 6, 7, 8].map(i => colour(`series-${i}`)),
     };
 }
 
-// A colour between two of the form #rrggbb; share 0 is the first.
-function mix(from, to, share) {
-    const part = (text, i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
-    return `#${[0, 1, 2]
-        .map(i =>
-            Math.round(part(from, i) + (part(to, i) - part(from, i)) * share)
-                .toString(16)
-                .padStart(2, '0')
-        )
-        .join('')}`;
-}
-
 // How far between low and high, on a scale of logarithms: 0..1.
 const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
 
-// Round numbers between low and high, about `wanted` of them.
-function ticks(low, high, log, wanted = 6) {
-    if (log) {
-        const all = [],
-            decades = Math.log10(high / low);
-        const dense = (decades * 6) / wanted;
-        const steps = dense > 5 ? [1] : dense > 1.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
-        const every = Math.max(1, Math.ceil(decades / 9));
-        for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
-            if (e % every === 0) all.push(...steps.map(step => Number((step * 10 ** e).toPrecision(3))));
-        return all.filter(tick => tick >= low && tick <= high);
-    }
-    const rough = (high - low) / wanted || 1,
-        power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999);
-    const all = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
-        all.push(Number((i * step).toPrecision(10)));
-    return all;
-}
+const WIDE = 30; // from this ratio of largest to smallest on, an axis has a logarithmic scale
 
-const WIDE = 8; // from this ratio of largest to smallest on, an axis has a logarithmic scale
-
-// A value axis over these numbers. Options: name, log (where unset: what suits the numbers), zero (begin there), wanted
-// (ticks), and ECharts' own.
-function axis(values, {name, log, zero, wanted, ...rest} = {}) {
-    const some = knownOf(values);
-    let low = some.length ? least(some) : 0,
-        high = some.length ? most(some) : 1;
-    const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
-    if (logarithmic) {
-        const room = Math.max((high / low) ** 0.04, 1.02);
-        low /= room;
-        high *= room;
-    } else {
-        if (zero) low = Math.min(low, 0);
-        const room = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-        if (!(zero && low === 0)) low = low >= 0 && low < room ? 0 : low - room;
-        high += room;
-    }
-    const customValues = ticks(low, high, logarithmic, wanted),
+// A value axis over these numbers, with room at its ends. Options: name, log (unset: what suits the numbers), zero
+// (begin there), and ECharts' own.
+function axis(values, {name, log, zero, ...rest} = {}) {
+    const some = knownOf(values),
+        low = some.length ? least(some) : 0,
+        high = some.length ? most(some) : 1,
         p = palette();
+    const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
+    const room = logarithmic
+        ? Math.max((high / low) ** 0.04, 1.02)
+        : (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+    const min = logarithmic ? low / room : zero || (low >= 0 && low < room) ? Math.min(low, 0) : low - room;
     return {
         type: logarithmic ? 'log' : 'value',
-        min: low,
-        max: high,
+        min,
+        max: logarithmic ? high * room : high + room,
         name,
         nameLocation: 'middle',
         nameGap: 10,
         nameTextStyle: {color: p.muted},
         axisLine: {show: false, onZero: false},
-        axisTick: {show: false, customValues},
-        axisLabel: {customValues, color: p.muted, formatter: value => compact(value), hideOverlap: true},
-        minorTick: {show: false},
-        splitLine: {customValues, lineStyle: {color: p.line}},
+        axisTick: {show: false},
+        axisLabel: {
+            color: p.muted,
+            formatter: value => compact(value),
+            hideOverlap: true,
+            showMinLabel: min === 0,
+            showMaxLabel: false,
+        },
+        splitLine: {lineStyle: {color: p.line}, showMinLine: min === 0, showMaxLine: false},
         ...rest,
     };
 }
@@ -112,24 +76,6 @@ function categories(data, {name, label, ...rest} = {}) {
     };
 }
 
-// A tooltip's content, as an element, so that names are never markup.
-function tip(title, entries) {
-    return el('div.tip', el('strong', title), pairs(entries));
-}
-
-// The tooltip of a chart whose marks are numbered.
-const hover = content => ({formatter: ({dataIndex}) => content(dataIndex)});
-
-// Bars that lie, one for each name. `label`: of a bar's number, where it has one.
-function bars(names, numbers, {name, colour, content, width, label}) {
-    return {
-        xAxis: axis(numbers, {name, zero: true}),
-        yAxis: categories(names, {inverse: true, label: {interval: 0}}),
-        tooltip: hover(content),
-        series: [{type: 'bar', barMaxWidth: width, itemStyle: {color: colour}, data: numbers, label}],
-    };
-}
-
 // A straight line across a chart, for markLine's data: at = {xAxis: v} or {yAxis: v}.
 function ruler(at, text, colour, position = 'insideEndTop') {
     return {
@@ -141,28 +87,23 @@ function ruler(at, text, colour, position = 'insideEndTop') {
 
 const rulers = data => ({silent: true, symbol: 'none', animation: false, data});
 
-// Intervals as lines with ends, for points [x, low, high, ...] (or lying: [low, high, y]).
-function whiskers(data, colour, lying) {
+// Intervals as lines with ends, for points [low, high, y].
+function whiskers(data, colour) {
     return {
         type: 'custom',
         silent: true,
         z: 1,
         data,
-        encode: lying ? {x: [0, 1], y: 2} : {x: 0, y: [1, 2]},
+        encode: {x: [0, 1], y: 2},
         tooltip: {show: false},
         renderItem(params, api) {
-            const a = lying ? api.coord([api.value(0), api.value(2)]) : api.coord([api.value(0), api.value(1)]);
-            const b = lying ? api.coord([api.value(1), api.value(2)]) : api.coord([api.value(0), api.value(2)]);
-            const style = {stroke: colour(params.dataIndex), lineWidth: 1.5},
-                [dx, dy] = lying ? [0, 4] : [4, 0];
-            const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
+            const [x1, y] = api.coord([api.value(0), api.value(2)]),
+                [x2] = api.coord([api.value(1), api.value(2)]);
+            const style = {stroke: colour(params.dataIndex), lineWidth: 1.5};
+            const end = x => ({type: 'line', shape: {x1: x, y1: y - 4, x2: x, y2: y + 4}, style});
             return {
                 type: 'group',
-                children: [
-                    line(...a, ...b),
-                    line(a[0] - dx, a[1] - dy, a[0] + dx, a[1] + dy),
-                    line(b[0] - dx, b[1] - dy, b[0] + dx, b[1] + dy),
-                ],
+                children: [{type: 'line', shape: {x1, y1: y, x2, y2: y}, style}, end(x1), end(x2)],
             };
         },
     };
@@ -183,7 +124,8 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 //   title     what is shown                    label     the same for those who do not see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
-//   figures() {columns, rows} of the table below
+//   about(i)  names and texts of the i-th mark (whose data may have its own `i`), for its tooltip and a table below
+//   marks()   how many there are; missing: no table
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
     const canvas = el('div.chart', {role: 'img', 'aria-label': spec.label ?? spec.title});
@@ -191,8 +133,9 @@ function figure(parent, spec) {
     const note = el('p.note', spec.note ?? '');
     const numbers = el('details.figures', el('summary', 'Figures'));
     const fill = () => {
-        const {columns, rows} = spec.figures();
-        numbers.replaceChildren(numbers.firstChild, table(columns, rows, spec.title));
+        const rows = Array.from({length: spec.marks()}, (_, i) => spec.about(i));
+        const [columns, texts] = [rows[0]?.map(([name]) => name) ?? [], rows.map(row => row.map(([, text]) => text))];
+        numbers.replaceChildren(numbers.firstChild, table(columns, texts, spec.title));
     };
     numbers.addEventListener('toggle', () => numbers.open && fill());
     const box = el(
@@ -202,7 +145,7 @@ function figure(parent, spec) {
         note,
         spec.controls ? el('div.controls', spec.controls) : null,
         el('div', canvas),
-        spec.figures ? numbers : null
+        spec.marks ? numbers : null
     );
     parent.append(box);
     const self = {
@@ -231,6 +174,11 @@ function figure(parent, spec) {
                     padding: 10,
                     textStyle: {color: p.ink, fontSize: 12},
                     extraCssText: 'box-shadow: 0 2px 8px #0003',
+                    // An element, so that names are never markup.
+                    formatter: marks => {
+                        const {data, dataIndex} = [marks].flat()[0];
+                        return el('div.tip', pairs(spec.about(data?.i ?? dataIndex)));
+                    },
                     ...option.tooltip,
                 },
             };

@@ -1,34 +1,6 @@
 // Counters against time: any figure of the candidates against any other.
 
-// Spearman's rank correlation, ties at their mean rank; null below 5 pairs or where all values are equal.
-function rankCorrelation(pairsOfNumbers) {
-    if (pairsOfNumbers.length < 5) return null;
-    const ranks = which => {
-        const order = pairsOfNumbers.map((pair, i) => [pair[which], i]).sort(([a], [b]) => a - b),
-            rank = [];
-        for (let i = 0; i < order.length;) {
-            let j = i;
-            while (j < order.length && order[j][0] === order[i][0]) j++;
-            for (let k = i; k < j; k++) rank[order[k][1]] = (i + j - 1) / 2;
-            i = j;
-        }
-        return rank;
-    };
-    const a = ranks(0),
-        b = ranks(1),
-        middle = (a.length - 1) / 2;
-    let ab = 0,
-        aa = 0,
-        bb = 0;
-    a.forEach((rank, i) => {
-        ab += (rank - middle) * (b[i] - middle);
-        aa += (rank - middle) ** 2;
-        bb += (b[i] - middle) ** 2;
-    });
-    return aa > 0 && bb > 0 ? ab / Math.sqrt(aa * bb) : null;
-}
-
-const MOST_COLOURS = 8; // of values in the legend; more values are shades
+const MOST_COLOURS = 8; // of values in the legend
 const FIRST_LOOKED_AT = ['icache_misses', 'occupancy', 'theoretical_occupancy', 'registers'];
 
 function showCounters(parent, result, job, key) {
@@ -57,52 +29,56 @@ function showCounters(parent, result, job, key) {
         (best, each, i) => ((each.importance ?? -1) > (parameters[best]?.importance ?? -1) ? i : best),
         -1
     );
-    const renew = () => chart.renew();
+    const renew = () => {
+        view = look();
+        chart.renew();
+    };
     const x = choice('Across', `${key}/x`, options, first, renew);
     const upwards = usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0];
     const y = choice('Up', `${key}/y`, options, upwards, renew);
     const names = [['', 'none'], ...parameters.map((each, i) => [i, each.name])];
     const colour = choice('Colour', `${key}/colour`, names, strongest < 0 ? '' : strongest, renew);
-    const scale = choice('Scale', `${key}/scale`, {'': 'automatic', log: 'logarithmic'}, '', renew);
-    // The rows that have both figures, the number of them that a logarithmic scale leaves out, and the units.
+    // The rows that have both figures, and the units.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
-        const both = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));
-        const log = scale.value() === 'log';
-        const rows = log ? both.filter(({row}) => row[a] > 0 && row[b] > 0) : both;
+        const rows = points.rows
+            .map((row, i) => ({row, i}))
+            .filter(({row}) => known(row[a]) && known(row[b]))
+            .map((each, mark) => ({...each, mark}));
         const inUnit = column => {
             if (unit(column) !== 's')
                 return {factor: 1, label: unit(column) ? `${columns[column]} (${unit(column)})` : columns[column]};
             const found = timeUnit(rows.map(({row}) => row[column]));
             return {factor: found.factor, label: `${columns[column]} (${found.unit})`};
         };
-        return {a, b, rows, log, left: both.length - rows.length, across: inUnit(a), up: inUnit(b)};
+        return {a, b, rows, across: inUnit(a), up: inUnit(b)};
     };
     const shown = (column, value) => (unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim());
+    let view = look();
     const chart = figure(parent, {
         id: 'counters',
         title: 'Counters against time',
         height: 420,
-        controls: [x.node, y.node, colour.node, scale.node],
+        controls: [x.node, y.node, colour.node],
         renewed: () => {
-            const {a, b, rows, left} = look(),
-                correlation = rankCorrelation(rows.map(({row}) => [row[a], row[b]]));
+            const {a, b, rows} = view;
             const meaning = [a, b]
                 .filter(i => i !== timeColumn && points.meanings?.[i])
                 .map(i => `${columns[i]}: ${points.meanings[i]}.`)
                 .join(' ');
             const held = points.shown < points.of ? ` (${count(points.shown)} are in this page)` : '';
-            const gone = left ? `; ${count(left)} at zero or below are not on a logarithmic scale` : '';
-            const said = correlation === null ? '' : `Rank correlation ${plain(correlation, 2)}. `;
             const both = `${number(rows.length, 'candidate')} of ${count(points.of)} with both figures`;
-            return `${both}${held}${gone}. ${said}${meaning}`;
+            return `${both}${held}. ${meaning}`;
         },
         option: () => {
             const p = palette(),
-                {a, b, rows, log, across, up} = look(),
+                {a, b, rows, across, up} = view,
                 parameter = parameters[colour.value()];
             const at = i => points.values?.[i]?.[Number(colour.value())],
-                data = ({row, i}) => ({value: [row[a] * across.factor, row[b] * up.factor], i});
+                data = ({row, i, mark}) => ({
+                    value: [row[a] * across.factor, row[b] * up.factor, at(i) ?? 0],
+                    i: mark,
+                });
             const dots = {type: 'scatter', symbolSize: rows.length > 1000 ? 5 : 7, itemStyle: {opacity: 0.6}};
             let series = [{...dots, data: rows.map(data), itemStyle: {opacity: 0.5, color: p.accent}}],
                 legend;
@@ -122,44 +98,40 @@ function showCounters(parent, result, job, key) {
                     textStyle: {color: p.ink},
                     pageTextStyle: {color: p.ink},
                 };
-            } else if (parameter) {
-                series[0].data = rows.map(each => ({
-                    ...data(each),
-                    itemStyle: {
-                        opacity: 0.7,
-                        color: mix(p.pale, p.accent, (at(each.i) ?? 0) / (parameter.values.length - 1)),
-                    },
-                }));
             }
             return {
                 grid: {...GRID, top: legend ? 44 : 20},
                 legend,
+                // More values than that are shades.
+                visualMap:
+                    parameter && !legend
+                        ? {
+                              show: false,
+                              dimension: 2,
+                              max: parameter.values.length - 1,
+                              inRange: {color: [p.pale, p.accent]},
+                          }
+                        : undefined,
                 xAxis: axis(
                     rows.map(({row}) => row[a] * across.factor),
-                    {name: across.label, log: log || undefined}
+                    {name: across.label}
                 ),
                 yAxis: axis(
                     rows.map(({row}) => row[b] * up.factor),
-                    {name: up.label, log: log || undefined}
+                    {name: up.label}
                 ),
-                tooltip: {
-                    formatter: ({data: {i}}) =>
-                        tip(`Trial ${points.rows[i][columns.indexOf('trial')] ?? UNKNOWN}`, [
-                            [columns[a], shown(a, points.rows[i][a])],
-                            ...(a === b ? [] : [[columns[b], shown(b, points.rows[i][b])]]),
-                            ...namedValues(parameters, k => points.values?.[i]?.[k]),
-                        ]),
-                },
                 series,
             };
         },
-        figures: () => ({
-            columns,
-            rows: points.rows.map(row =>
-                row.map((value, i) =>
-                    columns[i] === 'trial' ? String(value) : unit(i) === 's' ? time(value) : compact(value)
-                )
-            ),
-        }),
+        marks: () => view.rows.length,
+        about: mark => {
+            const {a, b, rows} = view,
+                {row, i} = rows[mark];
+            return [
+                ['Trial', String(row[columns.indexOf('trial')] ?? UNKNOWN)],
+                ...[...new Set([a, b])].map(column => [columns[column], shown(column, row[column])]),
+                ...namedValues(parameters, k => points.values?.[i]?.[k]),
+            ];
+        },
     });
 }

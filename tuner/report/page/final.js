@@ -10,21 +10,18 @@ function showFinal(parent, result, job) {
     const entries = final.entries ?? [],
         shown = entries.filter(each => known(each.ratio?.value));
     const isLibrary = each => !each.config;
-    const open = `${entries.length ? 'A later final' : 'The final'} did not decide`;
     const said = [
-        [
-            moment(final.when),
-            known(final.rounds) ? number(final.rounds, 'round') : null,
-            known(final.processes) ? number(final.processes, 'process', 'processes') : null,
-        ],
-        final.open ? [open, final.reason] : [],
-        entries.length ? ['Each candidate is compared with the winner, round by round'] : [],
+        [moment(final.when), number(final.rounds, 'round'), number(final.processes, 'process', 'processes')].join(', '),
     ];
-    const sentences = said.map(parts => parts.filter(Boolean).join(parts[0] === open ? ': ' : ', '));
+    if (final.open)
+        said.push(
+            `${entries.length ? 'A later final' : 'The final'} did not decide${final.reason ? `: ${final.reason}` : ''}`
+        );
+    if (entries.length) said.push('Each candidate is compared with the winner, round by round');
     parent.append(
         el(
             'p',
-            sentences.filter(Boolean).map(text => `${text}. `)
+            said.map(text => `${text}. `)
         )
     );
     if (!entries.length) return;
@@ -51,19 +48,6 @@ function showFinal(parent, result, job) {
                         inverse: true,
                         label: {interval: 0, width: 150, overflow: 'truncate', color: p.ink},
                     }),
-                    tooltip: hover(i =>
-                        tip(name(sorted[i]), [
-                            [
-                                'Ratio',
-                                `${sorted[i].ratio.value.toFixed(4)} (${plain(sorted[i].ratio.low, 5)} to ${plain(
-                                    sorted[i].ratio.high,
-                                    5
-                                )})`,
-                            ],
-                            ['Time', timeInterval(sorted[i].time)],
-                            ['Configuration', isLibrary(sorted[i]) ? 'library' : configuration(sorted[i].config)],
-                        ])
-                    ),
                     series: [
                         {
                             type: 'scatter',
@@ -78,11 +62,19 @@ function showFinal(parent, result, job) {
                         },
                         whiskers(
                             sorted.map(({ratio}, i) => [ratio.low, ratio.high, i]),
-                            colour,
-                            true
+                            colour
                         ),
                     ],
                 };
+            },
+            about: i => {
+                const {ratio, time, config} = sorted[i];
+                return [
+                    ['Candidate', name(sorted[i])],
+                    ['Ratio', `${ratio.value.toFixed(4)} (${plain(ratio.low, 5)} to ${plain(ratio.high, 5)})`],
+                    ['Time', timeInterval(time)],
+                    ['Configuration', isLibrary(sorted[i]) ? 'library' : configuration(config)],
+                ];
             },
         });
     }

@@ -2,7 +2,6 @@
 
 const SECTIONS = [
     {id: 'progress', title: 'Progress', show: showProgress},
-    {id: 'times', title: 'Times of all candidates', short: 'Times', show: showTimes},
     {id: 'parameters', title: 'Parameters', show: showParameters},
     {id: 'pair', title: 'Two parameters together', short: 'Two parameters', show: showPair},
     {id: 'trials', title: 'All trials', short: 'Trials', show: showTrials},
@@ -25,8 +24,8 @@ const environmentName = result =>
         .join(' · ');
 
 // A figure in large type, and what belongs to it below.
-const large = (value, below, ...beside) =>
-    el('span', value ? el('b', value) : null, ' ', beside, below ? el('small', below) : null);
+const large = (value, below, ...more) =>
+    el('span', value ? el('b', value) : null, ' ', more, below ? el('small', below) : null);
 
 function keyFigures(result) {
     const {ratio, winner, best} = result;
@@ -64,8 +63,7 @@ function keyFigures(result) {
 }
 
 function about(result, job) {
-    const problems = result.problems ?? [],
-        counts = Object.entries(result.counts ?? {}).filter(([, n]) => n);
+    const counts = Object.entries(result.counts ?? {}).filter(([, n]) => n);
     return el(
         'details.figures',
         el('summary', 'About this job'),
@@ -79,25 +77,18 @@ function about(result, job) {
                 ['Compiler', result.compiler],
                 ['Source', result.source_hash],
                 ['Objective', result.objective],
+                [
+                    'Problems',
+                    (result.problems ?? [])
+                        .map(({name, tuned}) => (tuned ? name : `${name} (only verified)`))
+                        .join(', ') || null,
+                ],
                 ['Began', moment(result.started)],
                 ['Ended', moment(result.ended)],
                 ['Trials', counts.map(([status, n]) => `${status} ${count(n)}`).join(', ') || null],
             ],
             {class: 'facts'}
-        ),
-        problems.length
-            ? table(
-                  ['Problem', 'Tuned', 'Weight', 'Operations', 'Bytes'],
-                  problems.map(each => [
-                      each.name,
-                      each.tuned ? 'yes' : 'no, only verified',
-                      plain(each.weight),
-                      compact(each.flops),
-                      compact(each.bytes),
-                  ]),
-                  'Problems'
-              )
-            : null
+        )
     );
 }
 

@@ -7,83 +7,58 @@ const LIMITERS = {
     latency: 'Latency-bound: memory and arithmetic hardly overlap. More warps or more loads in flight help.',
 };
 
-// Any value of the documents as text.
-const valueText = value =>
-    value === null || value === undefined
-        ? UNKNOWN
-        : known(value)
-          ? compact(value)
-          : typeof value === 'object'
-            ? JSON.stringify(value)
-            : String(value);
-
 function showLimits(parent, result, job) {
     const {limits, findings} = result,
         file = fileOf(job);
     if (limits) {
-        const {limiter, warnings, ...rest} = limits,
+        const {limiter, warnings, version: _, ...rest} = limits,
             key = String(limiter ?? '').split(/[^a-z]/)[0];
         parent.append(
-            el('p.limiter', LIMITERS[key] ?? `Limiter: ${valueText(limiter)}`),
+            el('p.limiter', LIMITERS[key] ?? `Limiter: ${limiter ?? UNKNOWN}`),
             pairs(
                 Object.entries(rest)
-                    .filter(([, value]) => value !== null && typeof value !== 'object')
+                    .filter(([, value]) => known(value))
                     .map(([name, value]) => [
                         name.replaceAll('_', ' '),
-                        name === 'overlap' ? percent(value) : valueText(value),
+                        name === 'overlap' ? percent(value) : compact(value),
                     ]),
                 {class: 'facts'}
             ),
-            ...(warnings ?? []).map(text => el('p.note', valueText(text)))
+            ...(warnings ?? []).map(text => el('p.note', text))
         );
     } else parent.append(absent(`The limit of the winner is unknown. On its GPU: sweetspot profile --limits ${file}`));
     if (!findings) return `The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`;
-    parent.append(
-        el(
-            'h3',
-            known(result.profiled_trial)
-                ? `Findings of the profile of trial ${result.profiled_trial}`
-                : 'Findings of the profile'
-        )
-    );
-    if (!findings.length) parent.append(absent('The profile found nothing that costs time.'));
-    const fields = ['rule', 'seen', 'why', 'advice', 'gain', 'parameter', 'value'];
+    parent.append(el('h3', `Findings of the profile of trial ${result.profiled_trial ?? UNKNOWN}`));
+    if (!findings.findings.length) parent.append(absent('The profile found nothing that costs time.'));
     parent.append(
         el(
             'ol.findings',
-            findings.map(each =>
+            findings.findings.map(({seen, gain, why, advice, line}) =>
                 el(
                     'li',
-                    el('strong', each.seen ?? valueText(each.rule)),
-                    known(each.gain) ? el('span.gain', ` up to ${percent(each.gain, 2)} of the time`) : null,
+                    el('strong', seen),
+                    known(gain) ? el('span.gain', ` up to ${percent(gain, 2)} of the time`) : null,
                     el(
                         'p',
-                        [each.why, each.advice]
+                        [why, advice]
                             .filter(Boolean)
                             .map(text => (/[.!?]$/.test(text) ? text : `${text}.`))
                             .join(' ')
                     ),
-                    pairs(
-                        Object.entries(each)
-                            .filter(([name]) => !fields.includes(name))
-                            .map(([name, value]) => [name.replaceAll('_', ' '), valueText(value)]),
-                        {class: 'facts'}
-                    )
+                    line ? el('small', `${line.file}:${line.line ?? UNKNOWN}`) : null
                 )
             )
         )
     );
 }
 
-function showReproduce(parent, result) {
-    const lines = result.reproduce ?? [];
-    if (!lines.length) return 'The store does not say how its runs were started.';
-    const text = lines.join('\n'),
-        code = el('pre', {tabindex: '0'}, el('code', text));
+function showReproduce(parent, {reproduce}) {
+    if (!reproduce) return 'The store does not say how its runs were started.';
+    const code = el('pre', {tabindex: '0'}, el('code', reproduce));
     const said = el('span', {role: 'status', class: 'note'});
     const copy = async () => {
         try {
-            await navigator.clipboard.writeText(text);
+            await navigator.clipboard.writeText(reproduce);
             said.textContent = 'Copied.';
         } catch {
             getSelection().selectAllChildren(code);

@@ -17,7 +17,8 @@ function route() {
     return report.jobs[job] ? {job, result: report.jobs[job].results?.[result] ? result : 0, section: rest[2]} : {};
 }
 
-let shown; // the view of the page now
+let shown, // the view of the page now
+    overviewShown; // the index's elements
 
 function show() {
     const main = document.getElementById('main'),
@@ -27,7 +28,7 @@ function show() {
         forgetFigures();
         main.replaceChildren();
         if (report.unreadable) main.append(el('p.error', `The data of this page cannot be read: ${report.unreadable}`));
-        else if (job === undefined) showOverview(main, report.jobs);
+        else if (job === undefined) main.append(...(overviewShown ??= overview(report.jobs)));
         else showJob(main, report.jobs, job, result);
         document.title = job === undefined ? 'sweetspot report' : `${report.jobs[job].name} – sweetspot report`;
         if (shown !== undefined) scrollTo(0, 0);
@@ -40,37 +41,13 @@ function show() {
     }
 }
 
-// Light and dark are the system's preference.
-function initTheme() {
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    const apply = () => {
-        document.documentElement.dataset.theme = system.matches ? 'dark' : 'light';
-        for (const each of everyFigure) if (each.instance) each.redraw();
-    };
-    system.addEventListener('change', apply);
-    apply();
-}
-
-// On paper: light, every chart drawn, as wide as the sheet.
-function initPrint() {
-    let before;
-    addEventListener('beforeprint', () => {
-        before = document.documentElement.dataset.theme;
-        document.documentElement.dataset.theme = 'light';
-        document.documentElement.classList.add('printing');
-        for (const each of everyFigure) each.redraw();
-    });
-    addEventListener('afterprint', () => {
-        document.documentElement.dataset.theme = before;
-        document.documentElement.classList.remove('printing');
-        for (const each of everyFigure) each.redraw();
-    });
-}
-
 report.jobs ??= [];
 document.getElementById('made').textContent = known(report.made) ? moment(report.made) : '';
 document.getElementById('program').textContent = report.program ? `Made by ${report.program}.` : '';
-initTheme();
-initPrint();
+// Light and dark are the system's preference.
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+    everyFigure.forEach(each => each.instance && each.redraw())
+);
+addEventListener('beforeprint', () => everyFigure.forEach(each => each.draw()));
 addEventListener('hashchange', show);
 show();

@@ -23,7 +23,10 @@ function showPair(parent, result, job, key) {
     if (several.length < 2 || !trials?.time.some(each => each > 0))
         return 'Two parameters with several values, and candidates with a time, are needed for this.';
     const options = several.map(each => [each.i, each.name]),
-        renew = () => chart.renew();
+        renew = () => {
+            view = look();
+            chart.renew();
+        };
     const x = choice('Across', `${key}/pair-x`, options, several[0].i, renew),
         y = choice('Up', `${key}/pair-y`, options, several[1].i, renew);
     const look = () => {
@@ -31,29 +34,22 @@ function showPair(parent, result, job, key) {
             cells = pairCells(trials, a, b);
         return {across: result.parameters[a], up: result.parameters[b], cells, ...timeUnit(cells.map(cell => cell[2]))};
     };
+    let view = look();
     const chart = figure(parent, {
         id: 'pair',
         title: 'Best time of each pair of values',
         height: 480,
         controls: [x.node, y.node],
-        renewed: () => `In ${look().unit}. The stronger the colour, the faster. Empty: no candidate has a time there.`,
+        renewed: () => `In ${view.unit}. The stronger the colour, the faster. Empty: no candidate has a time there.`,
         option: () => {
             const p = palette(),
-                {across, up, cells, factor} = look(),
+                {across, up, cells, factor} = view,
                 all = cells.map(cell => cell[2]);
             const share = value => 1 - logShare(value, least(all), most(all));
             return {
                 xAxis: categories(across.values, {name: across.name}),
                 yAxis: categories(up.values, {name: up.name}),
                 visualMap: {show: false, min: 0, max: 1, inRange: {color: [p.pale, p.accent]}},
-                tooltip: hover(dataIndex => {
-                    const [i, j, best, n] = cells[dataIndex];
-                    return tip(time(best), [
-                        [across.name, String(across.values[i])],
-                        [up.name, String(up.values[j])],
-                        ['Candidates', count(n)],
-                    ]);
-                }),
                 series: [
                     {
                         type: 'heatmap',
@@ -71,17 +67,16 @@ function showPair(parent, result, job, key) {
                 ],
             };
         },
-        figures: () => {
-            const {across, up, cells} = look();
-            return {
-                columns: [across.name, up.name, 'Best', 'Candidates'],
-                rows: cells.map(([i, j, best, n]) => [
-                    String(across.values[i]),
-                    String(up.values[j]),
-                    time(best),
-                    count(n),
-                ]),
-            };
+        marks: () => view.cells.length,
+        about: k => {
+            const {across, up, cells} = view,
+                [i, j, best, n] = cells[k];
+            return [
+                [across.name, String(across.values[i])],
+                [up.name, String(up.values[j])],
+                ['Best', time(best)],
+                ['Candidates', count(n)],
+            ];
         },
     });
 }

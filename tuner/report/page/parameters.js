@@ -3,45 +3,20 @@
 function showParameters(parent, result) {
     const parameters = (result.parameters ?? []).map((parameter, index) => ({...parameter, index}));
     if (!parameters.length) return 'The job has no parameters.';
-    const order = parameters.toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
-    const weighed = order.filter(each => known(each.importance));
-    if (weighed.length) {
-        figure(parent, {
-            id: 'importance',
-            title: 'Importance of each parameter',
-            height: 50 + 22 * weighed.length,
-            note: result.importance_method ? `Method: ${result.importance_method}` : '',
-            option: () =>
-                bars(
-                    weighed.map(each => each.name),
-                    weighed.map(each => 100 * each.importance),
-                    {
-                        name: 'importance (%)',
-                        width: 12,
-                        colour: palette().bar,
-                        content: i => tip(weighed[i].name, [['Importance', percent(weighed[i].importance)]]),
-                    }
-                ),
-            figures: () => ({
-                columns: ['Parameter', 'Importance'],
-                rows: weighed.map(each => [each.name, percent(each.importance)]),
-            }),
-        });
-    } else parent.append(absent('Too few candidates have a time to say how important each parameter is.'));
-
     const all = parameters.flatMap(({by_value}) => (by_value ?? []).flatMap(each => [each.best, each.q1, each.q3]));
-    if (!knownOf(all).length) return;
+    if (!knownOf(all).length) return 'No candidate has a time, which would say what the parameters do.';
     parent.append(
-        el('h3', 'Times by value'),
         el(
             'p.note',
-            'Dot: the best candidate with this value. ' +
-                'Box: the middle half of the candidates; the line in it is the median. All charts have the same scale.'
+            'Times by value, the most important parameter first. Dot: the best candidate with this value. Box: the ' +
+                'middle half of the candidates; the line in it is the median. All charts have the same scale. ' +
+                `Importance: ${result.importance_method ?? UNKNOWN}.`
         )
     );
     const grid = el('div.multiples');
     parent.append(grid);
-    for (const parameter of order) parameterEffect(grid, parameter, all);
+    for (const parameter of parameters.toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1)))
+        parameterEffect(grid, parameter, all);
 }
 
 function parameterEffect(parent, parameter, all) {
@@ -52,22 +27,17 @@ function parameterEffect(parent, parameter, all) {
         id: `parameter-${parameter.index}`,
         title: parameter.name,
         height: 200,
-        note: parameter.grouped ? `Its ${count(parameter.grouped)} values are grouped.` : '',
+        note: [
+            `Importance ${percent(parameter.importance)}.`,
+            parameter.grouped ? `Its ${count(parameter.grouped)} values are grouped.` : '',
+        ].join(' '),
         label: `Best time and quartiles by value of ${parameter.name}`,
         option: () => {
             const p = palette();
             return {
                 grid: {...GRID, top: 10},
                 xAxis: categories(parameter.values),
-                yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, wanted: 4}),
-                tooltip: hover(i =>
-                    tip(`${parameter.name} = ${parameter.values[i]}`, [
-                        ['Best', time(values[i].best)],
-                        ['Median', time(values[i].median)],
-                        ['Middle half', `${time(values[i].q1)} to ${time(values[i].q3)}`],
-                        ['Candidates', `${count(values[i].n)}, with a time ${count(values[i].ok)}`],
-                    ])
-                ),
+                yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, splitNumber: 4}),
                 series: [
                     {
                         type: 'custom',
@@ -106,25 +76,13 @@ function parameterEffect(parent, parameter, all) {
                 ],
             };
         },
-        figures: () => ({
-            columns: [
-                parameter.name,
-                'Candidates',
-                'With a time',
-                'Best',
-                'Lower quartile',
-                'Median',
-                'Upper quartile',
-            ],
-            rows: values.map((each, i) => [
-                String(parameter.values[i]),
-                count(each.n),
-                count(each.ok),
-                time(each.best),
-                time(each.q1),
-                time(each.median),
-                time(each.q3),
-            ]),
-        }),
+        marks: () => values.length,
+        about: i => [
+            [parameter.name, String(parameter.values[i])],
+            ['Best', time(values[i].best)],
+            ['Median', time(values[i].median)],
+            ['Middle half', `${time(values[i].q1)} to ${time(values[i].q3)}`],
+            ['Candidates', `${count(values[i].n)}, with a time ${count(values[i].ok)}`],
+        ],
     });
 }

@@ -4,7 +4,7 @@
 
 const UNKNOWN = '–';
 
-// el('td.number', {onclick: f}, 'text', node, ...). Classes stand behind the tag. Attributes may be missing, and those
+// el('td.number', {onclick: f}, 'text', node, ...). Classes follow the tag. Attributes may be missing, and those
 // that are null or false are left out.
 function el(tag, ...children) {
     const [name, ...classes] = tag.split('.'),
@@ -88,18 +88,15 @@ const moment = unix => shortMoment(unix, 'numeric');
 const valueOf = (parameter, at) => String(parameter.values[at] ?? UNKNOWN);
 const namedValues = (parameters, at) => parameters.map((each, k) => [each.name, valueOf(each, at(k))]);
 
-// Names and values of a configuration, which is an object or a text, "BLOCK_M=64,BLOCK_N=128".
-function settings(config) {
-    if (config === null || config === undefined) return [];
-    if (typeof config === 'object') return Object.entries(config).map(([name, value]) => [name, String(value)]);
-    return String(config)
-        .split(/[\s,]+(?=[^\s,=]+=)/)
+// Names and values of a configuration, "BLOCK_M=64,BLOCK_N=128".
+const settings = config =>
+    (config ?? '')
+        .split(/,(?=[^,=]+=)/)
         .filter(Boolean)
         .map(word => {
             const [name, ...value] = word.split('=');
             return [name, value.join('=')];
         });
-}
 
 // A configuration as text; given another one, only where it differs from that.
 function configuration(config, from) {

@@ -1,14 +1,13 @@
 // See cuda_file.h.
-#include "tuner/init/cuda_file.h"
+#include "tuner/source/cuda_file.h"
 
-#include "tuner/base/base.h"
-#include "tuner/init/cuda_directives.h"
+#include <limits.h>
 
-enum { MAX_SCOPES = 64 };
+enum { MAX_SCOPES = 64, MAX_CONDITIONS = 64 };
 
 struct declaration_reader {
     struct cuda_file *file;
-    char *scopes[MAX_SCOPES]; // names of namespaces, or NULL
+    const char *scopes[MAX_SCOPES]; // names of namespaces, or NULL
     size_t depth;
 };
 
@@ -27,7 +26,94 @@ static bool is_name(const struct cuda_file *f, size_t i, size_t end)
     return i < end && token(f, i)->kind == CUDA_NAME;
 }
 
-// The index behind the > that closes the < at `open`.
+// Preprocessor lines
+// ---------------------------------------------------------------------------------------------------
+
+// Conditions that are open, by their numbers.
+struct open_conditions {
+    size_t depth, list[MAX_CONDITIONS];
+};
+
+static bool word_is(const struct cuda_tokens *words, size_t i, const char *text)
+{
+    return i < words->count && cuda_token_is(&words->items[i], text);
+}
+
+// The word that is the name of a guard; 0: the line is no guard.
+static size_t guard_of(const struct cuda_tokens *w)
+{
+    bool negated = word_is(w, 0, "if") && word_is(w, 1, "!") && word_is(w, 2, "defined");
+    if (word_is(w, 0, "ifndef") && w->count == 2) return 1;
+    return negated && w->count == 4 ? 3 : negated && w->count == 6 && word_is(w, 3, "(") ? 4 : 0;
+}
+
+static void read_condition(struct cuda_file *f, struct open_conditions *open, const struct cuda_tokens *w, int line)
+{
+    bool other = word_is(w, 0, "else") || word_is(w, 0, "elif");
+    size_t guard = guard_of(w);
+    if ((other || word_is(w, 0, "endif")) && open->depth) f->conditions[open->list[--open->depth]].last = line;
+    if (!other && !word_is(w, 0, "if") && !word_is(w, 0, "ifdef") && !word_is(w, 0, "ifndef")) return;
+    if (open->depth < MAX_CONDITIONS) open->list[open->depth++] = f->condition_count;
+    memory_add(f->conditions, f->condition_count) =
+        (struct cuda_condition){guard ? cuda_token_copy(&f->memory, &w->items[guard]) : NULL, line, INT_MAX};
+}
+
+static void read_line_names(struct cuda_file *f, const struct cuda_tokens *w, int line)
+{
+    bool unroll = word_is(w, 0, "pragma") && word_is(w, 1, "unroll"), defines = word_is(w, 0, "define"),
+         tested = word_is(w, 0, "if") || word_is(w, 0, "elif");
+    bool header = word_is(w, 0, "include") && !(w->count > 1 && w->items[1].kind == CUDA_NAME);
+    for (size_t i = unroll || defines || word_is(w, 0, "undef") ? 2 : 1; i < w->count && !header && !guard_of(w); i++) {
+        const struct cuda_token *t = &w->items[i];
+        tested &= !cuda_token_is(t, "defined"); // its absence means something
+        if (t->kind != CUDA_NAME) continue;
+        bool number = tested && word_is(w, i + 1, "==") && i + 2 < w->count && t[2].kind == CUDA_NUMBER;
+        memory_add(f->line_names, f->line_name_count) = (struct cuda_line_name){
+            .name = cuda_token_copy(&f->memory, t),
+            .value = number ? cuda_token_copy(&f->memory, &t[2]) : NULL,
+            .kind = unroll   ? NAME_UNROLL
+                    : tested ? NAME_TESTED
+                             : NAME_USED,
+            .ordered = i + 1 < w->count && (*t[1].text == '<' || *t[1].text == '>'),
+            .line = line,
+        };
+    }
+}
+
+static void read_line(struct cuda_file *f, struct open_conditions *open, const struct cuda_token *directive)
+{
+    struct cuda_tokens w;
+    cuda_tokens_line(&w, directive);
+    for (size_t i = 0; i < w.count; i++) f->pastes |= word_is(&w, i, "##");
+    read_condition(f, open, &w, directive->line);
+    read_line_names(f, &w, directive->line);
+    if (word_is(&w, 0, "define") && w.count > 1 && w.items[1].kind == CUDA_NAME)
+        memory_add(f->macros, f->macro_count) = (struct cuda_macro){
+            .name = cuda_token_copy(&f->memory, &w.items[1]),
+            .value = cuda_token_text(&f->memory, &w.items[2], &w.items[w.count]),
+            .function = word_is(&w, 2, "(") && w.items[2].text == w.items[1].text + w.items[1].length,
+            .line = directive->line,
+        };
+    cuda_tokens_release(&w);
+}
+
+// Takes the preprocessor lines from the tokens: they would be in the way of declarations.
+static void read_lines(struct cuda_file *f)
+{
+    struct open_conditions open = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < f->tokens.count; i++)
+        if (f->tokens.items[i].kind == CUDA_DIRECTIVE)
+            read_line(f, &open, &f->tokens.items[i]);
+        else
+            f->tokens.items[kept++] = f->tokens.items[i];
+    f->tokens.count = kept;
+}
+
+// Declarations
+// ---------------------------------------------------------------------------------------------------------
+
+// The index after the > that closes the < at `open`.
 static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
 {
     int depth = 0;
@@ -42,10 +128,10 @@ static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
     return end;
 }
 
-// The comma or the end behind `from`, outside of all brackets.
+// The comma or the end after `from`, outside of all brackets.
 static size_t list_item_end(const struct cuda_file *f, size_t from, size_t end)
 {
-    bool value = false; // behind =, where < compares
+    bool value = false; // after =, where < compares
     for (size_t i = from; i < end; i++) {
         if (is(f, i, end, ",")) return i;
         value |= is(f, i, end, "=");
@@ -59,9 +145,9 @@ static size_t list_item_end(const struct cuda_file *f, size_t from, size_t end)
 
 static bool is_attribute(const struct cuda_file *f, size_t i)
 {
+    static const char *const words[] = {"alignas", "decltype", NULL};
     const struct cuda_token *t = token(f, i);
-    return t->kind == CUDA_NAME && ((t->length > 2 && !memcmp(t->text, "__", 2)) || cuda_token_is(t, "alignas") ||
-                                    cuda_token_is(t, "decltype"));
+    return t->kind == CUDA_NAME && ((t->length > 2 && !memcmp(t->text, "__", 2)) || cuda_token_in(t, words));
 }
 
 static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t open, size_t end)
@@ -71,7 +157,7 @@ static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t ope
         struct cuda_template_parameter p = {.line = token(f, i)->line};
         for (size_t j = i; j < stop; j++) {
             if (is(f, j, stop, "=")) {
-                p.value = cuda_token_text(token(f, j + 1), token(f, stop));
+                p.value = cuda_token_text(&f->memory, token(f, j + 1), token(f, stop));
                 value = j;
                 break;
             }
@@ -79,12 +165,9 @@ static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t ope
             p.is_bool |= is(f, j, stop, "bool");
         }
         p.is_type = is(f, i, stop, "typename") || is(f, i, stop, "class");
-        for (size_t j = i + 1; j < value; j++) {
-            if (!is_name(f, j, value)) continue;
-            free(p.name);
-            p.name = cuda_token_copy(token(f, j));
-        }
-        if (!p.name) p.name = text_copy("");
+        p.name = "";
+        for (size_t j = i + 1; j < value; j++)
+            if (is_name(f, j, value)) p.name = cuda_token_copy(&f->memory, token(f, j));
         memory_add(k->templates, k->template_count) = p;
         i = stop + 1;
     }
@@ -92,54 +175,46 @@ static void read_template(struct cuda_file *f, struct cuda_kernel *k, size_t ope
 
 static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t begin, size_t end)
 {
-    static const char *const dropped[] = {"__restrict__", "__restrict",        "restrict", "volatile",
-                                          "register",     "__grid_constant__", "struct",   "typename"};
+    static const char *const dropped[] = {"const",    "*",        "&",        "__restrict__",      "__restrict",
+                                          "restrict", "volatile", "register", "__grid_constant__", "struct",
+                                          "typename", NULL},
+                             *const types[] = {"int",    "long",  "short",  "char", "unsigned",
+                                               "signed", "float", "double", "bool", NULL};
     struct cuda_argument a = {.line = token(f, begin)->line};
-    size_t stop = begin, name = end;
+    struct text type = {0};
+    size_t stop = begin, words = 0;
     while (stop < end && !is(f, stop, end, "=") && !is(f, stop, end, "[")) stop++;
     a.stars = is(f, stop, end, "[");
     // The name is the last word, unless it is the only one or a part of the type.
-    size_t words = 0, last = stop;
+    size_t last = stop;
     for (size_t i = begin; i < stop; i++) {
         if (is(f, i, stop, "<")) i = close_angle(f, i, stop) - 1;
-        bool drop = is(f, i, stop, "const");
-        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, i, stop, dropped[d]);
-        if (is_name(f, i, stop) && !drop) {
-            words += i == begin || !is(f, i - 1, stop, "::");
-            last = i;
-        }
+        if (!is_name(f, i, stop) || cuda_token_in(token(f, i), dropped)) continue;
+        words += i == begin || !is(f, i - 1, stop, "::");
+        last = i;
     }
-    static const char *const types[] = {"int",    "long",  "short",  "char", "unsigned",
-                                        "signed", "float", "double", "bool"};
-    bool named = words > 1;
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++) named = named && !is(f, last, stop, types[t]);
-    if (named) name = last;
-    char *type = NULL;
-    size_t size;
-    FILE *out = open_memstream(&type, &size);
+    bool named = words > 1 && !cuda_token_in(token(f, last), types);
     for (size_t i = begin; i < stop; i++) {
-        bool drop = i == name, constant = is(f, i, stop, "const");
-        for (size_t d = 0; d < sizeof dropped / sizeof *dropped; d++) drop |= is(f, i, stop, dropped[d]);
-        a.constant |= constant && !a.stars;
+        const struct cuda_token *t = token(f, i);
+        a.constant |= is(f, i, stop, "const") && !a.stars;
         a.reference |= is(f, i, stop, "&");
         a.stars += is(f, i, stop, "*");
-        if (drop || constant || is(f, i, stop, "*") || is(f, i, stop, "&")) continue;
+        if ((named && i == last) || cuda_token_in(t, dropped)) continue;
         if (is_attribute(f, i) && is(f, i + 1, stop, "(")) {
             i = cuda_tokens_close(&f->tokens, i + 1, stop) - 1;
             continue;
         }
-        const struct cuda_token *t = token(f, i);
-        if (ftell(out) > 0 && t->kind == CUDA_NAME && !is(f, i - 1, stop, "::") && !is(f, i - 1, stop, "<"))
-            fputc(' ', out);
-        fwrite(t->text, 1, t->length, out);
+        bool apart = type.text && t->kind == CUDA_NAME && !is(f, i - 1, stop, "::") && !is(f, i - 1, stop, "<");
+        text_add(&type, "%s%.*s", apart ? " " : "", (int)t->length, t->text);
     }
-    fclose(out);
-    a.type = type;
-    a.name = named ? cuda_token_copy(token(f, name)) : text_format("argument_%zu", k->argument_count + 1);
+    a.type = arena_copy(&f->memory, type.text);
+    a.name = named ? cuda_token_copy(&f->memory, token(f, last))
+                   : arena_format(&f->memory, "argument_%zu", k->argument_count + 1);
+    free(type.text);
     memory_add(k->arguments, k->argument_count) = a;
 }
 
-// The ( behind a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
+// The ( after a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
 // (`sum<int>`). `body` where there is none.
 static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
 {
@@ -167,24 +242,13 @@ static size_t function_name(const struct cuda_file *f, size_t begin, size_t body
     return body;
 }
 
-// The namespaces around a declaration, each with "::" behind it. malloc'ed.
-static char *scope_path(const struct declaration_reader *p)
-{
-    struct text path = {0};
-    text_add(&path, "%s", "");
-    for (size_t i = 0; i < p->depth; i++)
-        if (p->scopes[i]) text_add(&path, "%s::", p->scopes[i]);
-    return path.text;
-}
-
 static void read_kernel(struct declaration_reader *p, size_t begin, size_t body, size_t end, size_t name)
 {
     struct cuda_file *f = p->file;
     struct cuda_kernel k = {.head = begin, .body = body, .end = end, .line = token(f, name)->line};
-    char *path = scope_path(p), *word = cuda_token_copy(token(f, name));
-    k.name = text_format("%s%s", path, word);
-    free(path);
-    free(word);
+    k.name = cuda_token_copy(&f->memory, token(f, name));
+    for (size_t i = p->depth; i-- > 0;)
+        if (p->scopes[i]) k.name = arena_format(&f->memory, "%s::%s", p->scopes[i], k.name);
     for (size_t i = begin; i < name; i++) {
         if (is(f, i, name, "template") && is(f, i + 1, name, "<")) {
             size_t stop = close_angle(f, i + 1, name);
@@ -207,31 +271,32 @@ static void add_range(struct cuda_range **list, size_t *count, size_t begin, siz
     memory_add(*list, *count) = (struct cuda_range){begin, end};
 }
 
-static void add_constant(struct cuda_file *f, size_t name, char *value)
+static void add_constant(struct cuda_file *f, size_t name, const char *value)
 {
-    memory_add(f->constants, f->constant_count) =
-        (struct cuda_macro){.name = cuda_token_copy(token(f, name)), .value = value, .line = token(f, name)->line};
+    memory_add(f->constants, f->constant_count) = (struct cuda_macro){
+        .name = cuda_token_copy(&f->memory, token(f, name)), .value = value, .line = token(f, name)->line};
 }
 
 // A declaration that ends in ; or has a body: tokens [begin, end), `body` is its first { outside of brackets, or `end`.
 static void read_declaration(struct declaration_reader *p, size_t begin, size_t body, size_t end)
 {
     struct cuda_file *f = p->file;
+    static const char *const devices[] = {"__device__", "__constant__", NULL},
+                             *const constants[] = {"constexpr", "const", NULL},
+                             *const records[] = {"struct", "class", "union", "enum", NULL};
     bool global = false, device = false, constant = false;
     for (size_t i = begin; i < body; i++) {
         global |= is(f, i, body, "__global__");
-        device |= is(f, i, body, "__device__") || is(f, i, body, "__constant__");
-        constant |= is(f, i, body, "constexpr") || is(f, i, body, "const");
+        device |= cuda_token_in(token(f, i), devices);
+        constant |= cuda_token_in(token(f, i), constants);
     }
     if (is(f, begin, end, "typedef") && body == end && end > begin + 3)
-        add_constant(f, end - 2, text_copy(""));
+        add_constant(f, end - 2, "");
     else if (is(f, begin, end, "using") && is(f, begin + 2, end, "="))
-        add_constant(f, begin + 1, text_copy(""));
+        add_constant(f, begin + 1, "");
     size_t name = function_name(f, begin, body);
     bool record = false;
-    for (size_t i = begin; i < body && i < name; i++)
-        record |=
-            is(f, i, body, "struct") || is(f, i, body, "class") || is(f, i, body, "union") || is(f, i, body, "enum");
+    for (size_t i = begin; i < body && i < name; i++) record |= cuda_token_in(token(f, i), records);
     if (body < end && name < body) {
         // An explicit specialisation is launched by its template's name.
         if (global && is(f, name + 1, body, "(")) read_kernel(p, begin, body, end, name);
@@ -251,12 +316,12 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         if (!is(f, i, end, "enum")) continue;
         while (i < end && !is(f, i, end, "{")) i++;
         for (; i < end && !is(f, i, end, "}"); i++)
-            if (is_name(f, i, end) && (is(f, i - 1, end, "{") || is(f, i - 1, end, ",")))
-                add_constant(f, i, text_copy(""));
+            if (is_name(f, i, end) && (is(f, i - 1, end, "{") || is(f, i - 1, end, ","))) add_constant(f, i, "");
     }
     for (size_t i = begin; constant && i + 1 < end; i++)
         if (is_name(f, i, end) && is(f, i + 1, end, "="))
-            add_constant(f, i, cuda_token_text(token(f, i + 2), token(f, list_item_end(f, i + 2, end - 1))));
+            add_constant(f, i,
+                         cuda_token_text(&f->memory, token(f, i + 2), token(f, list_item_end(f, i + 2, end - 1))));
 }
 
 // To the end of the declaration at `begin`; *body is its first {, or the end.
@@ -292,7 +357,7 @@ static void read_declarations(struct declaration_reader *p)
             continue;
         }
         if (is(f, i, count, "}")) {
-            if (p->depth) free(p->scopes[--p->depth]);
+            p->depth -= p->depth > 0;
             i++;
             continue;
         }
@@ -302,7 +367,7 @@ static void read_declarations(struct declaration_reader *p)
         while (space && open < count && (is_name(f, open, count) || is(f, open, count, "::"))) open++;
         if ((space || block) && is(f, open, count, "{") && p->depth < MAX_SCOPES) {
             bool has_name = space && open > named + 1;
-            p->scopes[p->depth++] = has_name ? cuda_token_text(token(f, named + 1), token(f, open)) : NULL;
+            p->scopes[p->depth++] = has_name ? cuda_token_text(&f->memory, token(f, named + 1), token(f, open)) : NULL;
             i = open + 1;
             continue;
         }
@@ -310,7 +375,6 @@ static void read_declarations(struct declaration_reader *p)
         read_declaration(p, i, body < end ? body : end, end);
         i = end;
     }
-    while (p->depth) free(p->scopes[--p->depth]);
 }
 
 void cuda_file_init(struct cuda_file *f, char *source)
@@ -318,42 +382,21 @@ void cuda_file_init(struct cuda_file *f, char *source)
     *f = (struct cuda_file){.source = source};
     struct declaration_reader p = {.file = f};
     cuda_tokens_init(&f->tokens, source);
-    cuda_directives_read(f);
+    read_lines(f);
     read_declarations(&p);
-}
-
-static void release_macros(struct cuda_macro *m, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(m[i].name);
-        free(m[i].value);
-    }
-    free(m);
 }
 
 void cuda_file_release(struct cuda_file *f)
 {
     for (size_t i = 0; i < f->kernel_count; i++) {
-        struct cuda_kernel *k = &f->kernels[i];
-        for (size_t j = 0; j < k->template_count; j++) {
-            free(k->templates[j].name);
-            free(k->templates[j].value);
-        }
-        for (size_t j = 0; j < k->argument_count; j++) {
-            free(k->arguments[j].type);
-            free(k->arguments[j].name);
-        }
-        free(k->templates);
-        free(k->arguments);
-        free(k->name);
+        free(f->kernels[i].templates);
+        free(f->kernels[i].arguments);
     }
-    for (size_t i = 0; i < f->line_name_count; i++) {
-        free(f->line_names[i].name);
-        free(f->line_names[i].value);
-    }
+    arena_release(&f->memory);
     free(f->line_names);
-    release_macros(f->macros, f->macro_count);
-    release_macros(f->constants, f->constant_count);
+    free(f->conditions);
+    free(f->macros);
+    free(f->constants);
     free(f->kernels);
     free(f->device);
     free(f->host);
@@ -362,7 +405,33 @@ void cuda_file_release(struct cuda_file *f)
     *f = (struct cuda_file){0};
 }
 
-static const struct cuda_macro *find_macro(const struct cuda_file *f, const char *name)
+const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *f, size_t *from, bool *is_template)
+{
+    size_t count = f->tokens.count;
+    *is_template = false;
+    for (size_t i = *from; i < count; i++) {
+        *is_template |= is(f, i, count, "template");
+        *is_template &= !is(f, i, count, ";") && !is(f, i, count, "{") && !is(f, i, count, "}");
+        if (!is(f, i, count, "__global__")) continue;
+        size_t end = i + 1;
+        while (end < count && !is(f, end, count, ";") && !is(f, end, count, "{") && !is(f, end, count, "__global__"))
+            end++;
+        *from = function_name(f, i + 1, end);
+        if (*from < end) return token(f, (*from)++);
+    }
+    return NULL;
+}
+
+bool cuda_file_guards(const struct cuda_file *f, const char *name, int line)
+{
+    for (size_t i = 0; i < f->condition_count; i++) {
+        const struct cuda_condition *c = &f->conditions[i];
+        if (c->guard && !strcmp(c->guard, name) && c->first <= line && line <= c->last) return true;
+    }
+    return false;
+}
+
+const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *f, const char *name)
 {
     for (size_t i = 0; i < f->macro_count; i++)
         if (!strcmp(f->macros[i].name, name)) return &f->macros[i];
@@ -371,7 +440,7 @@ static const struct cuda_macro *find_macro(const struct cuda_file *f, const char
 
 bool cuda_file_uses(const struct cuda_file *f, const char *name)
 {
-    if (find_macro(f, name)) return true;
+    if (cuda_file_find_macro(f, name)) return true;
     for (size_t i = 0; i < f->tokens.count; i++)
         if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name)) return true;
     for (size_t i = 0; i < f->macro_count; i++)
@@ -382,35 +451,36 @@ bool cuda_file_uses(const struct cuda_file *f, const char *name)
 // A name is declared where a type stands before it: another name, `float *`, `vector<int>`.
 static bool declared_at(const struct cuda_file *f, size_t i)
 {
-    static const char *const no_types[] = {"return", "case", "else", "sizeof", "goto", "new", "typename", "unroll"};
-    static const char *const types[] = {"int",   "float",        "double", "char",   "short",
-                                        "long",  "unsigned",     "void",   "half",   "auto",
-                                        "const", "__restrict__", "float4", "size_t", "bool"};
+    static const char *const no_types[] = {"return", "case", "else", "sizeof", "goto", "new", NULL},
+                             *const types[] = {"int",      "float",  "double", "char", "short", "long",
+                                               "unsigned", "void",   "half",   "auto", "const", "__restrict__",
+                                               "float4",   "size_t", "bool",   NULL};
     size_t count = f->tokens.count;
     if (!i) return false;
     while (i > 2 && is(f, i - 1, count, ",") && is_name(f, i - 2, count)) i -= 2; // `float a, b;`
-    if (is_name(f, i - 1, count)) {
-        for (size_t w = 0; w < sizeof no_types / sizeof *no_types - 2; w++)
-            if (is(f, i - 1, count, no_types[w])) return false;
-        return true;
-    }
+    if (is_name(f, i - 1, count)) return !cuda_token_in(token(f, i - 1), no_types);
     size_t before = i;
     while (before && (is(f, before - 1, count, "*") || is(f, before - 1, count, "&"))) before--;
-    if (before == i || !before) return false;
-    for (size_t w = 0; w < sizeof types / sizeof *types; w++)
-        if (is(f, before - 1, count, types[w])) return true;
-    return false;
+    return before < i && before && cuda_token_in(token(f, before - 1), types);
+}
+
+const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *f, size_t *from, const char *name)
+{
+    while (*from < f->tokens.count) {
+        const struct cuda_token *t = token(f, *from);
+        size_t at = (*from)++;
+        if (t->kind == CUDA_NAME && cuda_token_is(t, name) && declared_at(f, at)) return t;
+    }
+    return NULL;
 }
 
 bool cuda_file_declares(const struct cuda_file *f, const char *name)
 {
-    if (find_macro(f, name)) return true;
+    if (cuda_file_find_macro(f, name)) return true;
     for (size_t i = 0; i < f->constant_count; i++)
         if (!strcmp(f->constants[i].name, name)) return true;
     for (size_t i = 0; i < f->kernel_count; i++)
         for (size_t j = 0; j < f->kernels[i].argument_count; j++)
             if (!strcmp(f->kernels[i].arguments[j].name, name)) return true;
-    for (size_t i = 0; i < f->tokens.count; i++)
-        if (token(f, i)->kind == CUDA_NAME && cuda_token_is(token(f, i), name) && declared_at(f, i)) return true;
-    return false;
+    return cuda_file_next_declaration(f, &(size_t){0}, name) != NULL;
 }

@@ -1,5 +1,5 @@
-// The header's selector for jobs that end in several kernels: the time of every kernel on every problem, its relative
-// time on any sizes, and the choice.
+// The header's measured times, and the selector for jobs that end in several kernels: the time of every kernel on every
+// problem, its relative time on any sizes, and the choice.
 //
 // As in header_functions.c: no includes, no allocation, the strictest warnings.
 #include "tuner/base/base.h"
@@ -52,7 +52,7 @@ static void put_times(struct renderer *r)
     header_put(r, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
-void header_select(struct renderer *r)
+static void put_selector(struct renderer *r)
 {
     const char *stage;
     json_t *prefix;
@@ -72,4 +72,52 @@ void header_select(struct renderer *r)
     header_put_template(r, embedded_header_select());
     header_put(r, "static inline int name_select(name_parameters) { return name_select_on(NAME_FIRST_SECTION, "
                   "NAME_KERNELS name_given_sizes); }\n#endif\n\n");
+}
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+static void put_result_rows(struct renderer *r)
+{
+    const json_t *section, *problem, *size;
+    size_t i, k, d;
+    json_array_foreach(r->sections, i, section)
+    {
+        if (header_is_fallback(section)) continue;
+        char *device = header_literal(json_get_string(section, "device", ""));
+        json_array_foreach(json_object_get(section, "problems"), k, problem)
+        {
+            char *name = header_literal(json_get_string(problem, "name", ""));
+            struct interval time = json_get_interval(problem, "time");
+            header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
+            json_array_foreach(json_object_get(problem, "sizes"), d, size)
+                header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
+            header_put(r, "%s}, %.9g, %.9g, %.9g},\n", json_array_size(r->sizes) ? "" : "0", known(time.value),
+                       known(time.low), known(time.high));
+            free(name);
+        }
+        free(device);
+    }
+}
+
+void header_results(struct renderer *r)
+{
+    size_t sizes = json_array_size(r->sizes);
+    header_put(r,
+               "#ifndef __CUDACC_RTC__ /* on the host only */\n"
+               "/* The measured times: one row per device and problem. size: in the order of the functions' arguments; "
+               "seconds: median and its 95%%\n"
+               " * interval, 0 where unknown. */\n"
+               "struct name_result { const char *device; int compute, section; const char *problem; long long "
+               "size[%zu]; double seconds, low, high; };\n\n"
+               "static inline const struct name_result *name_results(int *count)\n{\n"
+               "    static const struct name_result results[] = {\n",
+               sizes ? sizes : 1);
+    put_result_rows(r);
+    header_put(r, "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n");
+    header_put_template(r, embedded_header_results());
+    header_put(r, "#endif\n\n");
+    if (header_several_kernels(r->sections)) put_selector(r);
 }
