@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "tuner/base/shared_library.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/job/job_parts.h"
 
 const struct device_limits device_limits_h200 = {

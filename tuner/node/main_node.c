@@ -15,7 +15,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/orphans.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_file.h"

@@ -155,10 +155,8 @@ static int add_baselines(struct exporter *e, struct error *err)
         *to = (struct recorded_baseline){arena_copy(&r->memory, json_get_string(baseline, "name", "?")),
                                          arena_new(&r->memory, r->problem_count * sizeof *to->problems),
                                          r->problem_count};
-        for (size_t p = 0; p < r->problem_count; p++) {
-            trial_clear(FIELD_PROBLEM, &to->problems[p]);
-            trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);
-        }
+        for (size_t p = 0; p < r->problem_count; p++)
+            record_read(problem_figures(), json_array_get(problems, p), &to->problems[p], &r->memory, NULL);
     }
     json_decref(document);
     return 0;

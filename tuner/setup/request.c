@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "tuner/base/base.h"
-#include "tuner/base/command_files.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/entropy.h"
 #include "tuner/protocol/job_message.h"
 
