@@ -381,7 +381,7 @@ fuzz: setup
 TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
 TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
 
-$(TORTURE_LAYERS): $(BIN)/%.so: tests/torture/%.c tests/torture/layer.h tests/torture/power_cut.h
+$(TORTURE_LAYERS): $(BIN)/%.so: tests/torture/%.c $(wildcard tests/torture/layer*.h) tests/torture/power_cut.h
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared $< -o $@ -ldl

@@ -3,7 +3,7 @@
 #
 #     LANGUAGE FILE               a new file
 #     LANGUAGE FILE after TEXT    lines that go into a file, after the one line that contains TEXT
-#     LANGUAGE FILE before TEXT   likewise, before it
+#     LANGUAGE FILE before TEXT   the same, before it
 #     sh                          commands, each of which must succeed
 #
 # Ends with the line "N passed, N failed, 0 skipped": one for each block.

@@ -1,5 +1,5 @@
 // Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout
-// and stderr.
+// and stderr. Folders, outputs and texts are released after the test (testing.h).
 #ifndef SWEETSPOT_E2E_H
 #define SWEETSPOT_E2E_H
 
@@ -12,11 +12,11 @@
 #include "tuner/base/json.h"
 
 struct outcome_of_command {
-    int status;      // exit status, or 128 + signal
-    char *out, *err; // malloc'ed
+    int status; // exit status, or 128 + signal
+    char *out, *err;
 };
 
-// The folder of this test program's own executable: the programs lie beside it.
+// The folder of this test program's own executable, which also has the programs.
 static inline const char *e2e_bin(void)
 {
     static char path[4096];
@@ -29,22 +29,23 @@ static inline const char *e2e_bin(void)
     return path;
 }
 
-// A fresh empty folder "out/test/<name>"; the path is malloc'ed.
+static inline void e2e_remove(void *folder)
+{
+    char *command = text_format("rm -rf '%s'", (char *)folder);
+    if (!testing.failed && system(command)) abort();
+    free(command);
+    free(folder);
+}
+
+// A fresh empty folder "out/test/<name>", which is removed after the test unless that failed.
 static inline char *e2e_folder(const char *name)
 {
     char *folder = text_format("out/test/%s.%ld", name, (long)getpid()),
          *command = text_format("rm -rf '%s' && mkdir -p '%s'", folder, folder);
     assert_int_equal(system(command), 0);
     free(command);
+    testing_later(e2e_remove, folder);
     return folder;
-}
-
-static inline void e2e_remove(char *folder)
-{
-    char *command = text_format("rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
-    free(command);
-    free(folder);
 }
 
 // Runs a shell command line with $BIN set, its output caught in files of the folder.
@@ -65,13 +66,16 @@ static inline struct outcome_of_command e2e_run(const char *folder, const char *
     free(err);
     assert_non_null(result.out);
     assert_non_null(result.err);
+    testing_later(free, result.out);
+    testing_later(free, result.err);
     return result;
 }
 
-static inline void e2e_done(struct outcome_of_command *r)
+// Fails unless the command has succeeded.
+static inline struct outcome_of_command e2e_passed(struct outcome_of_command r)
 {
-    free(r->out);
-    free(r->err);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    return r;
 }
 
 static inline void e2e_write(const char *folder, const char *name, const char *text)

@@ -18,14 +18,12 @@
 static inline void example_done(struct outcome_of_command *r)
 {
     if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
-    e2e_done(r);
 }
 
 static inline bool example_have(const char *program)
 {
-    char *command = text_format("command -v %s >/dev/null 2>&1", program);
+    char *command = test_text("command -v %s >/dev/null 2>&1", program);
     bool found = !system(command);
-    free(command);
     return found;
 }
 
@@ -33,10 +31,8 @@ static inline bool example_have(const char *program)
 static inline char *examples_folder(const char *name)
 {
     char *folder = e2e_folder(name);
-    struct outcome_of_command r =
-        e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
+
+    e2e_passed(e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder));
     return folder;
 }
 
@@ -64,12 +60,11 @@ static inline struct outcome_of_command example_run(const char *folder, const ch
 static inline void example_keep_binary(const char *folder, const char *store_path, const char *header, const char *arch)
 {
     struct error err = {""};
-    char *path = text_format("%s/%s", folder, header);
+    char *path = test_text("%s/%s", folder, header);
     json_t *sections = header_read(path, &err);
     if (!sections) fail_msg("%s", err.message);
     int64_t trial = json_get_integer(json_array_get(sections, 0), "trial", 0);
     json_decref(sections);
-    free(path);
     char *unit =
         text_format("#define SGEMM_2048_DEFINE_PARAMETERS\n#include \"%s\"\n#include \"gemm_simt.cu\"\n", header);
     e2e_write(folder, "unit.cu", unit);
@@ -79,16 +74,15 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
                              "source", "unit.cu", "include", ".", "templates", "entries", "gemm_simt", "cache",
                              "cache"));
     struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot-compile <request", folder);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer || strcmp(json_get_string(answer, "status", ""), "ok") != 0) fail_msg("%s%s", r.out, r.err);
-    e2e_done(&r);
     size_t size;
-    char *cubin = text_format("%s/%s", folder, json_get_string(answer, "cubin", "")),
-         *bytes = text_read_file(cubin, &size), hash[HASH_TEXT_SIZE];
+    char *cubin = test_text("%s/%s", folder, json_get_string(answer, "cubin", "")),
+         *bytes = test_owned(text_read_file(cubin, &size)), hash[HASH_TEXT_SIZE];
     assert_non_null(bytes);
     struct store *store;
     struct environment environment;
-    path = text_format("%s/%s", folder, store_path);
+    path = test_text("%s/%s", folder, store_path);
     if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, trial, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
@@ -97,10 +91,6 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     assert_int_equal(store_put_trial_document(store, trial, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
     free(document);
-    free(path);
-    free(bytes);
-    free(cubin);
-    json_decref(answer);
 }
 
 // configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.

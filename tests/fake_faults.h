@@ -1,4 +1,4 @@
-// How a scripted worker (fake_worker.c) fails: it dies, stops or talks without end, and answers what cannot be true.
+// How a scripted worker (fake_worker.c) fails: it dies, stops, prints without end, or sends impossible answers.
 #ifndef SWEETSPOT_TESTS_FAKE_FAULTS_H
 #define SWEETSPOT_TESTS_FAKE_FAULTS_H
 
@@ -76,7 +76,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
-// $FAKE_SPOIL, "OP JSON": members that answers to these requests have besides, or instead.
+// $FAKE_SPOIL, "OP JSON": members that are added to answers to these requests, or replace theirs.
 static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;

@@ -23,7 +23,7 @@ static inline int x_of(const json_t *object)
     return found ? atoi(found + 2) : 0;
 }
 
-static const char *own_device; // as of --device
+static const char *own_device; // from --device
 
 // $FAKE_SLOW is "DEVICE FACTOR [TRIALS]": how many times as long everything takes on that GPU, after so many trials.
 static inline double slowness(void)

@@ -56,9 +56,24 @@ static int times_noted(const char *text)
     return n;
 }
 
+// $FAKE_WAITS is "OP FILE [LINES]": such a request waits until the file is there, and says so in $FAKE_LOG. With LINES,
+// only when as many lines have been noted. So a test can let something happen before the run goes on, however slow the
+// machine is; after a minute the worker gives up waiting.
+static void wait_for_file(const char *op)
+{
+    char wanted[32], path[4096], text[32];
+    int lines = 0;
+    const char *how = getenv("FAKE_WAITS");
+    if (!how || sscanf(how, "%31s %4095s %d", wanted, path, &lines) < 2 || strcmp(op, wanted) != 0) return;
+    if (!access(path, F_OK) || (lines && times_noted("") < lines)) return;
+    snprintf(text, sizeof text, "waits %d", (int)getpid());
+    note_text(text);
+    for (int i = 0; i < 6000 && access(path, F_OK); i++) usleep(10000);
+}
+
 // What is compiled before any candidate: "support", "ceilings" or "reference". Noted, with its macros, where
 // $FAKE_HELPERS is set; it then takes until so many are noted, or ten seconds ("alone"). $FAKE_HELPER_CRASH and
-// $FAKE_HELPER_ERROR name one each. NULL: go on.
+// $FAKE_HELPER_ERROR name one each. NULL: it is compiled.
 static json_t *compile_helper(const json_t *request)
 {
     const json_t *defines = json_object_get(request, "defines");
@@ -139,7 +154,7 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// With the set `full`: the metrics named besides it, which have values too.
+// With the set `full`: the metrics that are named in addition, which have values too.
 static json_t *named;
 
 // So many more metrics, metric_0 and so on, which have the values 0, 1, ...
@@ -383,13 +398,6 @@ static bool is_nvcc(const json_t *candidate)
 static json_t * final(const json_t *request)
 {
     note_seed(request);
-    if (getenv("FAKE_FINAL_WAITS") && access(getenv("FAKE_FINAL_WAITS"), F_OK)) { // for this file
-        char text[32];
-        snprintf(text, sizeof text, "waits %d", (int)getpid());
-        note_text(text);
-        while (access(getenv("FAKE_FINAL_WAITS"), F_OK)) usleep(10000);
-        sleep(1); // whoever waits for it ends this worker now
-    }
     json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
@@ -495,6 +503,7 @@ int main(int argc, char **argv)
         const char *op = json_get_string(request, "op", "");
         say_begun(request, op);
         suffer(json_object_get(request, "text") ? "helper" : op);
+        wait_for_file(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
                  : !strcmp(op, "build")    ? build(request)

@@ -33,10 +33,9 @@ static inline void finished_binary(const struct finished *f, const void *bytes, 
     if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":%s}", hash, size, symbols);
+    char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":%s}", hash, size, symbols);
     assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
-    free(document);
 }
 
 // Writes the header with the binary.
@@ -49,26 +48,21 @@ static inline void finished_embed(const struct finished *f)
     free(err);
 }
 
-// Builds a program beside the header and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or linker
-// prints is a failure. Returns what the program returns, -1 where there is no compiler.
+// Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or
+// linker prints is a failure. Returns what the program returns, -1 where there is no compiler.
 static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
                                    const char *libraries, const char *run)
 {
-    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
+    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
     int status = system(probe);
-    free(probe);
     if (status) return -1;
-    char *command = text_format("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, f->folder,
-                                source, f->folder, libraries, f->folder);
+    char *command = test_text("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, f->folder,
+                              source, f->folder, libraries, f->folder);
     status = system(command);
-    char *path = text_format("%s/messages", f->folder), *messages = text_read_file(path, NULL);
+    char *path = test_text("%s/messages", f->folder), *messages = test_owned(text_read_file(path, NULL));
     if (status || *messages) fail_msg("%s\n%s", command, messages);
-    free(messages);
-    free(path);
-    free(command);
-    command = text_format("%s%s/program", run, f->folder);
+    command = test_text("%s%s/program", run, f->folder);
     status = system(command);
-    free(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 

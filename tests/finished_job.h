@@ -71,9 +71,8 @@ static inline void finished_make(struct finished *f)
 
 static inline void finished_remove(struct finished *f)
 {
-    char *command = text_format("rm -rf '%s'", f->folder);
+    char *command = test_text("rm -rf '%s'", f->folder);
     assert_int_equal(system(command), 0);
-    free(command);
     free(f->job);
     free(f->store);
     free(f->template);
@@ -136,8 +135,8 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
         trial.counters = counters;
         if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
     }
-    char *hello = text_format("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":%d,\"max_shared\":232448}}",
-                              device, arch, count);
+    char *hello = test_text("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":%d,\"max_shared\":232448}}",
+                            device, arch, count);
     assert_int_equal(store_put_document(store, "device", hello, &err), 0);
     assert_int_equal(store_put_document(
                          store, "baselines",
@@ -152,7 +151,6 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
             &err),
         0);
     store_close(store);
-    free(hello);
     free(key);
 }
 
@@ -191,15 +189,14 @@ static inline void finished_final(const struct finished *f)
     }
     json_array_append_new(entries, json_pack("{s:s, s:s, s:s, s:[]}", "name", "cublasLt", "status", "launch_error",
                                              "reason", "no heuristic", "problems"));
-    json_t *document = json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7, "rounds",
-                                 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries);
+    json_t *document = test_json(json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7,
+                                           "rounds", 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries));
     char *text = json_dumps(document, JSON_COMPACT);
     if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_document(store, "final", text, &err))
         fail_msg("%s", err.message);
     store_close(store);
     free(text);
-    json_decref(document);
 }
 
 // Runs a command in a process of its own, because commands keep their options in static variables.

@@ -1,4 +1,4 @@
-// Outputs held against the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
+// Outputs are compared with the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) rewrites them.
 //
 // Dates, process ids and durations are blotted out, and numbers of more than GOLDEN_DIGITS digits rounded: the last
 // ones depend on the machine's mathematical library.
@@ -94,7 +94,7 @@ static inline void golden_write(const char *path, const char *text)
 }
 
 // Lists and documents that follow a table of the program: tests refuse one that lacks a row, `make golden` adds it.
-// Inserts `text` behind the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
+// Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
 static inline char *golden_insert(const char *path, char *document, const char *place, const char *text)
 {
     assert_non_null(place);
@@ -117,28 +117,25 @@ static inline const char *golden_last_line(const char *from, const char *start)
     return last;
 }
 
-// Compares the text with tests/golden/<name>.txt after blotting, or writes that file. Takes `text`.
-static inline void golden_hold(const char *folder, const char *name, char *text, const struct blot *blots)
+// Compares the text with tests/golden/<name>.txt after blotting, or writes that file.
+static inline void golden_hold(const char *folder, const char *name, const char *printed_text, const struct blot *blots)
 {
-    char *path = text_format("tests/golden/%s.txt", name);
+    char *path = test_text("tests/golden/%s.txt", name), *text = text_copy(printed_text);
     for (const struct blot *b = golden_everywhere; b->pattern; b++) text = golden_blot(text, b);
     for (const struct blot *b = blots; b && b->pattern; b++) text = golden_blot(text, b);
     text = golden_round(text);
     if (golden_writing()) {
         golden_write(path, text);
     } else {
-        char *printed = text_format("%s/printed", folder);
+        char *printed = test_text("%s/printed", folder);
         golden_write(printed, text);
         struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
         if (difference.status) {
             print_message("%s%s", difference.out, difference.err);
             fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
         }
-        e2e_done(&difference);
-        free(printed);
     }
     free(text);
-    free(path);
 }
 
 #endif

@@ -27,7 +27,7 @@ stop() {
     wait 2>/dev/null
     rm -rf "$at"
 }
-# Four ports in a row that nobody listens on, below those that the system hands out. Prints the first.
+# Four ports in a row that no program listens on, below those that the system hands out. Prints the first.
 free_ports() {
     local first at
     for _ in $(seq 100); do
@@ -66,7 +66,7 @@ whole() {
     grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
         ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
 }
-# The agents of this run, and their workers: by the folder that nobody else has.
+# The agents of this run, and their workers: by their folder, which no other run has.
 agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
 workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
 fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }

@@ -101,7 +101,8 @@ static uint64_t number(const char *at, size_t bytes)
     return value;
 }
 
-// The section number *index or the next one whose bytes count; *index is behind it then. Without a name: there is none.
+// The section number *index or the next one whose bytes count; *index is then the one after it. Without a name: there
+// is none.
 static struct section next_section(const char *file, size_t *index)
 {
     static const char *const counts[] = {".text", ".nv.info", ".nv.constant", ".nv.shared", ".nv.global"};

@@ -19,7 +19,7 @@ struct scripted_job {
 // 4 the argument; from line 5 on there is `more`.
 static inline void scripted_write(const char *folder, const struct scripted_job *j)
 {
-    char *text = text_format(
+    char *text = test_text(
         "name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
         "parameters = ( %s );\n"
         "problems = ( %s ); launch = { grid = [\"%s\"]; block = [\"%s\"]; shared = \"%s\"; };\n"
@@ -29,7 +29,6 @@ static inline void scripted_write(const char *folder, const struct scripted_job 
         j->block ? j->block : "32", j->shared ? j->shared : "0", j->more ? j->more : "");
     e2e_write(folder, j->file ? j->file : "job.cfg", text);
     e2e_write(folder, "x.cu", j->source ? j->source : "extern \"C\" __global__ void x(float *y) {}\n");
-    free(text);
 }
 
 // SCRIPTED_JOB(folder, .parameters = "..", .more = "..");

@@ -6,18 +6,14 @@
 
 static struct finished job;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     finished_make(&job);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     finished_remove(&job);
-    return 0;
 }
 
 #endif

@@ -119,7 +119,7 @@ done
 result $? 'workers end with a driver that is killed'
 before=$(wc -l <"$FAKE_LOG")
 tune --pool "slurm:$a,$b" >"$at/out" 2>"$at/err" && whole && [ "$before" -gt 0 ] &&
-    # but for what was under way with the two GPUs, and the reference of each run, which every GPU measures
+    # except what was in flight on the two GPUs, and the reference of each run, which every GPU measures
     [ "$(sort "$FAKE_LOG" | uniq -d | wc -l)" -le $((4 + 2)) ]
 result $? 'the same command goes on, and measures nothing twice'
 

@@ -95,7 +95,7 @@ result $? 'no worker outlives a killed ssh'
 wait $tuner && whole && grep -q 'is lost' "$at/err" && [ "$(grep -c 'joins' "$at/err")" -ge 3 ]
 result $? 'both nodes come back, and no candidate is blamed'
 
-# A connection that is there and says nothing, as after a pulled cable.
+# A connection that is open but silent, as after a pulled cable.
 fresh
 tune --pool ssh:gpu01,gpu02 >"$at/out" 2>"$at/err" &
 tuner=$!

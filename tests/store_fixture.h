@@ -25,41 +25,28 @@ static const struct environment first = {
     .settings = "environment 1\n",
 };
 
-static inline int make_folder(void **state)
+static inline void make_folder(void)
 {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    assert_non_null(mkdtemp(folder));
 }
 
-static inline int remove_all(void)
+static inline void remove_folder(void)
 {
-    char *command = text_format("rm -rf '%s'", folder);
-    int status = system(command);
-    free(command);
-    return status;
-}
-
-static inline int remove_folder(void **state)
-{
-    (void)state;
-    return remove_all();
+    char *command = test_text("rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
 }
 
 // A fresh folder and store path for every test.
-static inline int setup(void **state)
+static inline void setup(void)
 {
-    (void)state;
-    remove_all();
+    remove_folder();
     mkdir(folder, 0777);
     path = text_format("%s/out/sgemm.db", folder);
-    return 0;
 }
 
-static inline int teardown(void **state)
+static inline void teardown(void)
 {
-    (void)state;
     free(path);
-    return 0;
 }
 
 static inline struct store *open_store(void)
@@ -128,7 +115,7 @@ static inline void add(struct store *store, int number, enum trial_status status
     assert_true(trial.finished > 1.6e9);
 }
 
-// SQL behind the store's back.
+// SQL on the file, without the store.
 static inline void raw(const char *text)
 {
     sqlite3 *db;

@@ -9,27 +9,22 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
     char *folder = e2e_folder("quoting"), *line = text_command(words);
     assert_int_equal(strncmp(line, "plain configs/a-b_c.cfg 'two words' '' ", 39), 0);
     struct outcome_of_command r = e2e_run(folder, "printf '%%s|' %s", line);
-    char *expected = text_join(words, "|"), *all = text_format("%s|", expected);
+    char *expected = text_join(words, "|"), *all = test_text("%s|", expected);
     assert_string_equal(r.out, all);
-    free(all);
     free(expected);
     free(line);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The golden job in a folder with a blank in its name, tuned with options.
 static char *tuned_folder(void)
 {
     char *folder = e2e_folder("advice");
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "mkdir '%s/a b' && cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s/a b' && "
                 "cd '%s/a b' && $BIN/sweetspot tune job.cfg --device replay:space.json --store 'my x.db' --cache c -q "
                 "--no-final",
-                folder, folder, folder);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
+                folder, folder, folder));
     return folder;
 }
 
@@ -38,13 +33,11 @@ static void follow(const char *folder, const char *text, const char *label, cons
 {
     const char *at = strstr(text, label);
     if (!at) fail_msg("no '%s' in: %s", label, text);
-    char *line = text_format("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
+    char *line = test_text("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
     assert_non_null(strstr(line, expected));
     struct outcome_of_command r =
         e2e_run(folder, "cd '%s/a b'; sweetspot() { \"$BIN/sweetspot\" \"$@\"; }\n%s", folder, line);
     if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
-    e2e_done(&r);
-    free(line);
 }
 
 TEST(every_hint_repeats_the_options_in_use)
@@ -55,26 +48,19 @@ TEST(every_hint_repeats_the_options_in_use)
     struct outcome_of_command r = e2e_run(folder, HERE "compare job.cfg --store 'my x.db'", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.err, again);
-    e2e_done(&r);
     r = e2e_run(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, again);
-    e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     e2e_expect(r.out, again);
     follow(folder, r.out, "resume with    ", again);
-    e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     follow(folder, r.out, "\nor             ", "sweetspot compare job.cfg --store 'my x.db'; sweetspot header");
-    e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder);
     e2e_expect(r.err, "begin with: sweetspot tune job.cfg --store new.db\n");
-    e2e_done(&r);
     r = e2e_run(folder, HERE "status job.cfg", folder);
     e2e_expect(r.err, "begin with: sweetspot tune job.cfg\n");
-    e2e_done(&r);
 #undef HERE
-    e2e_remove(folder);
 }
 
 TEST(a_log_is_named_after_its_store)
@@ -88,8 +74,6 @@ TEST(a_log_is_named_after_its_store)
         "odd' odd.log; ls *.log out/*.log",
         folder, folder);
     assert_string_equal(r.out, "1\n1\n1\nodd.log\none.log\nout/golden.log\ntwo.log\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(an_unknown_job_name_suggests_known_ones)
@@ -114,7 +98,6 @@ TEST(an_unknown_job_name_suggests_known_ones)
         if (r.status != 2 || *r.out) fail_msg("%s is taken for a job: %s", cases[i].name, r.out);
         if (cases[i].said) e2e_expect(r.err, cases[i].said);
         if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
-        e2e_done(&r);
     }
     // Several of one name are all named, quoted where it takes quotes; what is suggested is a job.
     struct outcome_of_command r = e2e_run(
@@ -124,12 +107,9 @@ TEST(an_unknown_job_name_suggests_known_ones)
         folder, "$OLDPWD", "$OLDPWD");
     e2e_expect(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     e2e_expect(r.out, "no mistakes found");
-    e2e_done(&r);
     // Every command that takes a job says so.
     r = e2e_run(folder, "$BIN/sweetspot tune sgemm_2048; $BIN/sweetspot status sgemm_2048; ls out/sgemm_2048.db");
     e2e_expect(r.err, "configs/sgemm_2048.cfg?\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
@@ -162,9 +142,7 @@ TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
         } else if (r.status == 2 || r.status == 3) {
             fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
         }
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_space_that_is_wholly_known_is_answered_at_once)
@@ -175,17 +153,14 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
     "--store %s/known.db"
     struct outcome_of_command r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
     e2e_expect(r.err, "4416 new trials");
-    e2e_done(&r);
     // The processor's time, since others may be at work: proposals of `default` alone took ten seconds.
-    r = e2e_run(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
-                folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    r = e2e_passed(e2e_run(folder,
+                           "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
+                           folder, folder));
     e2e_expect(r.err, "0 new trials");
     e2e_expect(r.err, "4416 in all");
     e2e_expect(r.out, "stopped: the strategy has nothing more to propose");
-    e2e_done(&r);
 #undef TUNE
-    e2e_remove(folder);
 }
 
 TEST(the_version_says_what_it_is_and_what_it_runs_with)
@@ -206,14 +181,10 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) e2e_expect(plain, lines[i]);
     assert_string_equal(same.out, r.out);
     free(plain);
-    e2e_done(&same);
-    e2e_done(&r);
     // Workers that cannot be found are said to be so.
     r = e2e_run(folder, "cp $BIN/sweetspot %s/; %s/sweetspot --version", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "not found\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -74,9 +74,8 @@ TEST(paths_are_joined_and_normalised)
         {"/a", "../../..", "/"}, {"/a//b/", "./c//d/", "/a/b/c/d"}, {"/", "x", "/x"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *joined = text_join_path(cases[i][0], cases[i][1]);
+        char *joined = test_owned(text_join_path(cases[i][0], cases[i][1]));
         assert_string_equal(joined, cases[i][2]);
-        free(joined);
     }
 }
 
@@ -166,7 +165,7 @@ TEST(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error)
         assert_int_equal(back[SIZE], 0);
         free(back);
     }
-    char *file = text_read_file(path[1], &size);
+    char *file = test_owned(text_read_file(path[1], &size));
     assert_true(size < SIZE * 3 / 4);
     static const double shares[] = {0.9999999, 0.75, 0.5, 0.01};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
@@ -186,7 +185,6 @@ TEST(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error)
     assert_int_equal(gzip_write_file("/nothing/here", "x", 1, &err), -1);
     for (int i = 0; i < 2; i++) unlink(path[i]);
     rmdir(folder);
-    free(file);
     free(data);
 }
 
@@ -202,9 +200,8 @@ TEST(a_real_beyond_integers_is_no_integer)
                  {"{\"x\": 9223372036854775808.0}", -1},
                  {"{\"x\": \"7\"}", -1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *object = json_parse(cases[i].text, NULL);
+        json_t *object = test_json(json_parse(cases[i].text, NULL));
         assert_true(json_get_integer(object, "x", -1) == cases[i].read);
-        json_decref(object);
     }
 }
 

@@ -39,21 +39,19 @@ static bool read_row(char *line, char *fields[FIELDS])
 
 TEST(every_row_is_a_job_and_README_shows_ten_at_most)
 {
-    char *text = text_read_file("tests/measure/benchmarks.tsv", NULL), *fields[FIELDS], *rest;
+    char *text = test_owned(text_read_file("tests/measure/benchmarks.tsv", NULL)), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
     assert_non_null(text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!read_row(line, fields)) continue;
-        char *path = text_format("configs/%s.cfg", fields[1]);
+        char *path = test_text("configs/%s.cfg", fields[1]);
         if (access(path, F_OK)) fail_msg("benchmarks.tsv: there is no %s", path);
-        free(path);
         assert_true(atoi(fields[2]) > 0 && atoi(fields[3]) > 0);
         readme += !strcmp(fields[4], "yes");
         rows++;
     }
     assert_true(rows > 20);
     assert_true(readme > 0 && readme <= 10);
-    free(text);
 }
 
 static void expect_text(const char *path, const json_t *object, const char *key)
@@ -65,7 +63,7 @@ static void expect_text(const char *path, const json_t *object, const char *key)
 static void check_file(const char *path)
 {
     json_error_t error;
-    json_t *root = json_load_file(path, 0, &error);
+    json_t *root = test_json(json_load_file(path, 0, &error));
     if (!root) fail_msg("%s:%d: %s", path, error.line, error.text);
     const json_t *compare = json_object_get(root, "compare");
     static const char *const texts[] = {"job", "command", "compare_command", "commit", "program", "date"};
@@ -75,7 +73,7 @@ static void check_file(const char *path)
     if (!json_is_false(json_object_get(compare, "replayed"))) fail_msg("%s is not a measurement", path);
     if (!(json_number_value(json_object_get(root, "candidates")) > 0)) fail_msg("%s has no candidates", path);
     const char *job = json_string_value(json_object_get(root, "job"));
-    char *begin = text_format(
+    char *begin = test_text(
         "sweetspot tune configs/%s.cfg --time %" JSON_INTEGER_FORMAT "s --seed %" JSON_INTEGER_FORMAT " ", job,
         json_integer_value(json_object_get(root, "seconds")), json_integer_value(json_object_get(root, "seed")));
     const char *command = json_string_value(json_object_get(root, "command"));
@@ -97,8 +95,6 @@ static void check_file(const char *path)
         if (spread != 1) fail_msg("%s: problem %zu has no winner's time with an interval", path, p);
     }
     assert_true(p > 0);
-    free(begin);
-    json_decref(root);
 }
 
 TEST(every_figure_names_machine_commit_and_command)
@@ -114,7 +110,7 @@ TEST(every_figure_names_machine_commit_and_command)
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
-    char *list = text_read_file("docs/experiments/README.md", NULL);
+    char *list = test_owned(text_read_file("docs/experiments/README.md", NULL));
     assert_non_null(list);
     e2e_expect(list, "NVIDIA H200");
     assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
@@ -122,40 +118,31 @@ TEST(every_experiment_is_listed_and_names_machine_and_command)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *name = strrchr(found.gl_pathv[i], '/') + 1;
         if (!strcmp(name, "README.md")) continue;
-        char *text = text_read_file(found.gl_pathv[i], NULL), *link = text_format("](%s)", name);
+        char *text = test_owned(text_read_file(found.gl_pathv[i], NULL)), *link = test_text("](%s)", name);
         e2e_expect(list, link);
         e2e_expect(text, "](README.md)");
         if (!strstr(text, "sweetspot ") && !strstr(text, "tests/measure/") && !strstr(text, "out/bin/") &&
             !strstr(text, ".cfg"))
             fail_msg("%s names no command", found.gl_pathv[i]);
-        free(text);
-        free(link);
     }
     globfree(&found);
-    free(list);
 }
 
 static char *folder;
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    (void)state;
     folder = e2e_folder("benchmarks");
-    return 0;
 }
 
-static int remove_folder(void **state)
+static void remove_folder(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 static void skip_without_jq(void)
 {
     struct outcome_of_command r = e2e_run(folder, "command -v jq");
     int missing = r.status;
-    e2e_done(&r);
     if (missing) skip();
 }
 
@@ -164,7 +151,6 @@ TEST(the_tables_are_what_the_files_say)
     skip_without_jq();
     struct outcome_of_command r = e2e_run(folder, "bash tests/measure/tables.sh check");
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
-    e2e_done(&r);
 }
 
 // A copy of the documents in which one figure differs: of a file, then of both tables that have it.
@@ -184,7 +170,6 @@ TEST(a_changed_figure_is_noticed)
         if (!r.status) fail_msg("not noticed: %s", changes[i]);
         e2e_expect(r.out, "\n-| gemv | ");
         e2e_expect(r.out, "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
-        e2e_done(&r);
     }
 }
 

@@ -8,14 +8,13 @@
 
 static char *cubin;
 
-static int compile(void **state)
+static void compile(void)
 {
     static const char source[] =
         "__constant__ float coef[4];\n__device__ int total;\n__device__ int secret;\n"
         "namespace ns { __device__ float scale[2]; }\n"
         "extern \"C\" __global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, int *p)\n{\n"
         "    surf2Dwrite(tex2D<float>(t, 0, 0) * coef[0] * ns::scale[1], s, 0, 0);\n    total = secret++;\n}\n";
-    (void)state;
     char *folder = e2e_folder("places");
     e2e_write(folder, "k.cu", source);
     struct outcome_of_command r =
@@ -24,24 +23,10 @@ static int compile(void **state)
                 "\"include\":[],\"options\":[],\"defines\":{},\"cache\":\"'$PWD'/%s/cache\",\"deadline\":60}' | "
                 "$BIN/sweetspot-compile",
                 folder, folder);
-    json_t *answer = json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL);
+    json_t *answer = test_json(json_loads(r.out, JSON_DISABLE_EOF_CHECK, NULL));
     const char *path = json_get_string(answer, "cubin", NULL);
     if (!path) fail_msg("no cubin: %s%s", r.out, r.err);
-    cubin = text_copy(path);
-    json_decref(answer);
-    e2e_done(&r);
-    free(folder); // removed below, with the cubin
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    char *end = strstr(cubin, "/cache/");
-    assert_non_null(end);
-    *end = 0;
-    e2e_remove(cubin);
-    return 0;
+    cubin = test_text("%s", path);
 }
 
 // A workload of one problem, and a candidate of one launch, from JSON with ' for ".
@@ -95,7 +80,7 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
 {
     struct error err;
     size_t size, bytes;
-    char *one = text_read_file(cubin, &size), *path = text_format("%s.units", cubin);
+    char *one = text_read_file(cubin, &size), *path = test_text("%s.units", cubin);
     void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -108,7 +93,6 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
                                 path, arguments, arguments));
     free(both);
     free(one);
-    free(path);
     return failed;
 }
 
@@ -297,12 +281,11 @@ TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = text_format("[%s]", cases[i].buffer);
+        char *buffers = test_text("[%s]", cases[i].buffer);
         int failed = bench_open(&b, buffers, cases[i].arguments);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);
-        free(buffers);
     }
 }
 
@@ -342,12 +325,11 @@ TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = text_format("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
+        char *buffers = test_text("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
         int failed = bench_open_units(&b, buffers, ARGUMENTS);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);
-        free(buffers);
     }
 }
 
@@ -361,7 +343,7 @@ TEST(an_input_that_is_restored_is_put_back_into_its_variable)
 {
     static const char scale[] = "{'name':'ns::scale','type':'f32','cols':2,'symbol':'required','restore':true}";
     struct bench b;
-    char *buffers = text_format("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
+    char *buffers = test_text("[" IMAGE "," OUT "," SCRATCH ",%s]", scale);
     if (bench_open(&b, buffers, ARGUMENTS)) fail_msg("%s", b.err.message);
     float *at = buffer(&b, "ns::scale", 0);
     at[0] = at[1] = 3;
@@ -373,7 +355,6 @@ TEST(an_input_that_is_restored_is_put_back_into_its_variable)
     launch(&b, 0);
     assert_true(((float *)fake_variable("_ZN2ns5scaleE"))[0] == 3 && at[0] == 3);
     bench_close(&b);
-    free(buffers);
 }
 
 TEST(symbols_have_the_names_of_their_variables)
@@ -401,4 +382,4 @@ TEST(symbols_have_the_names_of_their_variables)
     assert_false(symbol_is("_ZN2ns4coefE", "coef"));
 }
 
-TEST_MAIN(compile, clean)
+TEST_MAIN(compile, NULL)

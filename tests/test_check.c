@@ -68,7 +68,7 @@ struct wrong {
 
 static void write_npy(const char *folder, const char *name, const char *shape, size_t floats)
 {
-    char *path = text_format("%s/%s", folder, name);
+    char *path = test_text("%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     fputs("\x93NUMPY\x01", file);
@@ -79,7 +79,6 @@ static void write_npy(const char *folder, const char *name, const char *shape, s
     for (int i = 0; i < 7; i++) fputc(i < 6 ? ' ' : '\n', file);
     for (size_t i = 0; i < 4 * floats; i++) fputc(0, file);
     fclose(file);
-    free(path);
 }
 
 static void run(const struct wrong *cases, size_t count)
@@ -91,7 +90,6 @@ static void run(const struct wrong *cases, size_t count)
     e2e_write(folder, "broken.c", "int f(void) { return nothing; }\n");
     struct outcome_of_command copied = e2e_run(folder, "cp $BIN/reference_library.so '%s/library.so'", folder);
     assert_int_equal(copied.status, 0);
-    e2e_done(&copied);
     for (size_t i = 0; i < count; i++) {
         const struct wrong *w = &cases[i];
         e2e_write(folder, "sound.cfg", job);
@@ -101,14 +99,11 @@ static void run(const struct wrong *cases, size_t count)
             "cd '%s' && sed '%s' sound.cfg >job.cfg && sed '%s' sound.cu >k.cu && $BIN/sweetspot check job.cfg %s",
             folder, w->job ? w->job : "", w->kernel ? w->kernel : "", w->arguments);
         if (r.status != w->status) fail_msg("%s: status %d\n%s%s", w->what, r.status, r.out, r.err);
-        char *all = text_format("%s%s", r.out, r.err);
+        char *all = test_text("%s%s", r.out, r.err);
         for (size_t k = 0; k < 4 && w->said[k]; k++)
             if (!strstr(all, w->said[k])) fail_msg("%s: expected '%s' in:\n%s", w->what, w->said[k], all);
         if (!w->said[0] && *r.err) fail_msg("%s: %s", w->what, r.err);
-        free(all);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 #define RUN(cases) run(cases, sizeof cases / sizeof *cases)
 
@@ -360,8 +355,6 @@ TEST(samples_are_different_configurations)
     struct outcome_of_command r = e2e_run(
         folder, "cd '%s' && $BIN/sweetspot check job.cfg --compile 4 | grep '^ok.*BLOCK=' | sort -u | wc -l", folder);
     assert_string_equal(r.out, "4\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(without_a_compiler_the_rest_is_checked)
@@ -374,16 +367,12 @@ TEST(without_a_compiler_the_rest_is_checked)
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "sweetspot check: nothing was compiled: ");
     e2e_expect(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",
                 folder);
     assert_int_equal(r.status, 3);
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot check job.cfg && ls", folder);
     e2e_expect(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
                       "job.cfg\nk.cu\nstderr\nstdout\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Line 18 of the job, and the kernels' last parameter.

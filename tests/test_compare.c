@@ -66,7 +66,7 @@ TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
     finished_final(&job);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "-s", job.store, NULL),
                      0);
-    json_t *root = json_parse(out, NULL);
+    json_t *root = test_json(json_parse(out, NULL));
     const json_t *problems = json_object_get(root, "problems"), *problem = json_array_get(problems, 1), *entry;
     size_t i, libraries = 0;
     assert_int_equal(json_array_size(problems), 2);
@@ -84,7 +84,6 @@ TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
         if (known) assert_true(fabs(ratio.value - 1.6) + fabs(ratio.low - 1.6) + fabs(ratio.high - 1.6) < 1e-12);
     }
     assert_int_equal(libraries, 2);
-    json_decref(root);
     free(out);
 }
 
@@ -134,7 +133,7 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     store_close(store);
     assert_int_equal(
         finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
-    json_t *root = json_parse(out, &err), *problem, *entry;
+    json_t *root = test_json(json_parse(out, &err)), *problem, *entry;
     assert_non_null(root);
     assert_string_equal(json_get_string(root, "device", ""), "NVIDIA H200");
     assert_int_equal(json_get_integer(root, "winner", 0), 1);
@@ -149,7 +148,6 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     double overall =
         json_number_value(json_array_get(json_object_get(json_object_get(root, "geometric_mean_ratio"), "cublas"), 0));
     assert_true(fabs(overall - 1.2) < 1e-6);
-    json_decref(root);
     free(out);
 }
 
@@ -167,11 +165,10 @@ TEST_WITH(a_final_that_makes_no_sense_is_refused, setup, teardown)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct final final;
         struct error err = {""};
-        json_t *document = json_parse(cases[i].document, &err);
+        json_t *document = test_json(json_parse(cases[i].document, &err));
         assert_int_equal(final_read(&final, document, 2, &err), -1);
         assert_contains(err.message, cases[i].message);
         final_release(&final);
-        json_decref(document);
     }
 }
 
@@ -185,7 +182,7 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *begin = text_copy(finished_job_text), *reference = strstr(begin, "reference ="),
+        char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
              *end = strstr(reference, "work ="), *out;
         *reference = 0;
         char *changed =
@@ -200,18 +197,16 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
         assert_contains(out, cases[i].json);
         free(out);
         free(changed);
-        free(begin);
     }
 }
 
 TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 {
-    char *err, *changed = text_copy(finished_job_text);
+    char *err, *changed = test_owned(text_copy(finished_job_text));
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     memcpy(strstr(changed, "N = 77"), "N = 78", 6);
     finished_write(job.job, changed);
-    free(changed);
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "did not have the problem");
     free(err);
@@ -245,12 +240,11 @@ TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
     finished_write(job.template, "// another kernel\n");
     assert_int_equal(
         finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
-    json_t *root = json_parse(out, NULL);
+    json_t *root = test_json(json_parse(out, NULL));
     assert_true(json_get_bool(root, "source_changed", false));
     assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
     assert_int_equal(json_get_integer(json_object_get(root, "trials"), "wrong", 0), 1);
     assert_int_equal(json_get_integer(root, "trials_total", 0), 3);
-    json_decref(root);
     free(out);
 }
 
@@ -281,7 +275,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 
 TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
 {
-    char *err, *changed = text_copy(finished_job_text), *other = text_format("%s/other.cfg", job.folder);
+    char *err, *changed = test_owned(text_copy(finished_job_text)), *other = test_text("%s/other.cfg", job.folder);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
     finished_write(other, changed);
@@ -296,8 +290,6 @@ TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
     assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
     assert_contains(err, "mini.cfg:1: ");
     free(err);
-    free(changed);
-    free(other);
 }
 
 TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, setup, teardown)
@@ -323,14 +315,15 @@ TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, se
 TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
     struct error err = {""};
-    json_t *document = json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
-                                  "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                                  "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
-                                  "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                                  "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
-                                  "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
-                                  "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
-                                  &err);
+    json_t *document =
+        test_json(json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
+                             "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                             "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
+                             "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                             "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
+                             "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
+                             "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
+                             &err));
     struct final final;
     if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
     const struct final_entry *library = &final.entries[2];
@@ -340,7 +333,6 @@ TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardo
     }
     assert_true(fabs(library->ratio.value - sqrt(6)) < 1e-12);
     final_release(&final);
-    json_decref(document);
 }
 
 TEST_WITH(times_have_four_digits_and_the_unit_that_they_round_to, setup, teardown)

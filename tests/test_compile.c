@@ -25,17 +25,15 @@ static json_t *ask(const char *folder, const char *request, double *seconds)
     if (seconds) *seconds = (double)(to.tv_sec - from.tv_sec) + 1e-6 * (double)(to.tv_usec - from.tv_usec);
     json_t *answer = json_parse(r.out, &err);
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
-    e2e_done(&r);
     return answer;
 }
 
 static json_t *compile(const char *folder, const char *rest)
 {
-    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                                "x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n",
-                                folder, folder, folder, rest);
+    char *request = test_text("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                              "x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n",
+                              folder, folder, folder, rest);
     json_t *answer = ask(folder, request, NULL);
-    free(request);
     return answer;
 }
 
@@ -56,9 +54,9 @@ TEST(entries_have_symbols_and_what_ptxas_says)
 {
     char *folder = e2e_folder("entries");
     write_source(folder);
-    json_t *answer = compile(
+    json_t *answer = test_json(compile(
         folder,
-        "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}");
+        "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}"));
     expect_status(answer, "ok");
     const json_t *entries = json_object_get(answer, "entries"), *plain = json_array_get(entries, 0),
                  *scale = json_array_get(entries, 1);
@@ -68,8 +66,6 @@ TEST(entries_have_symbols_and_what_ptxas_says)
     assert_true(json_get_integer(scale, "registers", -1) > 0);
     assert_true(json_get_integer(scale, "code_bytes", -1) > 0);
     assert_int_equal(json_get_integer(scale, "spill_loads", -1), 0);
-    json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(what_ptxas_refuses_without_a_word_has_a_reason)
@@ -78,12 +74,10 @@ TEST(what_ptxas_refuses_without_a_word_has_a_reason)
     e2e_write(folder, "x.cu",
               "__constant__ float a[12000], b[12000];\n"
               "extern \"C\" __global__ void plain(float *y) { y[0] = a[threadIdx.x] + b[threadIdx.x]; }\n");
-    json_t *answer = compile(folder, "\"entries\":[\"plain\"],\"defines\":{}");
+    json_t *answer = test_json(compile(folder, "\"entries\":[\"plain\"],\"defines\":{}"));
     expect_status(answer, "compile_error");
     const char *reason = json_get_string(answer, "reason", "");
     if (strncmp(reason, "error: ptxas refuses the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
-    json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(unroll_pragmas_reach_the_compiler)
@@ -93,15 +87,12 @@ TEST(unroll_pragmas_reach_the_compiler)
     static const char *const pragmas[] = {"_Pragma(\\\"unroll 1\\\")", "_Pragma(\\\"unroll\\\")"};
     write_source(folder);
     for (int i = 0; i < 2; i++) {
-        char *rest = text_format("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
-        json_t *answer = compile(folder, rest);
+        char *rest = test_text("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
+        json_t *answer = test_json(compile(folder, rest));
         expect_status(answer, "ok");
         bytes[i] = json_get_integer(json_array_get(json_object_get(answer, "entries"), 0), "code_bytes", -1);
-        json_decref(answer);
-        free(rest);
     }
     assert_true(bytes[0] > 0 && bytes[1] > 4 * bytes[0]);
-    e2e_remove(folder);
 }
 
 TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
@@ -112,13 +103,11 @@ TEST(the_same_request_comes_from_the_cache_until_an_included_file_changes)
     for (int i = 0; i < 4; i++) {
         if (i == 2) e2e_write(folder, "part.h", "#define PART 3\n");
         if (i == 3) e2e_write(folder, "part.h", "#define PART 2\n");
-        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}"));
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", false), expected[i]);
         assert_int_equal(access(json_get_string(answer, "cubin", ""), R_OK), 0);
-        json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_cubin_that_is_gone_is_compiled_again)
@@ -126,35 +115,29 @@ TEST(a_cubin_that_is_gone_is_compiled_again)
     char *folder = e2e_folder("gone");
     write_source(folder);
     for (int i = 0; i < 3; i++) {
-        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}"));
         const char *cubin = json_get_string(answer, "cubin", "");
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", true), i == 2);
         assert_int_equal(access(cubin, R_OK), 0);
         if (i == 0) assert_int_equal(unlink(cubin), 0); // as when a full cache is cleared by hand
-        json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 TEST(errors_name_the_line_and_a_missing_kernel_is_one)
 {
     char *folder = e2e_folder("errors");
     write_source(folder);
-    json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}");
+    json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}"));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "x.cu(5): error");
-    json_decref(answer);
-    answer = compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}");
+    answer = test_json(compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}"));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "nosuch");
-    json_decref(answer);
-    answer = compile(
+    answer = test_json(compile(
         folder,
-        "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
+        "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}"));
     expect_status(answer, "source_changed");
-    json_decref(answer);
-    e2e_remove(folder);
 }
 
 TEST(a_compile_is_cancelled_at_its_deadline)
@@ -166,17 +149,14 @@ TEST(a_compile_is_cancelled_at_its_deadline)
         free(text);
         text = longer;
     }
-    char *request = text_format(
+    char *request = test_text(
         "{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n",
         text);
     double seconds;
-    json_t *answer = ask(folder, request, &seconds);
+    json_t *answer = test_json(ask(folder, request, &seconds));
     expect_status(answer, "compile_timeout");
     assert_true(seconds < 10);
-    json_decref(answer);
-    free(request);
     free(text);
-    e2e_remove(folder);
 }
 
 TEST(nonsense_is_answered)
@@ -186,11 +166,9 @@ TEST(nonsense_is_answered)
                                            "{\"id\":1,\"op\":\"compile\"}\n",
                                            "{\"id\":1,\"op\":\"compile\",\"source\":\"/nosuch.cu\"}\n"};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        json_t *answer = ask(folder, requests[i], NULL);
+        json_t *answer = test_json(ask(folder, requests[i], NULL));
         expect_status(answer, "error");
-        json_decref(answer);
     }
-    e2e_remove(folder);
 }
 
 // A request whose lists are long, by format: `count` numbered elements.
@@ -198,9 +176,8 @@ static char *numbered(const char *format, int count)
 {
     char *list = text_copy("");
     for (int i = 0; i < count; i++) {
-        char *one = text_format(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
+        char *one = test_text(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
         free(list);
-        free(one);
         list = longer;
     }
     return list;
@@ -220,19 +197,17 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
         text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"options\":[%s],"
                     "\"include\":[%s,\"%s\"],\"entries\":[%s],\"defines\":{%s},\"deadline\":60}\n",
                     folder, options, folders, folder, entries, defines);
-    json_t *answer = ask(folder, request, NULL);
+    json_t *answer = test_json(ask(folder, request, NULL));
     expect_status(answer, "ok");
     const json_t *found = json_object_get(answer, "entries");
     assert_int_equal(json_array_size(found), 70);
     assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
     assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
-    json_decref(answer);
     free(request);
     free(options);
     free(defines);
     free(entries);
     free(folders);
-    e2e_remove(folder);
 }
 
 TEST(what_is_not_a_string_is_refused_by_name)
@@ -248,14 +223,11 @@ TEST(what_is_not_a_string_is_refused_by_name)
         {"\"defines\":{\"A\":1}", "'A': 'defines' of the request is not a text"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char *request = text_format("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
-        json_t *answer = ask(folder, request, NULL);
+        char *request = test_text("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
+        json_t *answer = test_json(ask(folder, request, NULL));
         expect_status(answer, "error");
         e2e_expect(json_get_string(answer, "reason", ""), wrong[i].reason);
-        json_decref(answer);
-        free(request);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
@@ -264,18 +236,15 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
     static const char *const members = "\"entries\":[]";
     for (char *comma = lines; (comma = strchr(comma, ','));) *comma = ' ';
     e2e_write(folder, "x.cu", "#error caf\xe9\n");
-    json_t *answer = compile(folder, members);
+    json_t *answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "caf?");
-    json_decref(answer);
     e2e_write(folder, "x.cu", lines);
-    answer = compile(folder, members);
+    answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "undefined_name_0");
     e2e_expect(json_get_string(answer, "reason", ""), " bytes more)");
-    json_decref(answer);
     free(lines);
-    e2e_remove(folder);
 }
 
 // wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.
@@ -286,8 +255,6 @@ TEST(a_template_for_hopper_alone_says_so)
         e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "gemm_wgmma.cu needs sm_90a");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Three configurations of the first job of every template, one of its other jobs and for Ampere.
@@ -309,8 +276,6 @@ TEST(the_shipped_templates_compile_for_hopper_and_ampere)
     int compiled = 0;
     while ((seen = strstr(seen, " code bytes"))) compiled++, seen++;
     assert_true(compiled > 100);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

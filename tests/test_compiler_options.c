@@ -57,8 +57,6 @@ TEST(a_mistaken_option_is_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].parameters, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -77,13 +75,10 @@ TEST(candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out)
                              "option = \"--ptxas-options=-O%\"; values = [\"\", \"1\"]; }",
                              "");
     struct outcome_of_command r =
-        e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 8 --cache cache", folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        e2e_passed(e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 8 --cache cache", folder));
     int free = registers_of(r.out, "X=5,LIMIT=0,O=\n"), limited = registers_of(r.out, "X=5,LIMIT=32,O=\n");
     if (limited > 32 || free <= 32) fail_msg("%d and %d registers: %s", free, limited, r.out);
     registers_of(r.out, "X=7,LIMIT=32,O=1\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(the_header_has_the_winners_options_and_no_macro_for_them)
@@ -92,11 +87,10 @@ TEST(the_header_has_the_winners_options_and_no_macro_for_them)
                              "option = \"-use_fast_math\"; values = [0]; }",
                              "\"--fmad=false\"");
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && " FAKE " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q >/dev/null && "
-                "$BIN/sweetspot header job.cfg --store job.db -o x.h && cat x.h",
-                folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        e2e_passed(e2e_run(folder,
+                           "cd %s && " FAKE " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q >/dev/null && "
+                           "$BIN/sweetspot header job.cfg --store job.db -o x.h && cat x.h",
+                           folder));
     e2e_expect(r.out, "X=7,LIMIT=64,FAST=0");
     e2e_expect(r.out, "--fmad=false --maxrregcount=64");
     e2e_expect(r.out, "#define SOME_LIMIT 64\n");
@@ -104,16 +98,12 @@ TEST(the_header_has_the_winners_options_and_no_macro_for_them)
     assert_null(strstr(r.out, "use_fast_math"));
     assert_null(strstr(r.out, "#define LIMIT"));
     assert_null(strstr(r.out, "#undef LIMIT"));
-    e2e_done(&r);
     // Another option under the same name is another environment: nothing measured counts.
-    r = e2e_run(folder,
-                "cd %s && sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
-                " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q",
-                folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    r = e2e_passed(e2e_run(folder,
+                           "cd %s && sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
+                           " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q",
+                           folder));
     e2e_expect(r.err, "2 new trials");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -19,9 +19,8 @@ static char *write_job(const char *current)
     e2e_write(folder, "old.cu", "\n");
     e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
-    char *copy = text_format("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
+    char *copy = test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
     assert_int_equal(system(copy), 0);
-    free(copy);
     free(more);
     return folder;
 }
@@ -79,8 +78,6 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].current, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -97,19 +94,16 @@ static struct outcome_of_command tune(const char *folder)
 TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 {
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s", r.out);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 20 rounds)\n");
     e2e_expect(r.out, "\nX=2,MODE=good\n"); // the log's first trial
-    e2e_done(&r);
-    r = e2e_run(
+    r = e2e_passed(e2e_run(
         folder,
         "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg --store job.db "
         "--format json | grep -c 'name\": \"current' && $BIN/sweetspot compare job.cfg --store job.db --format json && "
         "$BIN/sweetspot status job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && "
         "cat x.h",
-        folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        folder));
     e2e_expect(r.out, "ratio to current");
     e2e_expect(r.out, "1.250 [1.250, 1.250]");
     e2e_expect(r.out, "\n2\n"); // a line for each problem
@@ -117,27 +111,20 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
     e2e_expect(r.out, "against current");
     e2e_expect(r.out, "times the speed of current");
     e2e_expect(r.out, "SOME_RATIO_CURRENT 1.25");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
 {
     char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s", r.out);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 20 rounds)\n");
-    e2e_done(&r);
-    r = e2e_run(folder,
-                "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
-                "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
-                "round(e[\"time\"][0], 6)) for e in json.load(sys.stdin)[\"problems\"][0][\"entries\"]]'",
-                folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    r = e2e_passed(e2e_run(folder,
+                           "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
+                           "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
+                           "round(e[\"time\"][0], 6)) for e in json.load(sys.stdin)[\"problems\"][0][\"entries\"]]'",
+                           folder));
     e2e_expect(r.out, "candidate 1 True 0.001001\n"); // the winner, measured first
     e2e_expect(r.out, "current None False 0.001001\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(another_kernel_is_compiled_from_its_own_file)
@@ -145,15 +132,12 @@ TEST(another_kernel_is_compiled_from_its_own_file)
     char *folder = write_job("current = { template = \"old.cu\"; entry = \"k_old\"; launch = { "
                              "grid = [ \"N / 2\" ]; block = [ 64 ]; }; };");
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && " WORKERS
-                " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
-                folder);
-    if (r.status) fail_msg("%s", r.out);
+        e2e_passed(e2e_run(folder,
+                           "cd %s && " WORKERS
+                           " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
+                           folder));
     e2e_expect(r.out, "helper reference {}\n");
     e2e_expect(r.out, "  1.490x as fast as current (95% interval 1.490 to 1.490, 20 rounds)\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Both are measured without a compiler: the log names their files.
@@ -165,27 +149,21 @@ TEST(a_binary_is_sent_as_it_is)
         "= "
         "[ "
         "64 ]; }; } );");
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && " WORKERS
         " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log",
-        folder);
-    if (r.status) fail_msg("%s", r.out);
+        folder));
     e2e_expect(r.out, "x as fast as current (95% interval ");
     e2e_expect(r.out, "x as fast as program (95% interval ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_wrong_is_named_and_left_out)
 {
     char *folder = write_job("current = { X = 2; MODE = \"wrong\"; };");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s", r.out);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "baseline current: not available: wrong: scripted\n");
     assert_null(strstr(r.out, "x as fast as current"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_does_not_compile_ends_the_run_with_its_name)
@@ -196,8 +174,6 @@ TEST(one_that_does_not_compile_ends_the_run_with_its_name)
         folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "current kernel 'k_old': scripted");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 #define PROGRAM(name, function) "{ name = \"" name "\"; library = \"old.cu\"; function = \"" function "\"; }"
@@ -240,8 +216,6 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].baselines, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
         free(baselines);
     }
 }
@@ -253,19 +227,15 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
         "early_crash", "crash") ", "
                                 "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, " PROGRAM("late_crash",
                                                                                                            "f") " );");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s", r.out);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "baseline early_crash: not available: it crashed: scripted\n");
     e2e_expect(r.out, "baseline bad: not available: broken.cu(2): error: scripted\n");
     e2e_expect(r.out,
                "baseline late_crash: it crashes in the final, which continues without it: it crashed: scripted\n");
     e2e_expect(r.out, "x as fast as program (95% interval ");
     assert_null(strstr(r.out, "times late_crash"));
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db", folder);
     e2e_expect(r.out, "ratio to program");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

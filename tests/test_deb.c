@@ -4,42 +4,33 @@
 
 static char folder[] = "/tmp/sweetspot-deb-XXXXXX", *project;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    struct outcome_of_command r = e2e_run("/tmp", "rm -rf %s", folder);
-    e2e_done(&r);
+    e2e_run("/tmp", "rm -rf %s", folder);
     free(project);
-    return 0;
 }
 
 static void skip_without_dpkg(void)
 {
     struct outcome_of_command r = e2e_run(folder, "command -v dpkg-deb && command -v dpkg-shlibdeps");
-    int missing = r.status;
-    e2e_done(&r);
-    if (missing) skip();
+    if (r.status) skip();
 }
 
 // The programs are built already; make's own settings are of no concern here.
 TEST(the_package_is_built_with_what_it_needs)
 {
     skip_without_dpkg();
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all deb BIN=\"$BIN\" DEB=%s/deb && mv "
                 "%s/deb/*.deb %s/sweetspot.deb",
-                folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
+                folder, folder, folder));
     r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
     e2e_expect(r.out, "Package: sweetspot\n");
     e2e_expect(r.out, "libsqlite3-0");
@@ -48,10 +39,8 @@ TEST(the_package_is_built_with_what_it_needs)
     assert_null(strstr(r.out, "@VERSION@"));
     char version[32] = "", *line;
     sscanf(strstr(r.out, "\nsweetspot ") ? strstr(r.out, "\nsweetspot ") : "", "\nsweetspot %31s", version);
-    line = text_format("Version: %s\n", version);
+    line = test_text("Version: %s\n", version);
     e2e_expect(r.out, line);
-    free(line);
-    e2e_done(&r);
 }
 
 TEST(it_has_the_files_of_make_install)
@@ -68,31 +57,27 @@ TEST(it_has_the_files_of_make_install)
     assert_string_equal(r.err, "");
     e2e_expect(r.out, "> usr/share/doc/sweetspot/copyright");
     e2e_expect(r.out, "> usr/share/doc/sweetspot/changelog.gz");
-    e2e_done(&r);
     r = e2e_run(folder, "dpkg-deb --fsys-tarfile %s/sweetspot.deb | tar tv | grep -v ' root/root '", folder);
     assert_string_equal(r.out, ""); // all root's
-    e2e_done(&r);
 }
 
 TEST(unpacked_anywhere_it_works)
 {
     skip_without_dpkg();
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && dpkg-deb -x sweetspot.deb there && mkdir work && cd work && S=../there/usr/bin/sweetspot && $S "
         "--version && $S check configs/sgemm_2048.cfg && $S tune configs/sgemm_2048.cfg -q --no-final -n 10 "
         "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz && gzip -dc ../there/usr/share/man/man1/*.gz | "
         "head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e ../sweetspot.deb ../control && "
         "md5sum --quiet -c ../control/md5sums'",
-        folder, project);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+        folder, project));
     e2e_expect(r.out, "sweetspot 0");
     e2e_expect(r.out, "\nNVRTC ");
     assert_null(strstr(r.out, "not found"));
     e2e_expect(r.out, "no mistakes found");
     e2e_expect(r.err, "10 new trials");
     e2e_expect(r.out, "manual page");
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

@@ -23,7 +23,7 @@ static void each_line(const char *text, line_visitor *visit, void *user)
     char language[32] = "";
     bool fenced = false, indented = false, blank = true;
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        char *line = text_format("%.*s", (int)strcspn(at, "\n"), at);
+        char *line = test_text("%.*s", (int)strcspn(at, "\n"), at);
         bool deep = !strncmp(line, "    ", 4);
         if (!strncmp(line, "```", 3)) {
             fenced = !fenced, indented = false;
@@ -34,7 +34,6 @@ static void each_line(const char *text, line_visitor *visit, void *user)
         enum kind kind = fenced || indented ? BLOCK : *line == '#' ? HEADING : PROSE;
         visit(user, kind, language, line);
         blank = !*line;
-        free(line);
     }
 }
 
@@ -47,10 +46,9 @@ static void each_document(void (*visit)(const char *path, const char *text))
     assert_int_equal(glob("docs/experiments/*.md", GLOB_APPEND, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *text = text_read_file(found.gl_pathv[i], NULL);
+        char *text = test_owned(text_read_file(found.gl_pathv[i], NULL));
         assert_non_null(text);
         visit(found.gl_pathv[i], text);
-        free(text);
     }
     globfree(&found);
 }
@@ -80,13 +78,11 @@ static void add_anchor(void *user, enum kind kind, const char *language, const c
 static bool has_anchor(const char *path, const char *anchor)
 {
     struct anchors a = {text_copy("\n")};
-    char *text = text_read_file(path, NULL), *line = text_format("\n%s\n", anchor);
+    char *text = test_owned(text_read_file(path, NULL)), *line = test_text("\n%s\n", anchor);
     assert_non_null(text);
     each_line(text, add_anchor, &a);
     bool found = strstr(a.all, line);
     free(a.all);
-    free(text);
-    free(line);
     return found;
 }
 
@@ -98,12 +94,11 @@ static void check_link(const char *target)
     size_t length = strcspn(target, "#");
     if (strstr(target, "://")) return;
     links++;
-    char *folder = text_directory(reading),
+    char *folder = test_owned(text_directory(reading)),
          *path = length ? text_format("%s/%.*s", folder, (int)length, target) : text_copy(reading);
     if (access(path, F_OK)) fail_msg("%s: the link %s leads nowhere", reading, target);
     if (target[length] && !has_anchor(path, target + length + 1))
         fail_msg("%s: the link %s leads to no heading", reading, target);
-    free(folder);
     free(path);
 }
 
@@ -115,9 +110,8 @@ static void find_links(void *user, enum kind kind, const char *language, const c
     for (const char *c = line; kind != BLOCK && *c; c++) {
         if (*c == '`') span = !span;
         if (span || strncmp(c, "](", 2)) continue;
-        char *target = text_format("%.*s", (int)strcspn(c + 2, ")"), c + 2);
+        char *target = test_text("%.*s", (int)strcspn(c + 2, ")"), c + 2);
         check_link(target);
-        free(target);
     }
 }
 
@@ -149,11 +143,10 @@ static bool has_option(const struct command *command, const char *name, char let
 
 static void check_option(const struct command *command, const char *word)
 {
-    char *name = text_format("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
+    char *name = test_text("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
     if (!has_option(command, word[1] == '-' ? name : NULL, word[1]))
         fail_msg("%s: sweetspot %s has no option %s", reading, command->name, word);
     options_seen++;
-    free(name);
 }
 
 // `text` follows a command's name.
@@ -162,12 +155,11 @@ static void check_options(const struct command *command, const char *text)
     static const char ends[] = "|;&)#<>";
     for (const char *c = text; *c && !strchr(ends, *c);) {
         size_t blank = strspn(c, " "), length = strcspn(c + blank, " |;&)#<>");
-        char *word = text_format("%.*s", (int)length, c + blank);
+        char *word = test_text("%.*s", (int)length, c + blank);
         if (!strcmp(word, "--"))
             length = strlen(c + blank);
         else if (blank && word[0] == '-' && (isalpha((unsigned char)word[1]) || word[1] == '-'))
             check_option(command, word);
-        free(word);
         c += blank + length;
         if (!blank && !length) break;
     }
@@ -183,9 +175,8 @@ static const char *read_text; // of the document at hand
 // A document that shows how a command is added may call it.
 static bool adds_command(const char *name)
 {
-    char *file = text_format("tuner/cli/cmd_%s.c\n", name);
+    char *file = test_text("tuner/cli/cmd_%s.c\n", name);
     bool adds = strstr(read_text, file);
-    free(file);
     return adds;
 }
 
@@ -349,27 +340,20 @@ static void find_queries(void *user, enum kind kind, const char *language, const
 
 static char *folder, *store_path;
 
-static int make_store(void **state)
+static void make_store(void)
 {
-    (void)state;
     folder = e2e_folder("documents");
     store_path = text_format("%s/store.db", folder);
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz "
                 "--evaluations 60 -q --store %s --cache %s/cache",
-                store_path, folder);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
-    return 0;
+                store_path, folder));
 }
 
-static int remove_store(void **state)
+static void remove_store(void)
 {
-    (void)state;
     free(store_path);
-    e2e_remove(folder);
-    return 0;
 }
 
 static sqlite3 *open_store(int flags)
@@ -403,33 +387,29 @@ TEST(every_query_runs_on_a_store_and_minds_verdicts)
                      SQLITE_OK);
     sqlite3_close(q.db);
     q.db = open_store(SQLITE_OPEN_READONLY);
-    char *text = text_read_file("docs/store.md", NULL);
+    char *text = test_owned(text_read_file("docs/store.md", NULL));
     each_line(text, find_queries, &q);
     assert_true(q.count >= 16);
     assert_null(q.text);
     sqlite3_close(q.db);
-    free(text);
 }
 
 // Nothing is left out ----------------------------------------------------------------------------
 
 static void assert_described(const char *path, const char *text, const char *name)
 {
-    char *span = text_format("`%s`", name);
+    char *span = test_text("`%s`", name);
     if (!strstr(text, span)) fail_msg("%s does not describe %s", path, name);
-    free(span);
 }
 
 // The section of a table or a view: its heading may name two. malloc'ed; "" when there is none.
 static char *section_of(const char *text, const char *name)
 {
     for (const char *begin = text; (begin = strstr(begin, "\n### ")); begin++) {
-        char *heading = text_format(", %.*s,", (int)strcspn(begin + 5, "\n"), begin + 5),
-             *wanted = text_format(" %s,", name);
+        char *heading = test_text(", %.*s,", (int)strcspn(begin + 5, "\n"), begin + 5),
+             *wanted = test_text(" %s,", name);
         bool found = strstr(heading, wanted);
         const char *end = strstr(begin + 1, "\n##");
-        free(heading);
-        free(wanted);
         if (found) return text_format("%.*s", (int)(end ? end - begin : (ptrdiff_t)strlen(begin)), begin);
     }
     return text_copy("");
@@ -442,7 +422,7 @@ TEST(every_table_view_and_column_of_the_store_is_described)
                                               {"trials", "v1_trials"},
                                               {"trial_problems", "v1_problems"},
                                               {"trial_stages", "v1_stages"}};
-    char *text = text_read_file("docs/store.md", NULL);
+    char *text = test_owned(text_read_file("docs/store.md", NULL));
     sqlite3 *db = open_store(SQLITE_OPEN_READONLY);
     sqlite3_stmt *query;
     int rows = 0;
@@ -459,18 +439,16 @@ TEST(every_table_view_and_column_of_the_store_is_described)
         for (size_t i = 0; i < sizeof shown_by / sizeof *shown_by; i++)
             if (!strcmp(name, shown_by[i][0])) view = shown_by[i][1];
         char *own = section_of(text, name), *shown = *view ? section_of(text, view) : text_copy(""),
-             *both = text_format("%s%s", own, shown);
+             *both = test_text("%s%s", own, shown);
         if (!*own) fail_msg("docs/store.md has no section ### %s", name);
         if (*view) e2e_expect(own, view);
         assert_described("docs/store.md", both, (const char *)sqlite3_column_text(query, 1));
         free(own);
         free(shown);
-        free(both);
     }
     assert_true(rows > 150);
     sqlite3_finalize(query);
     sqlite3_close(db);
-    free(text);
 }
 
 // Python -----------------------------------------------------------------------------------------
@@ -499,19 +477,16 @@ static char *python_below(const char *text, const char *heading)
 // Where Python has what the blocks need; their queries run without it (above).
 static void run_python(const char *heading, const char *needed)
 {
-    char *text = text_read_file("docs/store.md", NULL), *code = python_below(text, heading);
+    char *text = test_owned(text_read_file("docs/store.md", NULL)), *code = python_below(text, heading);
     struct outcome_of_command r = e2e_run(folder, "python3 -c '%s'", needed);
     bool have = !r.status;
-    e2e_done(&r);
     if (have) {
         e2e_write(folder, "block.py", code);
         r = e2e_run(folder, "python3 %s/block.py", folder);
         if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
         assert_true(strlen(r.out) > 200);
-        e2e_done(&r);
     }
     free(code);
-    free(text);
     if (!have) skip();
 }
 
@@ -527,29 +502,25 @@ TEST(the_pages_duckdb_runs)
 
 TEST(every_status_is_explained)
 {
-    char *text = text_read_file("docs/reading-results.md", NULL);
+    char *text = test_owned(text_read_file("docs/reading-results.md", NULL));
     for (int i = 0; i < STATUS_COUNT; i++) {
-        char *row = text_format("\n| `%s` | ", status_name((enum trial_status)i));
+        char *row = test_text("\n| `%s` | ", status_name((enum trial_status)i));
         if (!strstr(text, row)) fail_msg("docs/reading-results.md does not explain %s", row);
-        free(row);
     }
-    free(text);
 }
 
 TEST(every_counter_and_finding_is_explained)
 {
-    char *text = text_read_file("docs/counters.md", NULL);
+    char *text = test_owned(text_read_file("docs/counters.md", NULL));
     for (size_t i = 0; metric_sets[i]; i++) {
         assert_described("docs/counters.md", text, metric_sets[i]->name);
         for (const struct metric *m = metric_sets[i]->metrics; m->key; m++)
             assert_described("docs/counters.md", text, m->key);
     }
     for (const struct rule *rule = finding_rules; rule->name; rule++) {
-        char *row = text_format("\n| `%s` | ", rule->name);
+        char *row = test_text("\n| `%s` | ", rule->name);
         if (!strstr(text, row)) fail_msg("docs/counters.md does not explain the finding %s", rule->name);
-        free(row);
     }
-    free(text);
 }
 
 TEST_MAIN(make_store, remove_store)

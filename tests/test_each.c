@@ -192,14 +192,13 @@ static void write_space(const char *folder, const char *kernel)
         "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
     e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    char *text = text_format(
+    char *text = test_text(
         "name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
         "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = "
         "3072; holdout = true; } );\n"
         "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
         kernel);
     e2e_write(folder, "job.cfg", text);
-    free(text);
 }
 
 TEST(the_kernels_of_a_final_are_an_event)
@@ -212,7 +211,7 @@ TEST(the_kernels_of_a_final_are_an_event)
                                           "'\"event\":\"kernels\"' events",
                                           folder);
     struct error err;
-    json_t *event = json_parse(r.out, &err); // that line alone
+    json_t *event = test_json(json_parse(r.out, &err)); // that line alone
     if (!event) fail_msg("%s\n%s", r.out, r.err);
     const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
     assert_int_equal(json_array_size(kernels), 2);
@@ -227,25 +226,21 @@ TEST(the_kernels_of_a_final_are_an_event)
         assert_true(json_get_number(problem, "time", 0) > 0);
     }
     assert_true(used[0] && used[1] && held_back);
-    json_decref(event);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
 {
     char *folder = e2e_folder("each");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
-                                          "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
-                                          "$BIN/sweetspot header job.cfg --store e.db --output e.h",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
+                           "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
+                           "$BIN/sweetspot header job.cfg --store e.db --output e.h",
+                           folder));
     e2e_expect(r.out, "2 kernels for 6 problems");
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f "
                 "json >/dev/null && grep 'at_once = 4224;' e.h | wc -l",
@@ -254,7 +249,6 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     e2e_expect(r.out, "with the fastest kernel of each problem");
     e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
     e2e_expect(r.out, "ratio 1.");
-    e2e_done(&r);
     // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"
@@ -264,47 +258,41 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
         "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);
     for (int k = 0; k < 2; k++) {
-        r = e2e_run(folder,
+        r = e2e_passed(
+            e2e_run(folder,
                     "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c "
                     "-o main && ./main && cp main.c main.cpp && "
                     "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null",
-                    folder, k);
-        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                    folder, k));
         e2e_expect(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
         assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
-        e2e_done(&r);
     }
     r = e2e_run(folder, "cd %s && gcc -DE_KERNEL=2 main.c", folder);
     assert_true(r.status != 0);
     e2e_expect(r.err, "E_KERNEL must be from 0");
-    e2e_done(&r);
     // Written again, the header keeps its two sections.
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h",
                 folder);
     e2e_expect(r.out, "\n2\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 static int keep_binary(void *user, const struct trial *trial)
 {
     struct store *store = user;
     struct error err;
-    char hash[HASH_TEXT_SIZE], *bytes = text_format("\177ELF of trial %lld", (long long)trial->id);
+    char hash[HASH_TEXT_SIZE], *bytes = test_text("\177ELF of trial %lld", (long long)trial->id);
     if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
         store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
+    char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
     assert_int_equal(store_put_trial_document(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
-    free(document);
-    free(bytes);
     return 0;
 }
 
 static void keep_binaries(const char *folder)
 {
-    char *path = text_format("%s/e.db", folder);
+    char *path = test_text("%s/e.db", folder);
     struct store *store;
     struct error err;
     struct environment environment;
@@ -312,7 +300,6 @@ static void keep_binaries(const char *folder)
         store_each(store, false, 0, keep_binary, store, &err))
         fail_msg("%s", err.message);
     store_close(store);
-    free(path);
 }
 
 // Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
@@ -333,27 +320,21 @@ TEST(embedded_kernels_are_launched_by_size)
         "    e_unload(&k);\n    return fake_unloads != 2;\n}\n";
     char *folder = e2e_folder("each_embedded");
     write_space(folder, plain);
-    struct outcome_of_command r =
-        e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
+    struct outcome_of_command r = e2e_passed(e2e_run(
+        folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder));
     keep_binaries(folder);
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
-        r = e2e_run(
+        r = e2e_passed(e2e_run(
             folder,
             "top=$PWD; cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc -std=c99 "
             "-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
             "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
-            folder, any ? "-DE_ALLOW_UNVERIFIED" : "");
-        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-        e2e_done(&r);
+            folder, any ? "-DE_ALLOW_UNVERIFIED" : ""));
     }
     r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "the final chose 2 kernels");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A configuration without a stage for a problem cannot do it, and the selector knows.
@@ -361,30 +342,25 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && "
-                                          "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
-                                          "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && "
+                           "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                           "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
+                           folder));
     e2e_write(folder, "main.c",
               "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
               "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
-    r = e2e_run(folder,
-                "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
-                folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    r = e2e_passed(e2e_run(
+        folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
+        folder));
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && "
                 "$BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                 "$BIN/sweetspot status job.cfg --store f.db",
                 folder);
     e2e_expect(r.out, "pruned");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // One kernel is within the regret everywhere and each other one is the fastest of one problem: all are in the final.
@@ -417,20 +393,17 @@ TEST(every_finalist_takes_part_however_many_there_are)
                   "name", "X", "values", values, "columns", "X", "status", "time", "samples", "trials", trials);
     e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    char *text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
-                             "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
-                             PROBLEMS, listed, plain);
+    char *text = test_text("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
+                           "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
+                           PROBLEMS, listed, plain);
     e2e_write(folder, "job.cfg", text);
-    free(text);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
-                                          "exhaustive --store e.db --quiet && cat *.log",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder,
+                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
+                           "exhaustive --store e.db --quiet && cat *.log",
+                           folder));
     e2e_expect(r.out, "1 kernel for 60 problems");
     e2e_expect(r.out, "final: 61 candidates");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(relative_time_is_the_work_of_a_block_times_the_waves)
@@ -448,7 +421,7 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
     struct error err;
     struct wave_model model;
-    char *path = text_format("%s/job.cfg", folder);
+    char *path = test_text("%s/job.cfg", folder);
     struct job *job = loaded_job(path);
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
@@ -472,8 +445,6 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     trial.config = "X=3";
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
     job_free(job);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_problem_is_held_back_only_with_each)
@@ -484,8 +455,6 @@ TEST(a_problem_is_held_back_only_with_each)
         folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg --compile 0", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "job.cfg:2: 'holdout' needs objective = \"each\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)

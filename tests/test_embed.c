@@ -54,19 +54,15 @@ static void keep_binary(const char *symbols)
 
 static const char symbols_text[] = "{\"mini<float, BLOCK_M>\":\"_Z4miniIfLi64EEvv\",\"second\":\"second\"}";
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     finished_make(&job);
     make_cubin(1);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     finished_remove(&job);
-    return 0;
 }
 
 // The job with the stages above in the place of its one launch.
@@ -93,29 +89,25 @@ static const char *const compilers[] = {"gcc -std=c99" STRICT, "gcc -std=c17 -O2
 TEST_WITH(a_launch_passes_what_was_verified_and_refuses_the_rest, setup, teardown)
 {
     tune_and_embed();
-    char *source = text_format("tests/launch/program.c %s/include/mini_best_binary.c", job.folder);
+    char *source = test_text("tests/launch/program.c %s/include/mini_best_binary.c", job.folder);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
         for (int runtime = 0; runtime < 2; runtime++) {
-            char *compiler = text_format("%s%s", compilers[i], runtime ? " -DRUNTIME" : "");
+            char *compiler = test_text("%s%s", compilers[i], runtime ? " -DRUNTIME" : "");
             int status = finished_program(&job, compiler, source, "", "");
             if (status > 0) fail_msg("%s: the program's status is %d", compiler, status);
-            free(compiler);
         }
-    free(source);
 }
 
 TEST_WITH(a_header_of_an_older_version_launches_the_same_beside_it, setup, teardown)
 {
     tune_and_embed();
-    char *command = text_format("gzip -dc tests/headers/older_best.h.gz >%s/older_best.h", job.folder),
-         *source = text_format("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
+    char *command = test_text("gzip -dc tests/headers/older_best.h.gz >%s/older_best.h", job.folder),
+         *source = test_text("tests/launch/older_and_new.c %s/include/mini_best_binary.c", job.folder);
     assert_int_equal(system(command), 0);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         int status = finished_program(&job, compilers[i], source, "", "");
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
-    free(source);
-    free(command);
 }
 
 // Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
@@ -130,11 +122,11 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
                                   "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
                                   "    return mini_gemm_load(&k) == MINI_GEMM_OK;\n}\n";
     tune_and_embed();
-    char *c = text_format("%s/main.c", job.folder), *cu = text_format("%s/main.cu", job.folder);
+    char *c = text_format("%s/main.c", job.folder), *cu = test_text("%s/main.cu", job.folder);
     finished_write(c, program);
     finished_write(cu, program);
-    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
-    char *cuda = text_format("%s %s/include/mini_best_binary.c", cu, job.folder);
+    char *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
+    char *cuda = test_text("%s %s/include/mini_best_binary.c", cu, job.folder);
     // The driver's stub cannot be run where there is no driver.
     int status = finished_program(&job, "gcc -std=c99 -DMINI_GEMM_DRIVER_API" STRICT, source,
                                   "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda", ": ");
@@ -148,9 +140,6 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
         "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall -Xcompiler -Wextra -DMINI_GEMM_RUNTIME_API";
     status = finished_program(&job, nvcc, cuda, "", "");
     assert_true(status == 0 || status == -1);
-    free(cuda);
-    free(source);
-    free(cu);
     free(c);
 }
 
@@ -183,9 +172,9 @@ static const char symbol_bindings_program[] =
 
 TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup, teardown)
 {
-    char *text = text_copy(finished_job_text), *arguments = strstr(text, "arguments = "),
+    char *text = test_owned(text_copy(finished_job_text)), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
-    char *whole = text_format("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
+    char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
     finished_write(job.job, whole);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -198,8 +187,8 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
     keep_binary("{\"mini\":\"mini\"}");
     finished_embed(&job);
-    char *c = text_format("%s/main.c", job.folder),
-         *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *header;
+    char *c = test_text("%s/main.c", job.folder),
+         *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder), *header;
     finished_write(c, symbol_bindings_program);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         int status = finished_program(&job, compilers[i], source, "", "");
@@ -213,25 +202,19 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
         finished_program(&job, "gcc -std=c99" STRICT, source,
                          "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", ""),
         0);
-    header = text_read_file(job.header, NULL);
+    header = test_owned(text_read_file(job.header, NULL));
     assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n");
     assert_contains(header, "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n");
     assert_contains(header, "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address clamp, "
                             "border, texel coordinates, read as element\n");
     assert_contains(header, "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n");
     assert_contains(header, "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
-    free(header);
-    free(source);
-    free(c);
-    free(whole);
-    free(text);
     make_cubin(1);
 }
 
 static char *read_binary_file(void)
 {
-    char *path = text_format("%s/include/mini_best_binary.c", job.folder), *text = text_read_file(path, NULL);
-    free(path);
+    char *path = test_text("%s/include/mini_best_binary.c", job.folder), *text = text_read_file(path, NULL);
     return text;
 }
 
@@ -242,32 +225,25 @@ TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
                                   "int main(void) { int n; const struct mini_gemm_binary *b = mini_gemm_binaries(&n);\n"
                                   "fwrite(b->image, 1, MINI_GEMM_BINARY_BYTES, stdout); return n - 1; }\n";
     tune_and_embed();
-    char *c = text_format("%s/main.c", job.folder), *shipped = text_format("%s/shipped", job.folder);
-    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *run = text_format(">%s ", shipped);
+    char *c = test_text("%s/main.c", job.folder), *shipped = test_text("%s/shipped", job.folder);
+    char *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder), *run = test_text(">%s ", shipped);
     finished_write(c, program);
     assert_int_equal(finished_program(&job, compilers[0], source, "", run), 0);
     size_t size;
-    char *bytes = text_read_file(shipped, &size);
+    char *bytes = test_owned(text_read_file(shipped, &size));
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
-    free(bytes);
-    char *alone = text_format("%s/winner.cubin", job.folder);
+    char *alone = test_text("%s/winner.cubin", job.folder);
     assert_int_equal(
         finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
-    bytes = text_read_file(alone, &size);
+    bytes = test_owned(text_read_file(alone, &size));
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
-    free(bytes);
-    free(alone);
-    free(run);
-    free(source);
-    free(shipped);
-    free(c);
 }
 
 TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 {
-    char *err, *alone = text_format("%s/winner.cubin", job.folder);
+    char *err, *alone = test_text("%s/winner.cubin", job.folder);
     write_stages_job();
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -294,15 +270,13 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     free(err);
     // A foreign file in the binary's place.
     keep_binary(symbols_text);
-    char *path = text_format("%s/include/mini_best_binary.c", job.folder);
+    char *path = test_text("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, "int precious;\n");
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "was not written by sweetspot");
     free(err);
-    free(path);
-    free(alone);
 }
 
 // The header's command with some options, its status, and what it says.
@@ -319,9 +293,9 @@ static void expect(int status, const char *message, const char *one, const char 
 TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
 {
     tune_and_embed();
-    char *below = text_format("%s/x.h", job.job), *folder = text_format("%s/taken", job.folder),
-         *inside = text_format("%s/mini-gemm.cubin", folder), *beside = text_format("%s/taken_binary.c", job.folder),
-         *header = text_format("%s/taken.h", job.folder);
+    char *below = test_text("%s/x.h", job.job), *folder = test_text("%s/taken", job.folder),
+         *inside = test_text("%s/mini-gemm.cubin", folder), *beside = test_text("%s/taken_binary.c", job.folder),
+         *header = test_text("%s/taken.h", job.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
     assert_int_equal(mkdir(inside, 0777), 0);
     assert_int_equal(mkdir(beside, 0777), 0);
@@ -332,22 +306,16 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
     assert_int_equal(access(header, F_OK), -1);
-    char *command = text_format("ls %s | grep -c new-", job.folder);
+    char *command = test_text("ls %s | grep -c new-", job.folder);
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '0'); // and no temporary file
     pclose(pipe);
-    free(command);
-    free(header);
-    free(beside);
-    free(inside);
-    free(folder);
-    free(below);
 }
 
 TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
 {
     tune_and_embed();
-    char *alone = text_format("%s/winner.cubin", job.folder);
+    char *alone = test_text("%s/winner.cubin", job.folder);
     expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
     expect(2, "--cubin writes no header and cannot be combined with --force", "--cubin", alone, "--force");
     expect(2, "--hash writes no header and cannot be combined with --check", "--check", job.header, "--hash");
@@ -360,7 +328,6 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     assert_memory_equal(out, cubin, 10); // and nothing before it
     assert_int_equal(access("-", F_OK), -1);
     free(out);
-    free(alone);
 }
 
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
@@ -381,39 +348,33 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
         "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
     tune_and_embed();
     make_cubin(77);
-    char *old = text_copy(job.store);
     free(job.store);
     job.store = text_format("%s/other.db", job.folder); // of another machine
     finished_trials(&job, "NVIDIA A100", "sm_80");
     finished_final(&job);
     keep_binary(symbols_text);
     finished_embed(&job);
-    char *text = read_binary_file(), *c = text_format("%s/main.c", job.folder);
+    char *text = read_binary_file(), *c = test_text("%s/main.c", job.folder);
     const char *one = strstr(text, "sweetspot-binary ");
     assert_non_null(one);
     assert_non_null(strstr(one + 1, "sweetspot-binary "));
     finished_write(c, program);
-    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
+    char *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 20);
-    char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", compilers[2]);
+    char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", compilers[2]);
     assert_int_equal(finished_program(&job, chosen, source, "", ""), 10);
-    free(chosen);
     // Damage to the other's bytes is seen when the file is written again.
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
     assert_non_null(digit);
     memcpy(digit, "126", 3);
-    char *path = text_format("%s/include/mini_best_binary.c", job.folder), *err;
+    char *path = test_text("%s/include/mini_best_binary.c", job.folder), *err;
     finished_write(path, text);
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "the file next to the header lacks the binary for NVIDIA H200");
     free(err);
-    free(path);
-    free(source);
-    free(c);
     free(text);
-    free(old);
 }
 
 // Two stores, an H100's and an H200's, of one architecture: one header. The compiler is told by a macro for which of
@@ -454,22 +415,19 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
     finished_final(&job);
     keep_binary(symbols_text);
     finished_embed(&job);
-    char *c = text_format("%s/main.c", job.folder),
-         *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
+    char *c = test_text("%s/main.c", job.folder),
+         *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
     finished_write(c, program);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t k = 0; k < 3; k += 2) {
-            char *compiler = text_format("%s %s", compilers[k], cases[i].device);
+            char *compiler = test_text("%s %s", compilers[k], cases[i].device);
             assert_int_equal(finished_program(&job, compiler, source, "", ""), cases[i].status);
-            free(compiler);
         }
     // The reverse: the H100's store is added again, and is then the default.
     free(job.store);
     job.store = text_format("%s/mini.db", job.folder);
     finished_embed(&job);
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
-    free(source);
-    free(c);
 }
 
 // The whole way with the scripted worker: what it says it ran is kept, anything else is not.
@@ -483,18 +441,16 @@ TEST(the_final_keeps_the_bytes_that_ran)
         "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
         "launch = { grid = [\"N\"]; block = [32]; };\n"
         "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\nmeasure = { timeout = \"2s\"; final = { candidates = 4; rounds = 10; "
+        "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; "
         "}; };\nsearch = { strategy = \"exhaustive\"; };\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
     e2e_write(folder, "x.cubin", "the bytes that ran");
-    struct outcome_of_command r = e2e_run(
+    e2e_passed(e2e_run(
         folder,
         "cd %s && export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
         "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin",
-        folder);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
-    char *path = text_format("%s/job.db", folder);
+        folder));
+    char *path = test_text("%s/job.db", folder);
     struct store *store;
     struct error err;
     struct environment e;
@@ -515,8 +471,6 @@ TEST(the_final_keeps_the_bytes_that_ran)
         assert_memory_equal(bytes, "the bytes that ran", size);
     }
     store_close(store);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

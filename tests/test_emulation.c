@@ -63,9 +63,7 @@ TEST(products_are_right_in_emulation)
         struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", "", configurations[i]);
         if (r.status || strcmp(r.out, "ok\n") != 0)
             fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(mistakes_in_the_template_are_seen_in_emulation)
@@ -98,9 +96,7 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
         struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", cases[i].script, cases[i].macros);
         if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned")))
             fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
@@ -116,12 +112,10 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
     };
     char *folder = e2e_folder("parts");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *macros = text_format("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
+        char *macros = test_text("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
         struct outcome_of_command r = emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros);
         if (r.status || strcmp(r.out, "ok\n") != 0)
             fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
-        e2e_done(&r);
-        free(macros);
     }
     // A warp begins one part too early; columns of a four are taken for its neighbour's.
     static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",
@@ -133,9 +127,7 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
                     "-DCLUSTER_M=1 -DPERSISTENT=0 -DFINISH_WARPS=4");
         if (r.status != 1 || !strstr(r.out, "off at"))
             fail_msg("%s: status %d: %s%.2000s", mistakes[i], r.status, r.out, r.err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(transpositions_are_right_in_emulation)
@@ -154,7 +146,6 @@ TEST(transpositions_are_right_in_emulation)
         struct outcome_of_command r = emulate(folder, "transpose", "transpose", "", cases[i]);
         if (r.status || strcmp(r.out, "ok\n") != 0)
             fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
-        e2e_done(&r);
     }
     // No thread waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within
     // a line, the wrong row comes first.
@@ -169,9 +160,7 @@ TEST(transpositions_are_right_in_emulation)
             emulate(folder, "transpose", "transpose", mistakes[i].script, cases[mistakes[i].macros]);
         if (r.status != 1 || !strstr(r.out, "off by"))
             fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 // The worker's own kernels that prepare memory and judge it.
@@ -202,14 +191,11 @@ TEST(memory_is_prepared_and_judged_right_in_emulation)
     char *folder = e2e_folder("support");
     struct outcome_of_command r = emulate_support(folder, "");
     if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("status %d: %s%.2000s", r.status, r.out, r.err);
-    e2e_done(&r);
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         r = emulate_support(folder, mistakes[i].script);
         if (r.status != 1 || !strstr(r.out, mistakes[i].said))
             fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -14,10 +14,9 @@ static json_t *facts_of(const char *path, struct job **job)
         .source_hash = "aa", .compiler = "nvrtc 13.0", .device = "NVIDIA H200", .arch = "sm_90a", .driver = "1"};
     if (job_load(path, job, &mistakes)) fail_msg("%s", path);
     if (job_build_space(*job, &device_limits_h200, &err)) fail_msg("%s", err.message);
-    json_t *request = request_job(*job, 0, NULL, 1, &err), *facts;
+    json_t *request = test_json(request_job(*job, 0, NULL, 1, &err)), *facts;
     if (!request) fail_msg("%s", err.message);
     facts = run_environment_facts(*job, request, &known, false);
-    json_decref(request);
     assert_non_null(facts);
     return facts;
 }
@@ -59,18 +58,16 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     char first[HASH_TEXT_SIZE], key[HASH_TEXT_SIZE];
     struct error err = {""};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *facts = json_parse(cases[i].facts, &err);
+        json_t *facts = test_json(json_parse(cases[i].facts, &err));
         char *text = environment_text(facts, &err);
         if (!text) fail_msg("case %zu: %s", i, err.message);
         environment_key(text, i ? key : first);
         if (i && !strcmp(key, first) != cases[i].same) fail_msg("case %zu: %s", i, text);
         free(text);
-        json_decref(facts);
     }
-    json_t *facts = json_parse("{\"verify\":{\"novelty\":1}}", &err);
+    json_t *facts = test_json(json_parse("{\"verify\":{\"novelty\":1}}", &err));
     assert_null(environment_text(facts, &err));
     e2e_expect(err.message, "'verify.novelty'");
-    json_decref(facts);
     // The table has a meaning for every name, and no name twice.
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {
@@ -82,11 +79,10 @@ TEST(the_key_follows_what_matters_and_nothing_else)
 // Facts that hold nothing but the value at a path such as "problems.0.name".
 static json_t *facts_with(const char *path, const char *value)
 {
-    char *copy = text_copy(path);
+    char *copy = test_owned(text_copy(path));
     json_t *facts = json_string(value);
     for (char *dot; (dot = strrchr(copy, '.')); *dot = 0) facts = json_pack("{s:o}", dot + 1, facts);
     facts = json_pack("{s:o}", copy, facts);
-    free(copy);
     assert_non_null(facts);
     return facts;
 }

@@ -26,11 +26,10 @@ static struct events read_events(const char *text)
     struct error err;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
         assert_non_null(strchr(line, '\n'));
-        char *one = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        char *one = test_text("%.*s", (int)strcspn(line, "\n"), line);
         assert_true(events.count < EVENTS_MOST);
         events.list[events.count] = json_parse(one, &err);
         if (!events.list[events.count++]) fail_msg("no JSON: %s", one);
-        free(one);
     }
     return events;
 }
@@ -55,7 +54,7 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
 
 TEST(every_member_is_documented)
 {
-    char *folder = e2e_folder("events"), *document = text_read_file("docs/events.md", NULL);
+    char *folder = e2e_folder("events"), *document = test_owned(text_read_file("docs/events.md", NULL));
     assert_non_null(document);
     struct outcome_of_command r = tune(folder, "-q");
     assert_int_equal(r.status, 0);
@@ -66,14 +65,12 @@ TEST(every_member_is_documented)
     for (size_t i = 0; i < events.count; i++) {
         const char *key;
         json_t *value;
-        char *heading = text_format("`%s`", kind_of(&events, i));
+        char *heading = test_text("`%s`", kind_of(&events, i));
         e2e_expect(document, heading);
-        free(heading);
         json_object_foreach(events.list[i], key, value)
         {
-            char *member = text_format("`%s`", key);
+            char *member = test_text("`%s`", key);
             e2e_expect(document, member);
-            free(member);
         }
     }
     char *version =
@@ -82,9 +79,6 @@ TEST(every_member_is_documented)
     e2e_expect(document, version);
     free(version);
     release(&events);
-    free(document);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(the_winner_of_the_events_is_that_of_the_store)
@@ -95,10 +89,9 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     const json_t *winner = find(&events, "winner", 0), *end = find(&events, "end", 0);
     assert_non_null(winner);
     compare = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
-    char *line = text_format("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
-                             json_get_string(winner, "config", "?"));
+    char *line = test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
+                           json_get_string(winner, "config", "?"));
     e2e_expect(compare.out, line);
-    free(line);
     assert_int_equal(json_get_integer(end, "exit_status", -1), 0);
     assert_string_equal(json_get_string(find(&events, "final", 0), "outcome", ""), "decided");
     // The last of the better ones is the best of all.
@@ -106,8 +99,6 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     for (size_t n = 0; find(&events, "best", n); n++) least = json_get_number(find(&events, "best", n), "time", 0);
     assert_true(best > 0 && (best == least || best == json_get_number(find(&events, "first", 0), "time", 0)));
     release(&events);
-    e2e_done(&compare);
-    e2e_done(&r);
     // Stored results are told again as such.
     r = tune(folder, "-q --no-final");
     events = read_events(r.out);
@@ -115,8 +106,6 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     assert_int_equal(json_get_integer(find(&events, "searched", 0), "new_trials", -1), 0);
     assert_null(find(&events, "final", 0));
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(an_interrupted_run_ends_with_its_exit_status)
@@ -137,8 +126,6 @@ TEST(an_interrupted_run_ends_with_its_exit_status)
     assert_null(find(&events, "winner", 0));
     e2e_expect(r.err, "To resume: sweetspot tune job.cfg --device replay:space.json --store job.db --format json -q\n");
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_run_that_fails_says_why)
@@ -151,18 +138,14 @@ TEST(a_run_that_fails_says_why)
     assert_int_equal(json_get_integer(find(&events, "end", 0), "exit_status", -1), 2);
     e2e_expect(json_get_string(find(&events, "end", 0), "reason", ""), "none.json");
     release(&events);
-    e2e_done(&r);
     // What cannot even begin prints none.
     r = tune(folder, "--strategy rendom");
     assert_int_equal(r.status, 2);
     assert_string_equal(r.out, "");
-    e2e_done(&r);
     r = tune(folder, "--format csv");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(closing_the_pipe_does_not_end_the_run)
@@ -181,8 +164,6 @@ TEST(closing_the_pipe_does_not_end_the_run)
     const char *said = strstr(r.err, "cannot write events");
     assert_non_null(said);
     assert_null(strstr(said + 1, "cannot write events"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(several_jobs_end_with_one_event_for_all)
@@ -207,8 +188,6 @@ TEST(several_jobs_end_with_one_event_for_all)
         second |= !strcmp(json_get_string(find(&events, "winner", n), "job", ""), "second");
     assert_true(second);
     release(&events);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

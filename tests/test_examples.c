@@ -36,11 +36,11 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
         free(columns);
         columns = longer;
     }
-    char *recording = text_format("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
-                                  "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
-                                  "\"problems\":%s,\"parameters\":[%s],\"columns\":[%s\"status\",\"time\","
-                                  "\"samples\"],\"trials\":%s}",
-                                  job, problems, parameters, columns, trials);
+    char *recording = test_text("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
+                                "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
+                                "\"problems\":%s,\"parameters\":[%s],\"columns\":[%s\"status\",\"time\","
+                                "\"samples\"],\"trials\":%s}",
+                                job, problems, parameters, columns, trials);
     e2e_write(folder, "cut.sed", cut);
     e2e_write(folder, "part.json", recording);
     struct outcome_of_command r = e2e_run(folder,
@@ -48,15 +48,13 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
                                           "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
                                           folder, job);
     example_done(&r);
-    free(recording);
     free(columns);
     free(parameters);
     free(cut);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     folder = examples_folder("examples");
     example_replay(folder, "out/one.db", "NVIDIA A100", "sm_80");
     example_replay(folder, "out/two.db", "NVIDIA H200", "sm_90a");
@@ -66,14 +64,10 @@ static int setup(void **state)
         {"BLOCK_SIZE", "[256]"}, {"VECTOR", "[4]"}, {"UNROLL", "[0]"}, {"GRID", "[\"once\"]"}, {0}};
     tune_part("example", parts, "[{\"name\":\"N=16777216\",\"sizes\":{\"N\":16777216}}]",
               "[[256,4,0,\"once\",\"ok\",4.6e-5,[4.6e-5,4.6e-5,4.6e-5]]]");
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 // gcc is what a comment says.
@@ -115,12 +109,10 @@ TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
         struct outcome_of_command r = example_build(folder, programs[i].file, programs[i].prelude);
         if (r.status || strstr(r.err, "warning"))
             fail_msg("%s by %s: status %d: %s%s", programs[i].file, programs[i].compiler, r.status, r.out, r.err);
-        e2e_done(&r);
         r = example_run(folder, programs[i].file, no_gpu);
         if (r.status != 1) fail_msg("%s: status %d: %s%s", programs[i].file, r.status, r.out, r.err);
         e2e_expect(r.err, programs[i].file);
         e2e_expect(r.err, programs[i].says);
-        e2e_done(&r);
         built++;
     }
     assert_true(built > 3);
@@ -132,7 +124,7 @@ TEST(two_devices_take_their_own_binaries)
     static const char fake[] = "gcc() { command gcc " STRICT
                                " -O3 -march=native -DSGEMM_2048_ALLOW_UNVERIFIED -I'%s'/tests/launch '%s'/tests/launch/"
                                "fake_gpus.c \"${@/-lcudart_static/-lm}\"; }";
-    char *project = getcwd(NULL, 0), *prelude = text_format(fake, project, project);
+    char *project = getcwd(NULL, 0), *prelude = test_text(fake, project, project);
     struct outcome_of_command r = example_build(folder, "two_devices.c", prelude);
     example_done(&r);
     r = example_run(folder, "two_devices.c", "");
@@ -142,8 +134,6 @@ TEST(two_devices_take_their_own_binaries)
     r = example_run(folder, "two_devices.c", "WRONG=1");
     e2e_expect(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
     assert_int_equal(r.status, 1);
-    e2e_done(&r);
-    free(prelude);
     free(project);
 }
 
@@ -157,14 +147,11 @@ TEST(the_script_says_what_it_lacks)
     if (!strstr(r.err, "embedded_cubin.py: PyTorch is not installed: ") &&
         !strstr(r.err, "embedded_cubin.py: PyTorch finds no CUDA device"))
         fail_msg("%s", r.err);
-    e2e_done(&r);
     r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
     assert_int_equal(r.status, 77);
     e2e_expect(r.err, "embedded_cubin.py: no C compiler: ");
-    e2e_done(&r);
     r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
     assert_true(r.status != 0 && r.status != 77);
-    e2e_done(&r);
 }
 
 // The job of examples/Makefile: one kernel for rows that are aligned and one for those that are not.
@@ -177,12 +164,11 @@ static void tune_each(void)
                                         {"DOUBLE_BUFFER", "[0]"}, {"COLUMN_WISE", "[0]"},   {"RASTER", "[8]"},
                                         {"MIN_BLOCKS", "[1]"},    {"VECTOR", "[1, 4]"},     {0}};
     static const int sizes[] = {256, 512, 1024, 2048, 4096, 511, 1023, 2049, 4095, 384, 1536, 3072, 1535, 3001};
-    json_t *problems = json_array(), *trials = json_array();
+    json_t *problems = test_json(json_array()), *trials = test_json(json_array());
     for (size_t p = 0; p < sizeof sizes / sizeof *sizes; p++) {
-        char *name = text_format("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
+        char *name = test_text("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
         json_array_append_new(problems, json_pack("{s:s, s:{s:i, s:i, s:i}}", "name", name, "sizes", "M", sizes[p], "N",
                                                   sizes[p], "K", sizes[p]));
-        free(name);
     }
     for (int vector = 1; vector <= 4; vector += 3) {
         json_t *times = json_array(), *samples = json_array();
@@ -199,8 +185,6 @@ static void tune_each(void)
     tune_part("sgemm_each", parts, problems_text, trials_text);
     free(trials_text);
     free(problems_text);
-    json_decref(trials);
-    json_decref(problems);
 }
 
 TEST(the_program_with_several_kernels_is_made)
@@ -216,7 +200,6 @@ TEST(the_program_with_several_kernels_is_made)
     r = e2e_run(folder, "cd %s && CUDA_VISIBLE_DEVICES= out/examples/sgemm", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.err, "cublasCreate(&blas): status ");
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

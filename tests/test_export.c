@@ -8,7 +8,7 @@
 TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 {
     struct error err = {""};
-    char *path = text_format("%s/mini.json.gz", job.folder), *message;
+    char *path = test_text("%s/mini.json.gz", job.folder), *message;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     assert_int_equal(
@@ -51,28 +51,24 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     const json_t *entry = json_array_get(json_object_get(json_array_get(r->finals, 0), "entries"), 1);
     assert_string_equal(json_get_string(entry, "configuration", ""), "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle");
     recorded_free(r);
-    free(path);
 }
 
 TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
 {
-    char *path = text_format("%s/mini.json", job.folder), *out;
+    char *path = test_text("%s/mini.json", job.folder), *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(
         finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(&cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
-    char *file = text_read_file(path, NULL);
+    char *file = test_owned(text_read_file(path, NULL));
     assert_string_equal(out, file);
     assert_contains(out, "\"sweetspot-space\"");
-    free(file);
     free(out);
-    free(path);
 }
 
 TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
 {
-    char *path = text_format("%s/mini.json", job.folder), *again = text_format("%s/again.json.gz", job.folder), *out,
-         *err;
+    char *path = test_text("%s/mini.json", job.folder), *again = test_text("%s/again.json.gz", job.folder), *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(
         finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
@@ -91,29 +87,24 @@ TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
     assert_true(a->trials[1].objective == b->trials[1].objective);
     recorded_free(a);
     recorded_free(b);
-    free(path);
-    free(again);
 }
 
 TEST_WITH(a_column_that_is_not_known_is_left_out_with_a_note, setup, teardown)
 {
-    char *path = text_format("%s/newer.json", job.folder), *again = text_format("%s/again.json", job.folder), *err;
+    char *path = test_text("%s/newer.json", job.folder), *again = test_text("%s/again.json", job.folder), *err;
     finished_write(path, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [{\"name\": \"B\", "
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
     assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
-    char *text = text_read_file(again, NULL);
+    char *text = test_owned(text_read_file(again, NULL));
     assert_null(strstr(text, "fashion"));
-    free(text);
     free(err);
-    free(path);
-    free(again);
 }
 
 TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
 {
-    char *err, *path = text_format("%s/bad.json", job.folder);
+    char *err, *path = test_text("%s/bad.json", job.folder);
     finished_write(path, "{\"format\": ");
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, NULL), 2);
     assert_contains(err, "bad.json");
@@ -135,7 +126,6 @@ TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
     assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "there is no trial to export yet");
     free(err);
-    free(path);
 }
 
 TEST_MAIN(NULL, NULL)

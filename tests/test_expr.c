@@ -5,23 +5,19 @@
 static struct symbols *s; // of each test
 static int64_t values[6];
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     symbols_free(s);
-    return 0;
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     s = symbols_new();
     static const char *const names[] = {"A", "B", "Z", "MODE", "device.max_shared", "BLOCK_M"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         symbols_add(s, names[i], i == 3 ? EXPR_STRING : EXPR_INT, NULL);
     const int64_t all[] = {12, -5, 0, symbols_intern(s, "shuffle"), 232448, 128};
     memcpy(values, all, sizeof values);
-    return 0;
 }
 
 // A test with a fresh table of names and their values.

@@ -49,8 +49,6 @@ TEST(a_mistaken_fallback_is_refused_with_file_and_line)
         struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].fallback, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -61,17 +59,14 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     static const char *const strategies[] = {"random", "default", "exhaustive"};
     for (size_t i = 0; i < 3; i++) {
         char *folder = write_job(GOOD, "");
-        struct outcome_of_command r = e2e_run(
+        struct outcome_of_command r = e2e_passed(e2e_run(
             folder,
             "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s "
             "2>&1 && head -n 1 log && FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c "
             "X=1,MODE=good,U=4,R=15 log",
-            folder, strategies[i]);
-        if (r.status) fail_msg("%s", r.out);
+            folder, strategies[i]));
         e2e_expect(r.out, "\nX=1,MODE=good,U=4,R=15\n");
         if (strcmp(r.out + strlen(r.out) - 3, "\n1\n") != 0) fail_msg("measured more than once: %s", r.out);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -79,23 +74,20 @@ TEST(it_is_proposed_first_whatever_the_strategy)
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cd %s && " WORKERS
                 " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n 2 -j 1 "
                 "2>&1 && echo '" GOOD
                 "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune job.cfg "
                 "--store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log",
-                folder);
-    if (r.status) fail_msg("%s", r.out);
+                folder));
     const char *log = strstr(r.out, "\nX=");
     assert_non_null(log);
     assert_non_null(strstr(log, "[0.00")); // others are
     const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
     if (own) e2e_expect(own, "R=15\n[null,null]\n");
     assert_non_null(own);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 static const char program[] =
@@ -120,14 +112,12 @@ TEST(unknown_devices_get_it_from_the_header)
                  {"-DSOME_DEVICE=NVIDIA_T4", "status 10\n"}};
     char *folder = write_job(GOOD, "search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "program.c", program);
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cd %s && " WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header job.cfg "
                 "--store job.db -o some_best.h",
-                folder);
-    if (r.status) fail_msg("%s", r.err);
+                folder));
     assert_null(strstr(r.err, "devices")); // the fallback is none
-    e2e_done(&r);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int cpp = 0; cpp < 2; cpp++) {
             r = e2e_run(folder,
@@ -135,22 +125,19 @@ TEST(unknown_devices_get_it_from_the_header)
                         "program && { ./program; echo status $?; }",
                         folder, cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
             if (strcmp(r.out, cases[i].status)) fail_msg("%s: %s%s", cases[i].device, r.out, r.err);
-            e2e_done(&r);
         }
-    char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
     e2e_expect(text,
                " * any other device: X=1,MODE=good,U=4,R=15\n *   the job's fallback, not tuned; verified on Fake "
                "GPU, at most 49152 bytes of shared memory (SOME_DEVICE=FALLBACK)\n");
     e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n");
     e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
-    free(text);
     // Written again it takes its own place.
     r = e2e_run(folder,
                 "cd %s && cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
                 "cmp before some_best.h",
                 folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     // When the job does not name one, an unknown device is an error.
     r = e2e_run(folder,
                 "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
@@ -158,9 +145,6 @@ TEST(unknown_devices_get_it_from_the_header)
                 folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "SOME_DEVICE must be one of: FAKE_GPU");
-    e2e_done(&r);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_not_right_is_left_out_and_that_is_said)
@@ -187,15 +171,11 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
         if (r.status) fail_msg("%s: %s", cases[i].reason, r.err);
         e2e_expect(r.err, "sweetspot: the header has no fallback for other devices: X=");
         e2e_expect(r.err, cases[i].reason);
-        e2e_done(&r);
-        char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+        char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
         e2e_expect(text, " * any other device: NONE, the job's fallback is left out: X=");
         e2e_expect(text, cases[i].reason);
         e2e_expect(text, "#error \"SOME_DEVICE must be one of: FAKE_GPU\"");
         assert_null(strstr(text, "DEVICE_FALLBACK"));
-        free(text);
-        free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -208,19 +188,16 @@ TEST(a_header_of_several_kernels_has_it_too)
     char *folder = write_job("fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
                              "search = { strategy = \"exhaustive\"; }; objective = \"each\";");
     e2e_write(folder, "program.c", chooses);
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && " WORKERS " FAKE_OTHER_WAY=1 $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && "
         "$BIN/sweetspot header job.cfg --store job.db -o some_best.h 2>&1 && for device in FAKE_GPU NVIDIA_T4; do "
         "gcc -std=c99 -Wall -Wextra -Werror -DSOME_DEVICE=$device program.c -o program && { ./program; echo $device "
         "$?; } || exit 1; done",
-        folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        folder));
     e2e_expect(r.out, "NVIDIA_T4 11\n");
     e2e_expect(r.out, "FAKE_GPU ");
     assert_null(strstr(r.out, "FAKE_GPU 99"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

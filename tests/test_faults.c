@@ -16,7 +16,7 @@ static char *job_folder(const char *name)
 {
     char *folder = e2e_folder(name);
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 8]; }, { name = \"MODE\"; values = [\"good\"]; }",
-                 .more = "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                 .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
                          "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
     return folder;
 }
@@ -24,9 +24,8 @@ static char *job_folder(const char *name)
 // With $at, the folder, and $FAKE_LOG set.
 #define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
 
-static void every_fault_from_outside_costs_no_candidate(void **state)
+TEST(every_fault_from_outside_costs_no_candidate)
 {
-    (void)state;
     static const struct {
         const char *fault;
         const char *log; // what the log says of it
@@ -59,35 +58,26 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
         e2e_expect(r.out, "winner: trial");
-        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         assert_non_null(log);
         if (cases[i].log) e2e_expect(log, cases[i].log);
-        free(log);
-        free(path);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
 // The device faults while the second worker is set up: a third one is.
-static void a_set_up_that_crashes_is_tried_again(void **state)
+TEST(a_set_up_that_crashes_is_tried_again)
 {
-    (void)state;
     char *folder = job_folder("set_up");
     struct outcome_of_command r =
-        RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE);
-    if (r.status) fail_msg("status %d\n%s", r.status, r.err);
+        e2e_passed(RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE));
     struct statuses s = statuses(folder, "job.db");
     assert_true(s.ok == 8 && !s.others);
     e2e_expect(r.out, "winner: trial");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Two workers are killed, each with two children.
-static void what_a_killed_worker_leaves_behind_ends_with_it(void **state)
+TEST(what_a_killed_worker_leaves_behind_ends_with_it)
 {
-    (void)state;
     static const char *const pools[] = {"", "--pool local:0"};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
         char *folder = job_folder("orphans");
@@ -98,18 +88,15 @@ static void what_a_killed_worker_leaves_behind_ends_with_it(void **state)
                     "for p in $(cat $FAKE_LOG.orphans); do kill -0 $p && echo $p; done; echo over",
                     folder, pools[i]);
         e2e_expect(r.out, "status 0, 4 left\nover\n");
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
 // It writes to its stderr as fast as it can: its time ends as that of a silent one, and the log fills no disk.
-static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log(void **state)
+TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 {
-    (void)state;
     char *folder = job_folder("flood");
     struct outcome_of_command r =
-        RUN(folder, "sed -i 's/\"3s\"/\"1s\"/' $at/job.cfg; export FAKE_FAULT=trial:flood:1\n" TUNE
+        RUN(folder, "sed -i 's/\"60s\"/\"2s\"/' $at/job.cfg; export FAKE_FAULT=trial:flood:1\n" TUNE
                     "; echo \"status $?\"; wc -c <$at/job.log");
     e2e_expect(r.out, "winner: trial");
     e2e_expect(r.out, "\nstatus 0\n");
@@ -117,46 +104,35 @@ static void a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_l
     assert_int_equal(s.ok, 7);
     assert_int_equal(s.others, 1);
     assert_in_range(atol(strstr(r.out, "\nstatus 0\n") + 10), 1000, 4 << 20);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static void a_line_without_end_is_cut_off(void **state)
+TEST(a_line_without_end_is_cut_off)
 {
-    (void)state;
     char *folder = job_folder("endless");
-    struct outcome_of_command r =
-        RUN(folder, "sed -i 's/\"3s\"/\"60s\"/' $at/job.cfg; export FAKE_FAULT=trial:endless:1\n" TUNE);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_passed(RUN(folder, "export FAKE_FAULT=trial:endless:1\n" TUNE));
     struct statuses s = statuses(folder, "job.db");
     assert_int_equal(s.ok, 7);
     assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "sent a line of more than 256 MiB, and was killed");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // While a run begins, before any candidate is measured. All at once, since each waits until the worker is given up.
-static void a_worker_that_stays_stopped_while_a_run_begins_is_replaced(void **state)
+TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 {
-    (void)state;
     char *folder = job_folder("beginning");
     struct outcome_of_command r =
         RUN(folder, "for fault in start hello job helper; do\n"
                     "  FAKE_LOG=$at/$fault FAKE_FAULT=$fault:stop:1 " FAKE
-                    "timeout 50 $BIN/sweetspot tune $at/job.cfg --store $at/$fault.db -q >$at/$fault.out &\n"
+                    "timeout 200 $BIN/sweetspot tune $at/job.cfg --store $at/$fault.db -q >$at/$fault.out &\n"
                     "done; wait\n"
                     "for fault in start hello job helper; do\n"
                     "  [ -s $at/$fault.faults ] && grep -q '^winner: trial' $at/$fault.out && echo \"$fault went on\"\n"
                     "done");
     e2e_expect(r.out, "start went on\nhello went on\njob went on\nhelper went on\n");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static void who_takes_two_workers_with_it_is_to_blame(void **state)
+TEST(who_takes_two_workers_with_it_is_to_blame)
 {
-    (void)state;
     char *folder = job_folder("twice");
     struct outcome_of_command r =
         RUN(folder, "sed -i 's/\"good\"/&, \"killed\"/; $a constraints = ( \"MODE == \\\\\"good\\\\\" || X == 3\" );' "
@@ -167,21 +143,20 @@ static void who_takes_two_workers_with_it_is_to_blame(void **state)
     assert_int_equal(s.ok, 8);
     assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "killed by signal 9");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A pipe whose other end is closed is always ready: the driver must not ask for it again and again.
-static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(void **state)
+TEST(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time)
 {
-    (void)state;
     static const char *const faults[] = {"trial:deaf:1", "trial:mute:1", "compile:mute:1"};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char *folder = job_folder("pipes");
         struct rusage before, after;
         getrusage(RUSAGE_CHILDREN, &before);
-        struct outcome_of_command r = e2e_run(
-            folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
+        struct outcome_of_command r = e2e_run(folder,
+                                              "at='%s'; sed -i 's/\"60s\"/\"3s\"/' $at/job.cfg\n"
+                                              "export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE,
+                                              folder, faults[i]);
         getrusage(RUSAGE_CHILDREN, &after);
         assert_int_equal(r.status, EXIT_DONE);
         struct statuses s = statuses(folder, "job.db");
@@ -189,71 +164,61 @@ static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(
         if (!strstr(faults[i], "deaf")) e2e_expect(s.reason, "closed its pipe, did not end, and was killed");
         long seconds = after.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_utime.tv_sec - before.ru_stime.tv_sec;
         assert_in_range(seconds, 0, 2);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
-static void time_in_which_everything_was_suspended_does_not_count(void **state)
+TEST(time_in_which_everything_was_suspended_does_not_count)
 {
-    (void)state;
     char *folder = job_folder("suspended");
     struct outcome_of_command r =
-        RUN(folder, "export FAKE_FAULT=trial:slow:1\n" TUNE "& driver=$!\n"
-                    "for i in $(seq 100); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
+        RUN(folder, "sed -i 's/\"60s\"/\"5s\"/' $at/job.cfg; export FAKE_FAULT=trial:slow:1\n" TUNE "& driver=$!\n"
+                    "for i in $(seq 600); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
                     "workers=$(pgrep -P $driver)\n"
-                    "kill -STOP $driver $workers; sleep 4; kill -CONT $workers $driver\n"
+                    "kill -STOP $driver $workers; sleep 6; kill -CONT $workers $driver\n"
                     "wait $driver");
     assert_int_equal(r.status, EXIT_DONE);
     assert_int_equal(statuses(folder, "job.db").ok, 8);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static void a_store_that_is_deleted_or_replaced_is_saved_beside_it(void **state)
+TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
 {
-    (void)state;
     static const char *const ways[] = {"rm $at/job.db", "rm $at/job.db $at/job.db-wal $at/job.db-shm",
                                        "cp $at/job.db $at/other; mv $at/other $at/job.db", "rm $at/job.db-wal",
                                        "mv $at/job.db $at/elsewhere.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = job_folder("deleted");
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=200000\n" TUNE "& driver=$!\n"
-            "for i in $(seq 200); do [ \"$(cat $FAKE_LOG 2>/dev/null | wc -l)\" -ge 3 ] && break; sleep 0.05; done\n"
-            "%s; wait $driver",
-            folder, ways[i]);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "at='%s'; export FAKE_LOG=$at/measured FAKE_WAITS=\"trial $at/go 4\"\n" TUNE "& driver=$!\n"
+                    "for i in $(seq 600); do grep -qs waits $FAKE_LOG && break; sleep 0.05; done\n"
+                    "%s; : >$at/go; wait $driver",
+                    folder, ways[i]);
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d: %s", ways[i], r.status, r.err);
         e2e_expect(r.err, "was deleted or replaced while it was in use; all that it held is in");
         e2e_expect(r.err, "job.db.rescued");
         struct statuses s = statuses(folder, "job.db.rescued");
         assert_in_range(s.ok, 2, 7);
-        e2e_done(&r);
         // What was saved is gone on with.
         r = RUN(folder, "rm -f $at/job.db $at/job.db-wal $at/job.db-shm; mv $at/job.db.rescued $at/job.db\n"
                         "before=$(wc -l <$FAKE_LOG)\n" TUNE "; echo \"$? $(sort $FAKE_LOG | uniq -d | wc -l)\"");
         e2e_expect(r.out, "winner: trial");
         assert_int_equal(statuses(folder, "job.db").ok, 8);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
-static void a_second_tuner_is_refused_through_a_link_and_without_the_lock_file(void **state)
+TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
 {
-    (void)state;
     char *folder = job_folder("links");
     struct outcome_of_command r = RUN(
-        folder, "export FAKE_DELAY=300000\n" TUNE "& first=$!\n"
-                "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
+        folder, "export FAKE_DELAY=300000 FAKE_WAITS=\"trial $at/go 1\"\n" TUNE "& first=$!\n"
+                "for i in $(seq 600); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                 "ln -s job.db $at/soft.db; mkdir $at/sub; ln -s ../job.db $at/sub/soft.db; ln $at/job.db $at/hard.db\n"
                 "for store in soft.db sub/soft.db hard.db; do\n" FAKE
                 "  $BIN/sweetspot tune $at/job.cfg --store $at/$store -q; echo \"second $?\"\n"
                 "done\n"
                 "rm $at/job.db.lock\n" TUNE "; echo \"second $?\"\n"
-                "$BIN/sweetspot status $at/job.cfg --store $at/soft.db\n"
-                "for i in $(seq 100); do [ -e $at/job.db.lock ] && echo 'locked again' && break; sleep 0.05; done\n"
+                "$BIN/sweetspot status $at/job.cfg --store $at/soft.db; : >$at/go\n"
+                "for i in $(seq 600); do [ -e $at/job.db.lock ] && echo 'locked again' && break; sleep 0.05; done\n"
                 "wait $first; echo \"first $first\"");
     const char *at = r.out;
     for (int i = 0; i < 4; i++, at++) {
@@ -263,24 +228,20 @@ static void a_second_tuner_is_refused_through_a_link_and_without_the_lock_file(v
     e2e_expect(r.out, "locked again");
     int first = 0;
     assert_int_equal(sscanf(strstr(r.out, "first "), "first %d", &first), 1);
-    char *said = text_format("is being tuned by process %d", first);
+    char *said = test_text("is being tuned by process %d", first);
     e2e_expect(r.err, said);
-    free(said);
     struct statuses s = statuses(folder, "job.db");
     if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A reader that is the last to close a store deletes its log. It must see that a tuner has it open, also after the
 // tuner has looked into the store for priors.
-static void readers_leave_a_running_tuners_log_alone(void **state)
+TEST(readers_leave_a_running_tuners_log_alone)
 {
-    (void)state;
     char *folder = job_folder("readers");
     struct outcome_of_command r =
-        RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
-                    "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
+        RUN(folder, "export FAKE_WAITS=\"trial $at/never 4\"\n" TUNE "& first=$!\n"
+                    "for i in $(seq 600); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                     "log=$(stat -c %%i $at/job.db-wal)\n"
                     "for i in $(seq 200); do\n"
                     "  $BIN/sweetspot status $at/job.cfg --store $at/job.db | grep '^trials *[2-9] of' && break\n"
@@ -289,41 +250,17 @@ static void readers_leave_a_running_tuners_log_alone(void **state)
                     "kill -9 $first; wait $first\n");
     e2e_expect(r.out, "same\n");
     assert_in_range(statuses(folder, "job.db").ok, 2, 8);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static void a_limit_on_the_size_of_files_is_a_full_disk(void **state)
+TEST(a_limit_on_the_size_of_files_is_a_full_disk)
 {
-    (void)state;
     char *folder = job_folder("limit");
     struct outcome_of_command r = RUN(folder, "ulimit -f 300\n" TUNE);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "full");
-    e2e_done(&r);
     r = RUN(folder, TUNE);
     assert_int_equal(r.status, EXIT_DONE);
     assert_int_equal(statuses(folder, "job.db").ok, 8);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
-        cmocka_unit_test(a_set_up_that_crashes_is_tried_again),
-        cmocka_unit_test(what_a_killed_worker_leaves_behind_ends_with_it),
-        cmocka_unit_test(a_line_without_end_is_cut_off),
-        cmocka_unit_test(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log),
-        cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),
-        cmocka_unit_test(who_takes_two_workers_with_it_is_to_blame),
-        cmocka_unit_test(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time),
-        cmocka_unit_test(time_in_which_everything_was_suspended_does_not_count),
-        cmocka_unit_test(a_store_that_is_deleted_or_replaced_is_saved_beside_it),
-        cmocka_unit_test(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file),
-        cmocka_unit_test(readers_leave_a_running_tuners_log_alone),
-        cmocka_unit_test(a_limit_on_the_size_of_files_is_a_full_disk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -202,14 +202,11 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
                      .shared = runs[i].shared,
                      .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
                              "10; }; };");
-        struct outcome_of_command r = scripted_tune(folder, "", "");
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
         e2e_expect(r.out, ", tied with trial ");
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -228,13 +225,10 @@ TEST(the_longest_of_several_stages_decides)
         "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
         "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r = scripted_tune(folder, "", "");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
     e2e_expect(line, "X=6");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
@@ -251,11 +245,10 @@ static struct outcome_of_command tune_modes(const char *folder, const char *xs, 
 
 TEST(three_processes_share_the_rounds)
 {
-    char *folder = e2e_folder("processes"), *path = text_format("%s/log", folder);
+    char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, ", 20 rounds)");
-    e2e_done(&r);
     char *log = text_read_file(path, NULL), *line = log;
     static const size_t rounds[] = {7, 7, 6};
     int pids[3];
@@ -274,10 +267,7 @@ TEST(three_processes_share_the_rounds)
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
     e2e_expect(r.out, "\"rounds\": 20");
     e2e_expect(r.out, "\"by_process\": []");
-    e2e_done(&r);
     free(log);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
@@ -287,8 +277,6 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "is out of the final: wrong: scripted");
     e2e_expect(r.out, "X=7,MODE=good");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(who_is_answered_without_times_cannot_win)
@@ -297,8 +285,6 @@ TEST(who_is_answered_without_times_cannot_win)
     struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     e2e_expect(r.out, "X=7,MODE=good");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
@@ -307,17 +293,12 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     char *folder = e2e_folder("two_times");
     struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
     assert_int_equal(r.status, 0); // steady: as a matter of course
-    e2e_done(&r);
-    e2e_remove(folder);
     folder = e2e_folder("two_times");
     r = tune_modes(folder, "7", "\"final_two_times\"");
     assert_int_equal(r.status, 0); // there is no other
     e2e_expect(r.out, "takes one of two times, depending on the process that runs it");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     e2e_expect(r.out, "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
-    e2e_done(&r);
-    e2e_remove(folder);
     folder = e2e_folder("two_times");
     // The steady one has X=8, 1% slower: it may be faster by 9%.
     SCRIPTED_JOB(folder,
@@ -330,19 +311,15 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "more rounds are needed: one of the fastest may be slower than another by up to ");
     e2e_expect(r.out, "% of the fastest, undecided (trial ");
-    e2e_done(&r);
-    char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL); // tried again, with more rounds
+    char *path = test_text("%s/log", folder),
+         *log = test_owned(text_read_file(path, NULL)); // tried again, with more rounds
     e2e_expect(log, "final 2: 6 rounds");
     e2e_expect(log, "final 2: 26 rounds");
     e2e_expect(log, "final 2: 106 rounds");
     assert_null(strstr(log, "final 2: 4"));
-    free(log);
-    free(path);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "undecided: another candidate may be faster by up to ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
@@ -363,17 +340,12 @@ TEST(what_no_final_can_find_is_refused)
         {"final_blames_unknown", "it tells of the trial 4711, which it was not given"},
     };
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
-        char *folder = e2e_folder("impossible"), *mode = text_format("\"%s\"", invalid[i].mode);
+        char *folder = e2e_folder("impossible"), *mode = test_text("\"%s\"", invalid[i].mode);
         struct outcome_of_command r = tune_modes(folder, "7", mode);
         if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
-        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
         e2e_expect(log ? log : r.out, invalid[i].reason);
-        e2e_done(&r);
-        free(log);
-        free(path);
-        free(mode);
-        e2e_remove(folder);
     }
 }
 
@@ -385,12 +357,10 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
                  .more =
                      "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
                      "processes = 1; }; };");
-    struct outcome_of_command r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct outcome_of_command r =
+        e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     e2e_expect(r.out, "winner: trial ");
     e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -94,11 +94,10 @@ TEST(a_kernel_at_the_roofline_is_reported_as_such)
 TEST(nothing_known_is_nothing_found)
 {
     struct finding list[FINDINGS_MAX];
-    json_t *profile = profile_of("", ""), *empty = json_object();
+    json_t *profile = profile_of("", ""), *empty = test_json(json_object());
     assert_int_equal(findings_make(profile, NULL, &device_limits_h200, list), 0);
     assert_int_equal(findings_make(empty, NULL, &device_limits_h200, list), 0);
     json_decref(profile);
-    json_decref(empty);
 }
 
 // A recorded trial as a profile: its counters, and its facts worked out from the job's launch.

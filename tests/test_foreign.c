@@ -24,11 +24,11 @@ static char *missing_source(const char *text)
 static void check_project(const char *project)
 {
     glob_t jobs;
-    char *folder = e2e_folder("foreign"), *of = text_format("sources/%s/", project);
+    char *folder = e2e_folder("foreign"), *of = test_text("sources/%s/", project);
     size_t here = 0, all = 0;
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
-        char *text = text_read_file(jobs.gl_pathv[i], NULL);
+        char *text = test_owned(text_read_file(jobs.gl_pathv[i], NULL));
         assert_non_null(text);
         char *missing = missing_source(text);
         bool ours = strstr(text, of);
@@ -37,15 +37,11 @@ static void check_project(const char *project)
             struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check '%s' --compile 0", jobs.gl_pathv[i]);
             if (r.status || *r.err || !strstr(r.out, "no mistakes found"))
                 fail_msg("check %s: %s%s", jobs.gl_pathv[i], r.out, r.err);
-            e2e_done(&r);
             here++;
         }
         free(missing);
-        free(text);
     }
     globfree(&jobs);
-    free(of);
-    e2e_remove(folder);
     assert_true(all);
     if (here < all) skip();
 }
@@ -78,24 +74,21 @@ TEST(jobs_for_sgemm_cuda_s_kernels_are_sound)
 TEST(every_job_is_described_and_has_its_author_s_configuration)
 {
     glob_t jobs;
-    char *readme = text_read_file(FOREIGN "/README.md", NULL);
-    (void)state;
+    char *readme = test_owned(text_read_file(FOREIGN "/README.md", NULL));
     assert_non_null(readme);
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     assert_true(jobs.gl_pathc >= 14);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
         const char *path = jobs.gl_pathv[i], *name = strrchr(path, '/') + 1;
-        char *text = text_read_file(path, NULL), *row = text_format("\n| `%.*s` |", (int)(strlen(name) - 4), name);
+        char *text = test_owned(text_read_file(path, NULL)),
+             *row = test_text("\n| `%.*s` |", (int)(strlen(name) - 4), name);
         assert_non_null(text);
         if (!strstr(readme, row)) fail_msg("README.md has no row '%s'", row + 1);
         if (!strstr(text, "\ncurrent = {")) fail_msg("%s has no 'current'", path);
         if (!strstr(text, "\nreference = {")) fail_msg("%s has no 'reference'", path);
         if (!strstr(text, "\nbudget = {")) fail_msg("%s has no 'budget'", path);
-        free(row);
-        free(text);
     }
     globfree(&jobs);
-    free(readme);
 }
 
 // A repository with two commits; the jobs were tried with the first.
@@ -123,17 +116,13 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
          "one: cannot read src/none.cu of commit "},
         {"sh fetch.sh --help", 2, NULL, "examples/foreign/fetch.sh CLONES"},
     };
-    (void)state;
     if (system("command -v git >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = e2e_folder("fetch"), *make = text_format(make_repository, folder);
+        char *folder = e2e_folder("fetch"), *make = test_text(make_repository, folder);
         struct outcome_of_command r = e2e_run(folder, "%s %s", make, cases[i].command);
         if (r.status != cases[i].status) fail_msg("%s: status %d, %s%s", cases[i].command, r.status, r.out, r.err);
         if (cases[i].out) e2e_expect(r.out, cases[i].out);
         if (cases[i].err) e2e_expect(r.err, cases[i].err);
-        e2e_done(&r);
-        free(make);
-        e2e_remove(folder);
     }
 }
 
@@ -159,7 +148,6 @@ static const char program[] =
 TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
 {
     char *folder = e2e_folder("tune_all");
-    (void)state;
     e2e_write(folder, "sweetspot", program);
     struct outcome_of_command r =
         e2e_run(folder,
@@ -176,14 +164,11 @@ TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
                "b                                       -            -  -                      no winner       0 ");
     e2e_expect(r.out, "s  author: wrong  5 wrong\n");
     assert_null(strstr(r.out, "\nd "));
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "/a.cfg --time 3s --store logs/a.db --cache logs/cache --quiet --no-counters --no-nvcc\n");
     e2e_expect(r.out, "/a.cfg --store logs/a.db --cache");
     e2e_expect(r.out, "no device");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

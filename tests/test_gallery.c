@@ -79,33 +79,27 @@ static int add_path(const char *path, const struct stat *status, int kind)
 static bool names(const char *span, const char *path)
 {
     const char *short_path = strchr(path, '/') + 1;
-    char *pattern = text_format("%s%s", span, ends_with(span, "/") ? "*" : "");
+    char *pattern = test_text("%s%s", span, ends_with(span, "/") ? "*" : "");
     bool found = !fnmatch(pattern, path, FNM_PATHNAME) || !fnmatch(pattern, short_path, FNM_PATHNAME);
-    free(pattern);
     return found;
 }
 
 static struct spans gallery, jobs;
 
-static int read_all(void **state)
+static void read_all(void)
 {
-    (void)state;
-    char *one = text_read_file(GALLERY, NULL), *two = text_read_file(JOBS, NULL);
-    if (!one || !two) return -1;
+    char *one = test_owned(text_read_file(GALLERY, NULL)), *two = test_owned(text_read_file(JOBS, NULL));
+    assert_true(one && two);
     spans_read(&gallery, one);
     spans_read(&jobs, two);
-    free(one);
-    free(two);
-    return ftw("templates", add_path, 8) || ftw("configs", add_path, 8);
+    assert_false(ftw("templates", add_path, 8) || ftw("configs", add_path, 8));
 }
 
-static int release_all(void **state)
+static void release_all(void)
 {
-    (void)state;
     spans_release(&gallery);
     spans_release(&jobs);
     for (size_t i = 0; i < path_count; i++) free(paths[i]);
-    return 0;
 }
 
 static bool named(const struct spans *s, const char *path)
@@ -147,7 +141,6 @@ TEST(every_file_that_is_named_exists)
 TEST(every_parameter_of_a_job_is_described)
 {
     static const char begin[] = "name = \"";
-    (void)state;
     size_t seen = 0;
     for (size_t i = 0; i < path_count; i++) {
         char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);
@@ -175,9 +168,8 @@ static char *sources_of(const struct spans *section)
         for (size_t i = 0; i < path_count; i++) {
             bool included = ends_with(paths[i], ".inc") && strstr(all, strrchr(paths[i], '/') + 1);
             if (taken[i] || !(included || named(section, paths[i]))) continue;
-            char *text = text_read_file(paths[i], NULL), *longer = text_format("%s\n%s", all, text);
+            char *text = test_owned(text_read_file(paths[i], NULL)), *longer = text_format("%s\n%s", all, text);
             free(all);
-            free(text);
             all = longer;
             taken[i] = more = true;
         }
@@ -191,7 +183,7 @@ TEST(what_a_section_calls_a_parameter_is_one)
     size_t seen = 0;
     for (const char *at = text; (at = strstr(at, "\n## ")); at++) {
         const char *next = strstr(at + 1, "\n## ");
-        char *section = text_format("%.*s", next ? (int)(next - at) : (int)strlen(at), at);
+        char *section = test_text("%.*s", next ? (int)(next - at) : (int)strlen(at), at);
         struct spans spans = {.count = 0};
         spans_read(&spans, section);
         char *sources = sources_of(&spans);
@@ -205,7 +197,6 @@ TEST(what_a_section_calls_a_parameter_is_one)
         }
         spans_release(&spans);
         free(sources);
-        free(section);
     }
     assert_true(seen > 50);
     free(text);

@@ -147,7 +147,6 @@ static char *make_folder(void)
                 "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg",
                 folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     return folder;
 }
 
@@ -166,7 +165,6 @@ TEST(every_output_is_what_its_golden_file_says)
         if (cases[i].needs) {
             r = run(folder, cases[i].needs, false);
             bool possible = r.status == 0;
-            e2e_done(&r);
             if (!possible) {
                 print_message("%s is left out: `sweetspot %s` fails here\n", cases[i].name, cases[i].needs);
                 continue;
@@ -175,9 +173,7 @@ TEST(every_output_is_what_its_golden_file_says)
         r = run(folder, cases[i].command, !cases[i].needs);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].command, r.status, r.out, r.err);
         golden_hold(folder, cases[i].name, r.out, cases[i].blots);
-        free(r.err);
     }
-    e2e_remove(folder);
 }
 
 TEST(every_help_is_what_its_golden_file_says)
@@ -185,15 +181,11 @@ TEST(every_help_is_what_its_golden_file_says)
     char *folder = make_folder();
     for (size_t i = 0; i <= command_count; i++) {
         const char *name = i < command_count ? commands[i]->name : "";
-        char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
+        char *command = test_text("%s --help", name), *file = test_text("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
         golden_hold(folder, file, r.out, NULL);
-        free(r.err);
-        free(command);
-        free(file);
     }
-    e2e_remove(folder);
 }
 
 static bool is_case(const char *name)
@@ -208,24 +200,20 @@ TEST(every_format_of_every_command_has_a_golden_file)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = text_format("%s --help", commands[i]->name);
+        char *command = test_text("%s --help", commands[i]->name);
         struct outcome_of_command r = run(folder, command, true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");
             at[strcspn(at, " \n")] = 0;
             for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
-                char *name = text_format("%s_%s", commands[i]->name, format);
+                char *name = test_text("%s_%s", commands[i]->name, format);
                 if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i]->name, format);
-                free(name);
                 found++;
             }
         }
-        e2e_done(&r);
-        free(command);
     }
     assert_true(found > 15);
-    e2e_remove(folder);
 }
 
 TEST(no_golden_file_is_left_over)

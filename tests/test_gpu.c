@@ -1,5 +1,6 @@
 // Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume.
 #include "tests/gpu.h"
+#include "tests/ncu.h"
 #include "tests/opened_store.h"
 
 #include "tuner/base/json.h"
@@ -38,33 +39,29 @@ static const struct {
 TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
 {
     NEEDS_GPU();
-    char *folder = e2e_folder("hostile"), *path = text_format("%s/h.db", folder);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    char *folder = e2e_folder("hostile"), *path = test_text("%s/h.db", folder);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path));
     e2e_expect(r.out, "MODE=CORRECT");
-    e2e_done(&r);
     struct store *store = opened_store(path);
     struct error err;
     int bad = 0;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
-        char *config = text_format("MODE=%s", hostile[i].mode);
+        char *config = test_text("MODE=%s", hostile[i].mode);
         struct trial t;
         if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
         print_message("%-18s %-16s %.120s\n", hostile[i].mode, status_name(t.status), t.reason);
         bad +=
             (t.status != hostile[i].status && t.status != hostile[i].or_else) || !strstr(t.reason, hostile[i].reason);
-        free(config);
     }
     assert_int_equal(bad, 0);
     store_close(store);
-    free(path);
-    e2e_remove(folder);
 }
 
 // Writes y = a*x + y's expected values and its inputs as .npy files.
 static void write_npy(const char *folder, const char *name, const float *values, size_t n)
 {
-    char *path = text_format("%s/%s", folder, name), header[128];
+    char *path = test_text("%s/%s", folder, name), header[128];
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     int used = snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu,), }", n);
@@ -74,13 +71,13 @@ static void write_npy(const char *folder, const char *name, const float *values,
     fwrite(header, 1, 118, file);
     fwrite(values, sizeof *values, n, file);
     fclose(file);
-    free(path);
 }
 
 static void run_reference(const char *name, const char *reference, int expected_status)
 {
     enum { N = 100003 };
-    char *folder = e2e_folder(name), *root = text_join_path(".", "."), *bin = text_join_path(".", e2e_bin());
+    char *folder = e2e_folder(name), *root = test_owned(text_join_path(".", ".")),
+         *bin = test_owned(text_join_path(".", e2e_bin()));
     float *x = memory_new(N, sizeof *x), *y = memory_new(N, sizeof *y), *z = memory_new(N, sizeof *z);
     for (int i = 0; i < N; i++) {
         x[i] = (float)sin(i);
@@ -96,7 +93,7 @@ static void run_reference(const char *name, const char *reference, int expected_
         : strcmp(reference, "wrong library") == 0
             ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_wrong_reference\"; }", bin)
             : text_copy(reference);
-    char *job = text_format(
+    char *job = test_text(
         "name = \"r\";\nkernel = { template = \"%s/templates/axpy.cu\"; entry = \"axpy\"; };\n"
         "parameters = ( { name = \"VECTOR\"; values = [1, 2, 4]; } );\nproblems = ( { N = %d; } );\n"
         "launch = { grid = [512]; block = [128]; };\n"
@@ -111,15 +108,10 @@ static void run_reference(const char *name, const char *reference, int expected_
         e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) e2e_expect(r.err, "wrong 3");
-    e2e_done(&r);
     free(how);
-    free(job);
     free(x);
     free(y);
     free(z);
-    free(root);
-    free(bin);
-    e2e_remove(folder);
 }
 
 TEST(a_function_in_a_shared_library_is_a_reference)
@@ -183,45 +175,39 @@ TEST(a_kernel_may_take_a_tensor_map)
     char *folder = e2e_folder("tensor_map");
     e2e_write(folder, "copy.cu", template);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job = text_format("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters "
-                                "= ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
-                                "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", "
-                                "\"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
-                                "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = "
-                                "[\"HEIGHT\", \"32\"]; },\n"
-                                "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
-                                "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = "
-                                "\"i32\"; value = \"C\"; } );\n"
-                                "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
-                                "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
-                                "\"i32\"; value = \"R\"; },\n"
-                                "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
-                                "= \"exhaustive\"; };\n",
-                                i, cases[i].cols);
+        char *job = test_text("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters "
+                              "= ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
+                              "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", "
+                              "\"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
+                              "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = "
+                              "[\"HEIGHT\", \"32\"]; },\n"
+                              "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
+                              "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = "
+                              "\"i32\"; value = \"C\"; } );\n"
+                              "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
+                              "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
+                              "\"i32\"; value = \"R\"; },\n"
+                              "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
+                              "= \"exhaustive\"; };\n",
+                              i, cases[i].cols);
         e2e_write(folder, "job.cfg", job);
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
         if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
         e2e_expect(r.err, cases[i].expected);
-        e2e_done(&r);
-        free(job);
     }
-    e2e_remove(folder);
 }
 
 TEST(the_cpu_and_cublas_agree_on_what_is_right)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("cpu");
-    struct outcome_of_command r = e2e_run(
+    e2e_passed(e2e_run(
         folder,
         "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; "
         "by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
         "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
-        folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    e2e_remove(folder);
+        folder, folder, folder));
 }
 
 // The worker driven by hand, with kernels for f32 alone.
@@ -257,28 +243,25 @@ TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
             folder, folder);
         e2e_expect(r.out, "\"error\"");
         e2e_expect(r.out, cases[i].expected);
-        e2e_done(&r);
         free(job);
     }
-    e2e_remove(folder);
 }
 
 TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 {
     NEEDS_GPU();
-    char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
-    struct outcome_of_command r =
+    char *folder = e2e_folder("killed"), *path = test_text("%s/k.db", folder);
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; "
                 "for i in $(seq 300); do test -e %s && break; sleep 0.1; done; sleep 4; kill -9 $pid; wait $pid; "
                 "sleep 0.5\n"
                 "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
-                path, path, path, folder, path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+                path, path, path, folder, path));
     struct error err;
-    char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
-    json_t *status = json_parse(text, &err);
+    char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));
+    json_t *status = test_json(json_parse(text, &err));
     if (!status) fail_msg("%s; %s", err.message, r.err);
     struct store *store = opened_store(path);
     int64_t counts[STATUS_COUNT], all = 0;
@@ -288,44 +271,6 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     int64_t left[8];
     assert_int_equal(store_uncounted(store, left, 8, &err), 0); // the resumed run counted what the killed one had not
     store_close(store);
-    json_decref(status);
-    free(text);
-    free(before);
-    free(path);
-    e2e_done(&r);
-    e2e_remove(folder);
-}
-
-// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double ncu_value(const char *csv, const char *metric)
-{
-    double values[64];
-    size_t n = 0;
-    char *wanted = text_format("\"%s\"", metric);
-    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        size_t length = strcspn(line, "\n");
-        char *text = text_format("%.*s", (int)length, line), *found = strstr(text, wanted), *last = strrchr(text, '"');
-        if (found && last && n < 64) {
-            *last = 0;
-            char *value = strrchr(text, '"') + 1, digits[64];
-            size_t k = 0;
-            for (; *value && k < 63; value++)
-                if (*value != ',') digits[k++] = *value;
-            digits[k] = 0;
-            values[n++] = atof(digits);
-        }
-        free(text);
-    }
-    free(wanted);
-    if (!n) return NAN;
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
 }
 
 static const struct {
@@ -398,8 +343,6 @@ static int compare_gemm(int tile_col, int block_k)
                ? !(conflicts > 3e7)
                : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
-    e2e_done(&r);
-    e2e_remove(folder);
     return bad;
 }
 
@@ -432,8 +375,6 @@ static int compare_sum(void)
     print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours,
                   theirs, 100 * relative);
     store_close(store);
-    e2e_done(&r);
-    e2e_remove(folder);
     return !(relative <= 0.05);
 }
 

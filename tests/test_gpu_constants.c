@@ -6,11 +6,11 @@
 static struct outcome_of_command tune(const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder("gpu_constants");
-    char *text = text_format("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
-                             "problems = ( { H = 500; W = 700; } );\n"
-                             "launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n%s\n",
-                             job);
+    char *text = test_text("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
+                           "problems = ( { H = 500; W = 700; } );\n"
+                           "launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\n%s\n",
+                           job);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", source);
     e2e_write(
@@ -36,8 +36,6 @@ static struct outcome_of_command tune(const char *job, const char *source, const
                                           "$BIN/sweetspot status job.cfg --store job.db; "
                                           "$BIN/sweetspot export job.cfg --store job.db -o -",
                                           folder, options);
-    free(text);
-    e2e_remove(folder);
     return r;
 }
 
@@ -59,7 +57,6 @@ static void run_cases(const struct placed *cases, size_t count)
         struct outcome_of_command r = tune(cases[i].job, cases[i].source, QUICK);
         if (cases[i].said ? !strstr(r.out, cases[i].said) : !both_right(r.out))
             fail_msg("%s: expected %s in:\n%s%s", cases[i].what, cases[i].said ? cases[i].said : "2 ok", r.out, r.err);
-        e2e_done(&r);
     }
 }
 #define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
@@ -237,10 +234,10 @@ TEST(surfaces_are_judged_by_what_is_in_them)
     // With stages the launch belongs in each.
     const struct placed *last = &cases[sizeof cases / sizeof *cases - 1];
     char *folder = e2e_folder("gpu_stages"),
-         *job = text_format("name = \"t\"; kernel = { template = \"x.cu\"; };\n"
-                            "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
-                            "problems = ( { H = 500; W = 700; } );\n%s",
-                            last->job);
+         *job = test_text("name = \"t\"; kernel = { template = \"x.cu\"; };\n"
+                          "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
+                          "problems = ( { H = 500; W = 700; } );\n%s",
+                          last->job);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", last->source);
     struct outcome_of_command r = e2e_run(folder,
@@ -248,9 +245,6 @@ TEST(surfaces_are_judged_by_what_is_in_them)
                                           " 2>&1; $BIN/sweetspot status job.cfg --store job.db",
                                           folder);
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
-    e2e_done(&r);
-    free(job);
-    e2e_remove(folder);
 }
 
 // The whole way: counters, the final with nvcc's build where there is one, the sanitizers.
@@ -271,7 +265,6 @@ TEST(a_job_with_all_of_them_passes_counters_and_the_final)
         "; cat *.log");
     if (!both_right(r.out)) fail_msg("%s%s", r.out, r.err);
     assert_non_null(strstr(r.out, "s is in an array, which has no guards"));
-    e2e_done(&r);
 }
 
 TEST_MAIN(NULL, NULL)

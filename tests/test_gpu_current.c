@@ -5,7 +5,7 @@
 static char *write_job(const char *current, const char *body)
 {
     char *folder = e2e_folder("gpu_current");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"twice\"; kernel = { template = \"x.cu\"; entry = \"twice\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
         "problems = ( { N = 4194304; } );\n"
@@ -15,16 +15,14 @@ static char *write_job(const char *current, const char *body)
         "reference = { kernel = \"twice\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; }; };\n"
         "verification = { problems = ( { N = 1001; } ); };\n%s\n",
         current);
-    char *old = text_format("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
-                            "threadIdx.x; i < n; i += 1024) { %s }\n}\n",
-                            body);
+    char *old = test_text("extern \"C\" __global__ void k_old(int n, const float *x, float *y)\n{\n    for (int i = "
+                          "threadIdx.x; i < n; i += 1024) { %s }\n}\n",
+                          body);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu",
               "extern \"C\" __global__ void twice(int n, const float *x, float *y)\n{\n"
               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\n");
     e2e_write(folder, "old.cu", old);
-    free(job);
-    free(old);
     return folder;
 }
 
@@ -40,12 +38,9 @@ TEST(a_configuration_that_wins_is_in_the_final_as_both)
 {
     NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; };", "");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "x as fast as current (95% interval ");
     e2e_expect(r.out, "ratio to current");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 #define OLD                                                                  \
@@ -57,14 +52,11 @@ TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
 {
     NEEDS_GPU();
     char *folder = write_job(OLD, "y[i] = 2 * x[i];");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     const char *at = strstr(r.out, "x as fast as current (95% interval ");
     if (!at) fail_msg("%s", r.out);
     while (at > r.out && at[-1] != ' ') at--;
     if (!(atof(at) > 5)) fail_msg("only %s", at);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
@@ -75,14 +67,10 @@ TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
     } cases[] = {{"y[i] = 2 * x[i] + (i == 1000);", "wrong: "}, {"y[i] = 2 * x[i]; y[n] = 1;", "out_of_bounds: "}};
     for (size_t i = 0; i < 2; i++) {
         char *folder = write_job(OLD, cases[i].body), *message;
-        struct outcome_of_command r = tune(folder);
-        if (r.status) fail_msg("%s%s", r.out, r.err);
-        message = text_format("baseline current: not available: %s", cases[i].status);
+        struct outcome_of_command r = e2e_passed(tune(folder));
+        message = test_text("baseline current: not available: %s", cases[i].status);
         e2e_expect(r.out, message);
         assert_null(strstr(r.out, "x as fast as current"));
-        free(message);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -112,20 +100,17 @@ TEST(binaries_and_other_kernels_are_verified_and_timed)
                   "y[i] = 2 * x[i];");
     e2e_write(folder, "old.ptx", ptx);
     e2e_write(folder, "damaged.ptx", ".version 7.8\n.target sm_80\n.entry k_old() { nonsense; }\n");
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && grep -v '^current\\|^baselines\\|^{' job.cfg >first.cfg && $BIN/sweetspot check first.cfg --compile "
         "1 "
         "--cache first && cp $(find first -name '*.cubin' | head -n 1) old.cubin && $BIN/sweetspot check job.cfg && "
         "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1",
-        folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        folder));
     static const char *const expected[] = {"x as fast as current (95% interval ", "x as fast as cubin (95% interval ",
                                            "x as fast as source (95% interval ",
                                            "baseline damaged: not available: cannot compile the PTX"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) e2e_expect(r.out, expected[i]);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Half the registers: the same results, and another kernel, whose registers are in the store.
@@ -133,19 +118,16 @@ TEST(an_option_is_tuned_like_any_parameter)
 {
     NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
         "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && "
         "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status "
         "job.cfg "
         "--store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h",
-        folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+        folder));
     e2e_expect(r.out, "12 in all");
     e2e_expect(r.out, "TWICE_OPTIONS_NVRTC");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -23,8 +23,6 @@ static void all_right_of(const char *job, const char *script, const char *option
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
     e2e_expect(r.out, " ok");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The same of jobs whose strategy is exhaustive.
@@ -70,7 +68,7 @@ TEST(candidates_of_the_suite_are_right)
     static const char *const scripts[] = {"", "s/TA = 0/TA = 1/g", "s/TB = 0/TB = 1/g",
                                           "s/TA = 0; TB = 0/TA = 1; TB = 1/g"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
-        char *folder = e2e_folder("suite-flat"), *path = text_format("%s/flat.cfg", folder);
+        char *folder = e2e_folder("suite-flat"), *path = test_text("%s/flat.cfg", folder);
         struct outcome_of_command r =
             e2e_run(folder,
                     "cat configs/suite/fp32_2047.cfg configs/suite/fp32_gemm.inc | sed '/^@include/d; s/M = 2047; N = "
@@ -78,10 +76,7 @@ TEST(candidates_of_the_suite_are_right)
                     "s/\"!ALIGNED || /\"ALIGNED\", &/' >%s/flat.cfg",
                     folder);
         assert_int_equal(r.status, 0);
-        e2e_done(&r);
         all_right_of(path, scripts[i], "--strategy random -n 40 --time 15s");
-        free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -98,12 +93,10 @@ TEST(offsets_beyond_two_to_the_31_are_right)
     static const char *const few =
         "s/M = 5/M = 3/; s/values = .1, 2, 4./values = [4]/; s/values = .0, 1.; .$/values = [1]; }/; "
         "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/";
-    char *rows_of_a = text_format("%s; s/LDA = 80/LDA = 1073741824/", few),
-         *rows_of_c = text_format("%s; s/LDC = 88/LDC = 1073741824/", few);
+    char *rows_of_a = test_text("%s; s/LDA = 80/LDA = 1073741824/", few),
+         *rows_of_c = test_text("%s; s/LDC = 88/LDC = 1073741824/", few);
     all_right("tests/jobs/gemm_shifted.cfg", rows_of_a);
     all_right("tests/jobs/gemm_shifted.cfg", rows_of_c);
-    free(rows_of_a);
-    free(rows_of_c);
 }
 
 static const char *const as_f32 = "s/bf16/f32/g", *const as_f16 = "s/bf16/f16/g",
@@ -115,9 +108,8 @@ TEST(products_with_few_vectors_are_right)
     NEEDS_GPU();
     all_right("tests/jobs/rows_cases.cfg", "");
     all_right("tests/jobs/rows_cases.cfg", as_f16);
-    char *script = text_format("%s; %s", as_f32, c_not_read);
+    char *script = test_text("%s; %s", as_f32, c_not_read);
     all_right("tests/jobs/rows_cases.cfg", script);
-    free(script);
 }
 
 TEST(products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets)
@@ -152,11 +144,10 @@ TEST(infinities_and_nan_come_out_where_cublas_has_them)
     NEEDS_GPU();
     // The inputs, and nothing else, are dense or have ld and no direction.
     static const char *const inputs = "s/\\(buffer = \"[AB]\".*ld = [^;]*\\); }/\\1; fill = \"nonfinite\"; }/";
-    char *script = text_format("%s; %s", inputs, c_not_read);
+    char *script = test_text("%s; %s", inputs, c_not_read);
     all_right("tests/jobs/gemm_cases.cfg", inputs);
     all_right("tests/jobs/rows_cases.cfg", script);
     all_right("tests/jobs/dmma_cases.cfg", script);
-    free(script);
     // TMA's maps declare the inputs of gemm_wgmma.
     all_right_of("configs/bgemm_1024.cfg",
                  "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
@@ -176,8 +167,6 @@ TEST(buffers_that_do_not_fit_are_refused_with_their_size)
         folder, folder, folder);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "take 4096.0 GiB; the device has");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(matrix_times_vector_is_right_at_all_shapes)
@@ -200,9 +189,7 @@ TEST(matrix_times_vector_is_right_at_all_shapes)
         if (strstr(r.out, " wrong") || strstr(r.out, " out_of_bounds") || strstr(r.out, " crashed") ||
             strstr(r.out, " pruned"))
             fail_msg("%.3000s", r.out);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 // sed scripts for tests/jobs/wgmma_cases.cfg and wgmma_two_pass.cfg.
@@ -256,8 +243,6 @@ TEST(products_in_tf32_are_right_and_are_not_fp32)
                                           "-n 8; $BIN/sweetspot status %s/job.cfg --store %s/g.db",
                                           folder, folder, folder, folder, folder);
     if (!strstr(r.out, " wrong") || strstr(r.out, " ok ")) fail_msg("%.3000s\n%.3000s", r.out, r.err);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(fp32_by_three_products_of_tf32_is_right)
@@ -274,9 +259,8 @@ TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_two_pass.cfg", "");
-    char *script = text_format("%s; %s", IN_TF32, c_not_read);
+    char *script = test_text("%s; %s", IN_TF32, c_not_read);
     all_right("tests/jobs/wgmma_two_pass.cfg", script);
-    free(script);
     all_right("tests/jobs/wgmma_two_pass.cfg", TRANSPOSED);
     // Rows of C that begin in the middle of two elements; no map of C.
     all_right("tests/jobs/wgmma_two_pass.cfg",
@@ -286,8 +270,4 @@ TEST(parts_of_a_sum_that_a_second_launch_adds_are_right)
               "direction = \"inout\"; },/}");
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

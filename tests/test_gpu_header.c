@@ -53,17 +53,13 @@ TEST(an_embedded_binary_is_launched_and_right)
                     jobs[i].job, folder, folder, folder, name, folder, jobs[i].options, folder, folder, folder, name,
                     folder, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
-        e2e_done(&r);
         for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
-            char *build = text_format(builds[k], folder, name); // a constant text with two places
+            char *build = test_text(builds[k], folder, name); // a constant text with two places
             r = e2e_run(folder, "%s && %s/program", build, folder);
             if (r.status || *r.err) fail_msg("%s: status %d: %s\n%.3000s", name, r.status, build, r.err);
             e2e_expect(r.out, "right on ");
-            e2e_done(&r);
-            free(build);
         }
     }
-    e2e_remove(folder);
 }
 
 static void tune(const char *folder, const char *job, const char *store, int evaluations)
@@ -73,7 +69,6 @@ static void tune(const char *folder, const char *job, const char *store, int eva
                                           "--no-counters --strategy random -n %d",
                                           folder, job, store, evaluations);
     if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", job, r.status, r.out, r.err);
-    e2e_done(&r);
 }
 
 static char *tuned_examples(void)
@@ -87,12 +82,10 @@ static void run_example(const char *folder, const char *example)
 {
     struct outcome_of_command r = example_build(folder, example, "");
     if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", example, r.status, r.out, r.err);
-    e2e_done(&r);
     r = example_run(folder, example, "");
     if (r.status) fail_msg("%s: status %d: %s%.3000s", example, r.status, r.out, r.err);
     e2e_expect(r.out, ": right\n");
     assert_null(strstr(r.out, "Elsewhere"));
-    e2e_done(&r);
 }
 
 TEST(the_examples_are_right)
@@ -111,7 +104,6 @@ TEST(the_examples_are_right)
         tune(folder, "example", "example", 8);
         for (size_t i = 0; i < sizeof by_nvcc / sizeof *by_nvcc; i++) run_example(folder, by_nvcc[i]);
     }
-    e2e_remove(folder);
 }
 
 // Jobs with a C++ entry, a library's stage or tensor maps differ in nothing but the cubin.
@@ -131,15 +123,13 @@ TEST(nvccs_build_of_the_winner_is_raced_and_right)
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         e2e_expect(r.out, "  built by nvcc ");
         struct error err;
-        json_t *document = json_parse(strstr(r.out, "\n{"), &err), *early_stop = json_object_get(document, "nvcc");
+        json_t *document = test_json(json_parse(strstr(r.out, "\n{"), &err)),
+               *early_stop = json_object_get(document, "nvcc");
         if (!document) fail_msg("%s: %s", err.message, r.out);
         double ratio = json_number_value(json_array_get(json_object_get(early_stop, "ratio"), 0));
         double error = json_get_number(early_stop, "error", 2);
         if (!(ratio > 0.5 && ratio < 2) || !(error <= 1)) fail_msg("%s: %.3000s", name, r.out);
-        json_decref(document);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(without_a_binary_for_the_device_nothing_is_launched)
@@ -155,8 +145,6 @@ TEST(without_a_binary_for_the_device_nothing_is_launched)
     e2e_expect(r.out, "device 0: no binary for this device\n");
     assert_null(strstr(r.out, "right"));
     assert_int_equal(r.status, 1);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(the_script_agrees_with_torch)
@@ -165,7 +153,6 @@ TEST(the_script_agrees_with_torch)
     if (system("python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1")) skip();
     char *folder = tuned_examples();
     run_example(folder, "embedded_cubin.py");
-    e2e_remove(folder);
 }
 
 TEST(the_program_with_several_kernels_is_right)
@@ -181,8 +168,6 @@ TEST(the_program_with_several_kernels_is_right)
     if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
     e2e_expect(r.out, "4096 x 4096 x 4096: kernel ");
     assert_null(strstr(r.out, "WRONG"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A fallback that takes a tenth of the winner's speed is still measured in full, and is in the header.
@@ -200,8 +185,6 @@ TEST(a_fallback_is_verified_and_written)
     if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
     e2e_expect(r.out, "any other device: BLOCK_SIZE=256,VECTOR=1,UNROLL=0,GRID=stride");
     e2e_expect(r.out, "the job's fallback, not tuned; verified on ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -90,9 +90,8 @@ enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
 static char *read_file(const char *family, const char *ending)
 {
-    char *path = text_format("tests/hostile/%s.%s", family, ending), *text = text_read_file(path, NULL);
+    char *path = test_text("tests/hostile/%s.%s", family, ending), *text = text_read_file(path, NULL);
     if (!text) fail_msg("cannot read %s", path);
-    free(path);
     return text;
 }
 
@@ -168,13 +167,11 @@ static char *replace(char *text, const char *old, const char *new, const char *f
 // Whether SWEETSPOT_HOSTILE_CASES names the case.
 static bool is_chosen(const char *chosen, size_t family, const char *name, size_t way)
 {
-    char *whole = text_format("%s/%s:%s", families[family].name, name, ways[way].name);
-    char *short_form = text_format("%s/%s", families[family].name, name), *list = text_copy(chosen), *rest = list;
+    char *whole = test_text("%s/%s:%s", families[family].name, name, ways[way].name);
+    char *short_form = test_text("%s/%s", families[family].name, name), *list = text_copy(chosen), *rest = list;
     bool found = false;
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         found |= !strcmp(word, whole) || (ways[way].bit == SMALL_COLD && !strcmp(word, short_form));
-    free(whole);
-    free(short_form);
     free(list);
     return found;
 }
@@ -208,18 +205,31 @@ static char *with_cases(char *text, const struct hostile_case *cases, int count)
     return out;
 }
 
+// The job with its included files in full, since it will lie elsewhere.
+static char *read_job(const char *family)
+{
+    static const char begin[] = "@include \"";
+    char *text = read_file(family, "cfg");
+    for (char *at; (at = strstr(text, begin));) {
+        const char *name = at + sizeof begin - 1, *rest = strchr(at, '\n');
+        char *included = test_owned(read_file(test_text("%.*s", (int)strcspn(name, "."), name), "inc"));
+        char *longer = text_format("%.*s%s%s", (int)(at - text), text, included, rest);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static char *job_text(size_t family, size_t way)
 {
     const char *name = families[family].name;
-    char *text = read_file(name, "cfg"), folder[4096], *path;
+    char *text = read_job(name), folder[4096], *path;
     assert_non_null(getcwd(folder, sizeof folder));
-    path = text_format("kernel = { template = \"%s/tests/hostile/", folder);
+    path = test_text("kernel = { template = \"%s/tests/hostile/", folder);
     text = replace(text, "kernel = { template = \"", path, name);
-    free(path);
     if (strstr(text, "template = \"expected.cu\"")) {
-        path = text_format("template = \"%s/tests/hostile/expected.cu\"", folder);
+        path = test_text("template = \"%s/tests/hostile/expected.cu\"", folder);
         text = replace(text, "template = \"expected.cu\"", path, name);
-        free(path);
     }
     if (ways[way].large) text = replace(text, families[family].small, families[family].large, name);
     if (ways[way].warm) text = replace(text, "cache = \"cold\"", "cache = \"warm\"", name);
@@ -257,20 +267,16 @@ static struct store *tune_cases(const char *folder, size_t family, size_t way, c
 {
     static int runs;
     const char *name = families[family].name, *cache = getenv("SWEETSPOT_HOSTILE_CACHE");
-    char *text = with_cases(job_text(family, way), cases, count), *kept = text_format("%s/cache", folder),
-         *file = text_format("%s_%d.cfg", name, ++runs), *path = text_format("%s/%s_%d.db", folder, name, runs);
+    char *text = with_cases(job_text(family, way), cases, count), *kept = test_text("%s/cache", folder),
+         *file = test_text("%s_%d.cfg", name, ++runs), *path = test_text("%s/%s_%d.db", folder, name, runs);
     e2e_write(folder, file, text);
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache '%s' -q --no-counters %s", folder, file, path,
                 cache ? cache : kept, final ? "" : "--no-final");
     *bad = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
     if (*bad) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
-    e2e_done(&r);
     struct store *store = opened_store(path);
     free(text);
-    free(kept);
-    free(file);
-    free(path);
     return store;
 }
 
@@ -297,13 +303,12 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
         struct error err;
         bool bad;
         struct store *store = tune_cases(folder, family, way, two, 2, false, &bad);
-        char *config = text_format("CASE=%s", c->name);
+        char *config = test_text("CASE=%s", c->name);
         bool found = !store_find(store, config, &t, &err);
         double plain = time_of_plain(store);
         again = bad || !found || is_gain(family, &t, plain);
         print_message("%s/%s (%s) again: %.3g us, plain %.3g us\n", families[family].name, c->name, ways[way].name,
                       found ? 1e6 * time_of(&t) : NAN, 1e6 * plain);
-        free(config);
         store_close(store);
     }
     return again;
@@ -315,9 +320,8 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
     struct attack_class *row = &classes[c->class];
     struct trial t;
     struct error err;
-    char *config = text_format("CASE=%s", c->name), words[160];
+    char *config = test_text("CASE=%s", c->name), words[160];
     int missing = store_find(store, config, &t, &err);
-    free(config);
     row->runs++;
     row->right_runs += c->verdict == VERDICT_OK || c->verdict == VERDICT_STEADY;
     if (missing || !ran(t.status)) {
@@ -353,9 +357,8 @@ static int judge_winner(size_t family, const struct hostile_case *cases, int cou
         print_message("%s: the final has no winner\n", families[family].name);
         return 1;
     }
-    json_t *document = json_parse(text, &err);
+    json_t *document = test_json(json_parse(text, &err));
     int64_t winner = json_get_integer(document, "winner", -1);
-    json_decref(document);
     if (store_get(store, winner, &t, &err))
         fail_msg("%s: trial %lld: %s", families[family].name, (long long)winner, err.message);
     const char *name = strncmp(t.config, "CASE=", 5) ? "" : t.config + 5;
@@ -446,7 +449,6 @@ TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
     if (!ran) fail_msg("no such case: %s", chosen);
     bad += summary();
     assert_int_equal(bad, 0);
-    e2e_remove(folder);
 }
 
 // Needs no GPU.
@@ -469,7 +471,6 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
             free(text);
             struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
             if (r.status) fail_msg("%s (%s): %s%s", name, ways[way].name, r.out, r.err);
-            e2e_done(&r);
         }
         for (int k = 0; k < count; k++) {
             plain = plain || (!strcmp(cases[k].name, "plain") && cases[k].verdict == VERDICT_OK);
@@ -481,11 +482,6 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
     print_message("%d wrong kernels, %d right ones\n", wrong, right);
     assert_true(wrong >= 400);
     assert_true(right >= 200);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*verdict*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

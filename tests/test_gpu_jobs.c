@@ -40,13 +40,7 @@ TEST(random_candidates_are_right_at_odd_sizes)
                                           " launch_error", " nondeterministic", " implausible"};
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
             if (strstr(r.out, bad[k])) fail_msg("%s: %.3000s", jobs[i].job, r.out);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

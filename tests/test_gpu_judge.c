@@ -48,7 +48,6 @@ static json_t *judge(const char *folder, const char *before, const char *job, co
     json_t *document = r.status <= 1 ? json_parse(r.out, &err) : NULL;
     if (!document) fail_msg("%s/%s: status %d\n%s\n%s", job, name, r.status, r.out, r.err);
     *status = r.status;
-    e2e_done(&r);
     return document;
 }
 
@@ -90,7 +89,6 @@ TEST(no_known_way_to_fool_a_harness_fools_the_judge)
         print_message(isfinite(plain) ? " %.3g us, plain %.3g us\n" : "\n", 1e6 * time, 1e6 * plain);
         json_decref(document);
     }
-    e2e_remove(folder);
     assert_int_equal(bad, 0);
 }
 
@@ -113,7 +111,6 @@ TEST(the_document_of_a_real_kernel_is_complete)
     if (!json_object_size(json_object_get(counters, "values")))
         assert_true(json_array_size(json_object_get(document, "notes")) > 0);
     json_decref(document);
-    e2e_remove(folder);
 }
 
 #define REAL_TOOL "unset SWEETSPOT_SANITIZER;"
@@ -151,7 +148,6 @@ TEST(what_only_a_sanitizer_sees_is_seen)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge_sanitized");
     if (!have_sanitizer(folder)) {
-        e2e_remove(folder);
         skip();
     }
     for (size_t i = 0; i < sizeof sanitized / sizeof *sanitized; i++) {
@@ -167,7 +163,6 @@ TEST(what_only_a_sanitizer_sees_is_seen)
             fail_msg("%s: racecheck: %s", sanitized[i].name, json_get_string(early_stop, "first", ""));
         json_decref(document);
     }
-    e2e_remove(folder);
 }
 
 // The one that is right copies through scratch, so that the wrong ones are faster and win first.
@@ -176,25 +171,21 @@ TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu_final_sanitized");
     if (!have_sanitizer(folder)) {
-        e2e_remove(folder);
         skip();
     }
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 REAL_TOOL
                 "cp tests/hostile/*.cu tests/hostile/*.h %s && sed '/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "
                 "s/\"reads_far.*race\", //' "
                 "tests/hostile/sanitized.cfg >%s/sanitized.cfg && $BIN/sweetspot tune %s/sanitized.cfg --store %s/s.db "
                 "--cache %s/cache -q --no-counters && $BIN/sweetspot compare %s/sanitized.cfg --store %s/s.db",
-                folder, folder, folder, folder, folder, folder, folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+                folder, folder, folder, folder, folder, folder, folder));
     e2e_expect(r.err, "is out of the final: out_of_bounds: compute-sanitizer's memcheck");
     e2e_expect(r.err, "is out of the final: wrong: compute-sanitizer's initcheck");
     e2e_expect(r.out, "memcheck, initcheck, synccheck");
     e2e_expect(r.out, " on n=5003: ");
     if (strstr(r.out, "CASE=reads_")) fail_msg("%s", r.out);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

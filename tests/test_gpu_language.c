@@ -14,7 +14,6 @@ static struct outcome_of_command tune(const char *name, const char *job, const c
         "2>&1; $BIN/sweetspot status job.cfg --store job.db; $BIN/sweetspot header job.cfg --store job.db -o best.h "
         "--embed && $BIN/sweetspot header job.cfg --store job.db --check best.h && echo embedded",
         folder, options);
-    e2e_remove(folder);
     return r;
 }
 
@@ -72,13 +71,10 @@ TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
     struct outcome_of_command r = tune("gpu_phases", phases_job, phases_source, "");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 3);
-    e2e_done(&r);
-    char *wrong = text_copy(phases_job), *three = strstr(wrong, "3.0f");
+    char *wrong = test_owned(text_copy(phases_job)), *three = strstr(wrong, "3.0f");
     three[0] = '4';
     r = tune("gpu_phases", wrong, phases_source, quick);
     e2e_expect(r.out, "3 wrong");
-    e2e_done(&r);
-    free(wrong);
 }
 
 // RADIX decides how many runs there are, and so whether t and u are exchanged an even or an odd number of times.
@@ -118,14 +114,11 @@ TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
     struct outcome_of_command r = tune("gpu_halving", reduction_job, reduction_source, "");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 8);
-    e2e_done(&r);
     // Without the exchange, every run adds up the same numbers again.
-    char *wrong = text_copy(reduction_job), *swap = strstr(wrong, "swap = [ \"t\", \"u\" ];");
+    char *wrong = test_owned(text_copy(reduction_job)), *swap = strstr(wrong, "swap = [ \"t\", \"u\" ];");
     memset(swap, ' ', strlen("swap = [ \"t\", \"u\" ];"));
     r = tune("gpu_halving", wrong, reduction_source, quick);
     e2e_expect(r.out, "8 wrong");
-    e2e_done(&r);
-    free(wrong);
 }
 
 static const char sort_job[] =
@@ -164,13 +157,10 @@ TEST(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage)
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_bitonic", sort_job, sort_source, "--no-final");
     all_right(&r, 3);
-    e2e_done(&r);
-    char *wrong = text_copy(sort_job), *from = strstr(wrong, "K <= N");
+    char *wrong = test_owned(text_copy(sort_job)), *from = strstr(wrong, "K <= N");
     memcpy(from, "K <  N", 6); // the last merge is missing
     r = tune("gpu_bitonic", wrong, sort_source, quick);
     e2e_expect(r.out, "3 wrong");
-    e2e_done(&r);
-    free(wrong);
 }
 
 static const char values_job[] =
@@ -197,7 +187,6 @@ TEST(decimals_reach_the_kernel)
     NEEDS_GPU();
     struct outcome_of_command r = tune("gpu_values", values_job, values_source, quick);
     all_right(&r, 12);
-    e2e_done(&r);
 }
 
 TEST_MAIN(NULL, NULL)

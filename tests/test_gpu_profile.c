@@ -1,6 +1,7 @@
 // What `profile` says, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
 // test_gpu.c.
 #include "tests/gpu.h"
+#include "tests/ncu.h"
 
 #include <time.h>
 
@@ -44,38 +45,6 @@ static const struct {
 };
 enum { CHECKED = sizeof checked / sizeof *checked };
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
-static double ncu_value(const char *csv, const char *metric)
-{
-    double values[64];
-    size_t n = 0;
-    char *wanted = text_format("\"%s\"", metric);
-    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted),
-             *last = strrchr(text, '"');
-        if (found && last && n < 64) {
-            *last = 0;
-            char digits[64];
-            size_t k = 0;
-            for (const char *value = strrchr(text, '"') + 1; *value && k < 63; value++)
-                if (*value != ',') digits[k++] = *value;
-            digits[k] = 0;
-            values[n++] = atof(digits);
-        }
-        free(text);
-    }
-    free(wanted);
-    if (!n) return NAN;
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
-}
-
 static json_t *run_profile(const char *folder, const char *command, const char *job, const char *config)
 {
     struct error err;
@@ -84,7 +53,6 @@ static json_t *run_profile(const char *folder, const char *command, const char *
     if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s", err.message);
-    e2e_done(&r);
     return document;
 }
 
@@ -123,7 +91,6 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
                       100 * relative, good ? "" : "  BAD");
         bad += !good;
     }
-    e2e_done(&r);
     json_decref(document);
     return bad;
 }
@@ -138,7 +105,6 @@ TEST(counters_agree_with_ncu_on_nine_kernels)
         print_message("-- %s %s\n", kernels[i].job, kernels[i].config);
         bad += compare_with_ncu(folder, kernels[i].job, kernels[i].kernel, kernels[i].config);
     }
-    e2e_remove(folder);
     assert_int_equal(bad, 0);
 }
 
@@ -154,7 +120,7 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-profile");
     for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
-        char *config = text_format("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
+        char *config = test_text("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
         json_decref(run_profile(folder, "profile", "sgemm_2048", config)); // fills the compile cache
         double begin = seconds_now();
         json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
@@ -186,9 +152,7 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
                              profile_number(stage, "executed") -
                          1) < 0.01);
         json_decref(document);
-        free(config);
     }
-    e2e_remove(folder);
 }
 
 static const struct {
@@ -237,7 +201,6 @@ TEST(limiters_are_what_everyone_knows)
         check_traffic(document);
         json_decref(document);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
@@ -245,13 +208,12 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-tiny");
     struct error err;
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >%s/tiny.cfg; "
         "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json",
-        folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    json_t *document = json_parse(r.out, &err);
+        folder, folder));
+    json_t *document = test_json(json_parse(r.out, &err));
     const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile),
                  *notes = json_object_get(profile, "notes");
     double time = json_get_number(profile, "time", NAN);
@@ -269,13 +231,6 @@ TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
     assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) /
                          profile_number(stage, "executed") -
                      1) < 0.01);
-    json_decref(document);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -59,7 +59,7 @@ static const char functions[] =
 static char *write_job(const char *reference, const char *more)
 {
     char *folder = e2e_folder("gpu_programs");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"sum\"; kernel = { template = \"sum.cu\"; entry = \"sum\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [128, 256, 512]; } );\n"
         "problems = ( { N = 100000; } );\n"
@@ -72,7 +72,6 @@ static char *write_job(const char *reference, const char *more)
     e2e_write(folder, "sum.cu", sum);
     e2e_write(folder, "cub.cu", cub);
     e2e_write(folder, "functions.c", functions);
-    free(job);
     return folder;
 }
 
@@ -96,15 +95,11 @@ TEST(a_python_script_is_a_reference_and_runs_once)
               "x = numpy.load(f + '/in/x.npy')\nassert x.shape == (j['values']['N'],)\n"
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
     for (int i = 0; i < 2; i++) {
-        struct outcome_of_command r = tune(folder);
-        if (r.status) fail_msg("%s%s", r.out, r.err);
-        e2e_done(&r);
+        e2e_passed(tune(folder));
     }
     struct outcome_of_command r = e2e_run(folder, "wc -c <%s/runs", folder);
     // Two problems and sets of data, and other data in the final; the second run adds nothing.
     if (atoi(r.out) > 8) fail_msg("%s runs", r.out);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
@@ -116,8 +111,6 @@ TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
     struct outcome_of_command r = tune(folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "wrong 3");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
@@ -137,8 +130,6 @@ TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
         struct outcome_of_command r = tune(folder);
         if (r.status != cases[i].status) fail_msg("%s: %s%s", cases[i].reference, r.out, r.err);
         e2e_expect(r.out, cases[i].said);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -150,12 +141,9 @@ TEST(cub_is_verified_timed_and_compared_with_the_winner)
     NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "x as fast as by_cub (95% interval ");
     e2e_expect(r.out, "ratio to by_cub");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
@@ -170,20 +158,18 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
                                                         "") ", " BASELINE("by_cub",
                                                                           " init = \"begin\";") " );\nmeasure = { "
                                                                                                 "timeout = 1.0; };");
-    struct outcome_of_command r = tune(folder);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
+    struct outcome_of_command r = e2e_passed(tune(folder));
     e2e_expect(r.out, "baseline wrong: not available: wrong: ");
     e2e_expect(r.out, "baseline crash: not available: its own code crashed (SIGABRT)");
     e2e_expect(r.out, "baseline device_crash: not available: ");
     e2e_expect(r.out, "baseline hang: not available: it did not end within its time");
     e2e_expect(r.out, "baseline refuse: not available: launch_error: the function 'refuse' returns 7");
     e2e_expect(r.out, "x as fast as by_cub (95% interval ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-int main(void)
+static void use_nvcc(void)
 {
     unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
-    return testing_run(NULL, NULL);
 }
+
+TEST_MAIN(use_nvcc, NULL)

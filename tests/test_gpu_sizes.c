@@ -50,7 +50,7 @@ TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
     NEEDS_GPU();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("gpu_sizes"),
-             *text = text_format(job, cases[i].way, cases[i].reference, cases[i].verification);
+             *text = test_text(job, cases[i].way, cases[i].reference, cases[i].verification);
         e2e_write(folder, "k.cu", source);
         e2e_write(folder, "job.cfg", text);
         struct outcome_of_command r =
@@ -61,9 +61,6 @@ TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
         print_message("case %zu: %s\n", i, r.out);
         for (int k = 0; k < 2; k++)
             if (cases[i].said[k]) e2e_expect(r.out, cases[i].said[k]);
-        e2e_done(&r);
-        free(text);
-        e2e_remove(folder);
     }
 }
 
@@ -80,8 +77,6 @@ TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
     print_message("%s\n", r.out);
     assert_null(strstr(r.out, "sizes and values"));
     e2e_expect(r.out, " ok");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -11,7 +11,7 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
 {
     struct error err;
     char *folder = e2e_folder("gpu_pipes"), *own = pipe ? text_format(" pipe = \"%s\";", pipe) : text_copy("");
-    char *job = text_format(
+    char *job = test_text(
         "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
         "[1]; } "
         ");\nproblems = ( { N = 1048576; } );\nlaunch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; };\narguments "
@@ -25,17 +25,13 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
               "    if (i < n) y[i] = X;\n}\n");
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot profile %s/job.cfg --cache out/cache -t X=1 --no-counters -f json", folder);
-    json_t *document = json_parse(r.out, &err);
+    json_t *document = test_json(json_parse(r.out, &err));
     if (!document) fail_msg("%s: %s\n%s", pipe ? pipe : "all", err.message, r.err);
     json_t *profile = json_object_get(document, "profile"),
            *ceilings = json_incref(json_object_get(profile, "ceilings"));
     const char *device = json_get_string(json_object_get(profile, "device"), "name", "");
     *is_h200 = strstr(device, "H200");
     if (pipe) assert_string_equal(json_get_string(profile, "pipe", ""), pipe);
-    json_decref(document);
-    e2e_done(&r);
-    e2e_remove(folder);
-    free(job);
     free(own);
     return ceilings;
 }
@@ -125,7 +121,7 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache -t cublas --no-counters -f json",
                     jobs[i].job);
-        json_t *document = json_parse(r.out, &err), *profile = json_object_get(document, "profile");
+        json_t *document = test_json(json_parse(r.out, &err)), *profile = json_object_get(document, "profile");
         if (!document) fail_msg("%s: %s", jobs[i].job, r.err);
         const struct execution_unit *p = pipe_find(json_get_string(profile, "pipe", ""), NULL);
         const json_t *ceilings = json_object_get(profile, "ceilings");
@@ -136,9 +132,6 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
                        json_get_number(ceilings, p->key, NAN);
         print_message("  %-12s cublas %.3f of %s\n", jobs[i].job, share, p->name);
         bad += !(share >= jobs[i].low && share <= jobs[i].high);
-        json_decref(document);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
     assert_int_equal(bad, 0);
 }
@@ -173,12 +166,10 @@ TEST(trials_have_the_power_that_the_board_took)
     struct store *store;
     struct environment environment;
     struct error err;
-    char *folder = e2e_folder("gpu_power"), *path = text_format("%s/job.db", folder);
-    struct outcome_of_command r = e2e_run(
+    char *folder = e2e_folder("gpu_power"), *path = test_text("%s/job.db", folder);
+    e2e_passed(e2e_run(
         folder, "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24",
-        path);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
+        path));
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_each(store, false, 0, look, &p, &err), 0);
@@ -186,8 +177,6 @@ TEST(trials_have_the_power_that_the_board_took)
     print_message("  %d trials, %d with power (%.0f to %.0f W), %d with energy\n", p.trials, p.known, p.lowest,
                   p.highest, p.energies);
     assert_true(2 * p.known > p.trials && p.lowest > 30 && p.highest < 1200);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

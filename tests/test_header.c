@@ -24,26 +24,21 @@ static char *make_header(void)
 // status, or -1 when there is no such compiler.
 static int compile_and_run(const char *compiler, const char *suffix, const char *program)
 {
-    char *source = text_format("%s/program.%s", job.folder, suffix), *output = NULL;
-    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
+    char *source = test_text("%s/program.%s", job.folder, suffix), *output = NULL;
+    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
     int status = -1;
     if (!system(probe)) {
         finished_write(source, program);
-        char *command = text_format("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
+        char *command = test_text("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
         status = system(command);
-        free(command);
-        char *messages = text_format("%s/messages", job.folder);
+        char *messages = test_text("%s/messages", job.folder);
         output = text_read_file(messages, NULL);
         if (status || *output) fail_msg("%s: %s", compiler, output);
-        free(messages);
-        command = text_format("%s/program", job.folder);
+        command = test_text("%s/program", job.folder);
         status = system(command);
         status = WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-        free(command);
     }
     free(output);
-    free(probe);
-    free(source);
     return status;
 }
 
@@ -124,8 +119,8 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
         "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || "
         "t.stride[1] != 320 || t.type != 11) return 6;\n"
         "    return mini_gemm_tensor_map_0_on(7, 1, 1).used;\n}\n";
-    char *text = text_copy(finished_job_text), *at = strstr(text, "{ buffer = \"x\"");
-    char *rest = text_copy(strstr(at, ", { buffer = \"y\""));
+    char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, "{ buffer = \"x\"");
+    char *rest = test_owned(text_copy(strstr(at, ", { buffer = \"y\"")));
     *at = 0;
     char *end = strstr(rest, " );");
     *end = 0;
@@ -143,8 +138,6 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
     free(changed);
-    free(rest);
-    free(text);
 }
 
 TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardown)
@@ -178,10 +171,9 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     free(make_header());
-    char *command = text_format(
+    char *command = test_text(
         "cd %s/include && sed 's/mini_gemm/other/g; s/MINI_GEMM/OTHER/g' mini_best.h >other_best.h", job.folder);
     assert_int_equal(system(command), 0);
-    free(command);
     assert_int_equal(compile_and_run(c99, "c", program), 7);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 7);
 }
@@ -204,13 +196,11 @@ TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
 // The job's file with other text in the place of some.
 static void change_job(const char *old, const char *new)
 {
-    char *text = text_copy(finished_job_text), *at = strstr(text, old);
+    char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, old);
     assert_non_null(at);
     *at = 0;
-    char *changed = text_format("%s%s%s", text, new, at + strlen(old));
+    char *changed = test_text("%s%s%s", text, new, at + strlen(old));
     finished_write(job.job, changed);
-    free(changed);
-    free(text);
 }
 
 // What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
@@ -234,7 +224,7 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
     free(text);
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
-    char *unit = text_format("%s/unit.cu", job.folder);
+    char *unit = test_text("%s/unit.cu", job.folder);
     finished_write(unit, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                          "template <class T, int N> __global__ void mini(const T *x, T *y)\n{\n"
                          "#if MINI_GEMM_COMPUTE == 90 && defined(OWN)\n"
@@ -248,21 +238,17 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
                  {"-arch=sm_80", "this section was tuned for sm_90a and is compiled for another architecture"},
                  {"-arch=sm_90", "this section was tuned for sm_90a and is compiled for another architecture"}};
     for (size_t i = 0; i < 3; i++) {
-        char *command = text_format("cd %1$s && nvcc %2$s -cubin unit.cu -o unit.cubin >messages 2>&1 && "
-                                    "nvcc %2$s -c unit.cu -o unit.o >>messages 2>&1 && strings unit.cubin | "
-                                    "grep -q '_Z4miniIfLi64EEvPKT_PS0_'",
-                                    job.folder, cases[i].arch);
+        char *command = test_text("cd %1$s && nvcc %2$s -cubin unit.cu -o unit.cubin >messages 2>&1 && "
+                                  "nvcc %2$s -c unit.cu -o unit.o >>messages 2>&1 && strings unit.cubin | "
+                                  "grep -q '_Z4miniIfLi64EEvPKT_PS0_'",
+                                  job.folder, cases[i].arch);
         if (system(command)) fail_msg("%s", command);
-        char *path = text_format("%s/messages", job.folder), *messages = text_read_file(path, NULL);
+        char *path = test_text("%s/messages", job.folder), *messages = test_owned(text_read_file(path, NULL));
         if (*cases[i].warning)
             assert_contains(messages, cases[i].warning);
         else
             assert_string_equal(messages, "");
-        free(messages);
-        free(path);
-        free(command);
     }
-    free(unit);
 }
 
 TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
@@ -348,10 +334,9 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
     finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
-    char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
+    char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
     assert_int_equal(compile_and_run(chosen, "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
-    free(chosen);
     char *again = make_header(); // replaces its own section only
     assert_string_equal(both, again);
     free(both);
@@ -386,9 +371,8 @@ TEST_WITH(two_devices_share_a_fallback, setup, teardown)
     assert_contains(one, "\"verified_on\":\"NVIDIA A100\"");
     free(text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *compiler = text_format("%s -DMINI_GEMM_DEVICE=%s", i % 2 ? cpp : c99, cases[i].device);
+        char *compiler = test_text("%s -DMINI_GEMM_DEVICE=%s", i % 2 ? cpp : c99, cases[i].device);
         assert_int_equal(compile_and_run(compiler, i % 2 ? "cpp" : "c", program), cases[i].status);
-        free(compiler);
     }
 }
 
@@ -408,9 +392,8 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    char *folder = text_directory(job.header);
+    char *folder = test_owned(text_directory(job.header));
     assert_int_equal(mkdir(folder, 0777), 0);
-    free(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *err;
         finished_write(job.header, cases[i].text);
@@ -420,15 +403,13 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
         assert_contains(err, cases[i].message);
         assert_contains(err, "--force");
         free(err);
-        char *text = text_read_file(job.header, NULL);
+        char *text = test_owned(text_read_file(job.header, NULL));
         assert_string_equal(text, cases[i].text);
-        free(text);
         assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o",
                                       job.header, NULL),
                          0);
-        text = text_read_file(job.header, NULL);
+        text = test_owned(text_read_file(job.header, NULL));
         assert_contains(text, "#define MINI_GEMM_BLOCK_M 128\n");
-        free(text);
     }
 }
 
@@ -443,9 +424,8 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     // The number that the build passes is the header's own as long as nothing has changed.
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
-    char *same = text_format("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
+    char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
     assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
-    free(same);
     free(out);
     finished_write(job.template, "// another kernel\n");
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
@@ -453,13 +433,12 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     free(out);
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
-    char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
-                                "grep -q '#error.*template has changed' && echo 1",
-                                job.header, out);
+    char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
+                              "grep -q '#error.*template has changed' && echo 1",
+                              job.header, out);
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
-    free(command);
     free(out);
     assert_int_equal(
         finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
@@ -476,12 +455,11 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
                                        "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
                                        "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
     for (size_t i = 0; i < 2; i++) {
-        json_t *section = json_parse(jobs[i], &err), *sections = json_pack("[o]", section);
+        json_t *section = json_parse(jobs[i], &err), *sections = test_json(json_pack("[o]", section));
         err.message[0] = 0;
         assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
         assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
-        json_decref(sections);
     }
     json_t *section =
         json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
@@ -489,7 +467,7 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
                    "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
                    &err);
     assert_non_null(section);
-    json_t *sections = json_pack("[o]", section);
+    json_t *sections = test_json(json_pack("[o]", section));
     assert_int_equal(header_write(job.header, sections, &err), 0);
     assert_int_equal(
         compile_and_run(c99, "c",
@@ -499,7 +477,6 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);
-    json_decref(sections);
 }
 
 TEST_MAIN(NULL, NULL)

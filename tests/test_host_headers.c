@@ -87,20 +87,16 @@ TEST(kernels_with_headers_of_the_host_compile)
         e2e_run(folder, "cd %s && mkdir own && echo '#define FLT_MAX 3' >own/float.h && pwd", folder);
     r.out[strcspn(r.out, "\n")] = 0;
     for (size_t i = 0; i < CASES; i++) {
-        char *name = text_format("%zu.cu", i),
-             *text =
-                 text_format("%sextern \"C\" __global__ void k(int *p)\n{\n%s\n}\n", cases[i].before, cases[i].body);
+        char *name = test_text("%zu.cu", i),
+             *text = test_text("%sextern \"C\" __global__ void k(int *p)\n{\n%s\n}\n", cases[i].before, cases[i].body);
         e2e_write(folder, name, text);
         char *more =
             text_format("%s{\"id\":%zu,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/%s\",\"include\":[],"
                         "\"entries\":[\"k\"],\"options\":[],\"defines\":{}%s}\n",
                         requests, i, r.out, name, cases[i].without ? ",\"host_headers\":false" : "");
         free(requests);
-        free(name);
-        free(text);
         requests = more;
     }
-    e2e_done(&r);
     e2e_write(folder, "requests", requests);
     r = e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
     char *rest, *line = strtok_r(r.out, "\n", &rest);
@@ -110,9 +106,7 @@ TEST(kernels_with_headers_of_the_host_compile)
              as_wanted = cases[i].refused ? strstr(line, cases[i].refused) != NULL : good;
         if (!as_wanted) fail_msg("%s%s\n%s", cases[i].before, cases[i].body, line);
     }
-    e2e_done(&r);
     free(requests);
-    e2e_remove(folder);
 }
 
 static void hash_of(const char *path, bool offered, char hash[HASH_TEXT_SIZE])
@@ -131,7 +125,7 @@ TEST(stand_ins_count_in_the_hash_where_they_are_used)
         {"#include <stdint.h>\n", true}, {"__device__ uint x;\n", true},         {"__device__ int x;\n", false},
         {"#include <vector>\n", false},  {"#define uint int\nuint x;\n", false},
     };
-    char *folder = e2e_folder("host_hash"), *path = text_format("%s/x.cu", folder);
+    char *folder = e2e_folder("host_hash"), *path = test_text("%s/x.cu", folder);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         char with[HASH_TEXT_SIZE], without[HASH_TEXT_SIZE];
         e2e_write(folder, "x.cu", sources[i].text);
@@ -139,8 +133,6 @@ TEST(stand_ins_count_in_the_hash_where_they_are_used)
         hash_of(path, false, without);
         if (!strcmp(with, without) == sources[i].used) fail_msg("%s", sources[i].text);
     }
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(words_lead_to_stand_ins_that_have_them)

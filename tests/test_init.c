@@ -111,13 +111,10 @@ TEST(jobs_say_what_their_sources_say_and_compile)
                                               name, folder, folder, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         e2e_expect(r.err, "sweetspot check ");
-        e2e_done(&r);
-        char *path = text_format("%s/%s.cfg", folder, name), *text = text_read_file(path, NULL);
+        char *path = test_text("%s/%s.cfg", folder, name), *text = test_owned(text_read_file(path, NULL));
         assert_non_null(text);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) e2e_expect(text, cases[i].words[w]);
-        free(text);
         if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
-            free(path);
             continue;
         }
         r = e2e_run(folder, "$BIN/sweetspot check %s", path);
@@ -125,21 +122,15 @@ TEST(jobs_say_what_their_sources_say_and_compile)
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
                 fail_msg("check %s: %s", path, line);
-        e2e_done(&r);
         if (cases[i].fill) {
-            char *script = text_format("%s/fill.sed", folder), *fill = text_format("%s%s\n", FILL, cases[i].fill);
+            char *script = test_text("%s/fill.sed", folder), *fill = test_text("%s%s\n", FILL, cases[i].fill);
             e2e_write(folder, "fill.sed", fill);
             r = e2e_run(folder, "sed -i -f %s %s && $BIN/sweetspot check %s --compile 1 --cache %s/cache", script, path,
                         path, folder);
             if (r.status) fail_msg("check %s: status %d\n%s%s", path, r.status, r.out, r.err);
             e2e_expect(r.out, "no mistakes found");
-            e2e_done(&r);
-            free(script);
-            free(fill);
         }
-        free(path);
     }
-    e2e_remove(folder);
 }
 
 TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
@@ -162,35 +153,28 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         assert_int_equal(r.status, 2);
         assert_string_equal(r.out, "");
         e2e_expect(r.err, refused[i].message);
-        e2e_done(&r);
     }
     struct outcome_of_command r = e2e_run(folder, "cat %s/there.cfg && ls %s", folder, folder);
     e2e_expect(r.out, "precious\n");
     assert_null(strstr(r.out, "none.cfg"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_job_elsewhere_finds_its_source)
 {
-    char *folder = e2e_folder("init_elsewhere"), *fill = text_format("%s%s\n", FILL, cases[0].fill);
+    char *folder = e2e_folder("init_elsewhere"), *fill = test_text("%s%s\n", FILL, cases[0].fill);
     e2e_write(folder, "fill.sed", fill);
-    free(fill);
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && mkdir -p src jobs/deep && cp ../../../tests/init/add.cu src/a.b.cu && $BIN/sweetspot init "
         "src/a.b.cu -o jobs/deep/my-add.cfg && $BIN/sweetspot init src/a.b.cu && sed -i -f fill.sed src/a.b.cfg "
         "jobs/deep/my-add.cfg && $BIN/sweetspot check jobs/deep/my-add.cfg && $BIN/sweetspot check src/a.b.cfg && "
         "$BIN/sweetspot init src/a.b.cu -o - && cat "
         "jobs/deep/my-add.cfg",
-        folder);
-    if (r.status) fail_msg("status %d\n%s%s", r.status, r.out, r.err);
+        folder));
     e2e_expect(r.out, "template = \"../../src/a.b.cu\"");
     e2e_expect(r.out, "template = \"src/a.b.cu\"");
     e2e_expect(r.out, "name = \"my-add\"");
     e2e_expect(r.out, "name = \"a_b\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // What a tokenizer is easily wrong about.
@@ -233,14 +217,12 @@ TEST(without_a_compiler_there_are_more_blanks)
     e2e_expect(r.out, "{ buffer = \"counts\"; type = \"u32\"; shape = ");
     e2e_expect(r.out, "{ buffer = \"data\"; type = \"? a type, for the source's byte\"; shape = ");
     e2e_expect(r.out, "{ scalar = \"n\"; type = \"i64\"; }");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // A source is cut off anywhere: init answers, and does not crash.
 TEST(broken_sources_are_read_to_their_end)
 {
-    char *folder = e2e_folder("init_broken"), *text = text_read_file("tests/init/stencil.cu", NULL);
+    char *folder = e2e_folder("init_broken"), *text = test_owned(text_read_file("tests/init/stencil.cu", NULL));
     assert_non_null(text);
     for (size_t length = strlen(text); length > 20; length -= 19) {
         text[length] = 0;
@@ -248,17 +230,13 @@ TEST(broken_sources_are_read_to_their_end)
         struct outcome_of_command r =
             e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init %s/cut.cu -o -", folder);
         if (r.status != 0 && r.status != 2) fail_msg("%zu bytes: status %d\n%s", length, r.status, r.err);
-        e2e_done(&r);
     }
-    free(text);
-    e2e_remove(folder);
 }
 
 // The runner of tests says that there is no nvcc.
-static int use_nvcc(void **state)
+static void use_nvcc(void)
 {
-    (void)state;
-    return unsetenv("SWEETSPOT_NVCC");
+    unsetenv("SWEETSPOT_NVCC");
 }
 
 TEST_MAIN(use_nvcc, NULL)

@@ -19,31 +19,23 @@ static struct outcome_of_command make(const char *target)
         target, folder, folder);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
     prefix = text_format("%s/opt/spot", folder);
     // A stand-in for the libraries of the page.
-    struct outcome_of_command r =
-        e2e_run(folder, "mkdir %s/charts && cd %s/charts && echo 'charts()' >libraries.js && echo licence >LICENSES",
-                folder, folder);
-    e2e_done(&r);
-    r = make("install");
+    e2e_run(folder, "mkdir %s/charts && cd %s/charts && echo 'charts()' >libraries.js && echo licence >LICENSES",
+            folder, folder);
+    struct outcome_of_command r = make("install");
     if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    struct outcome_of_command r = e2e_run("/tmp", "rm -rf %s", folder);
-    e2e_done(&r);
+    e2e_run("/tmp", "rm -rf %s", folder);
     free(project);
     free(prefix);
-    return 0;
 }
 
 // In a fresh folder under the test's; $S is the installed program.
@@ -54,7 +46,6 @@ static int teardown(void **state)
 static void expect_done(struct outcome_of_command *r)
 {
     if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
-    e2e_done(r);
 }
 
 TEST(everything_is_where_others_look_for_it)
@@ -86,16 +77,13 @@ TEST(everything_is_where_others_look_for_it)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct outcome_of_command r = e2e_run(folder, "test -s %s/%s", prefix, files[i]);
         if (r.status) fail_msg("%s is not there, or empty", files[i]);
-        e2e_done(&r);
     }
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "cd %s/share; ! grep -r '@[A-Z]*@' pkgconfig cmake; grep -x 'prefix=/opt/spot' pkgconfig/sweetspot.pc "
                 "&& ../bin/sweetspot completion bash | cmp - bash-completion/completions/sweetspot && "
                 "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
-                prefix);
-    if (r.status) fail_msg("%s%s", r.out, r.err);
-    e2e_done(&r);
+                prefix));
 }
 
 TEST(man_finds_the_page_of_a_command)
@@ -105,10 +93,7 @@ TEST(man_finds_the_page_of_a_command)
                 "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | "
                 "tr -s ' \n' ' '",
                 prefix);
-    if (r.status == 77) {
-        e2e_done(&r);
-        skip();
-    }
+    if (r.status == 77) skip();
     e2e_expect(r.out, "SWEETSPOT-TUNE(1)");
     e2e_expect(r.out, "how long to search: 90s");
     expect_done(&r);
@@ -133,7 +118,6 @@ TEST(the_documents_find_each_other)
                 prefix);
     e2e_expect(r.out, "README.md\n");
     assert_string_equal(r.err, "");
-    e2e_done(&r);
 }
 
 TEST(pkg_config_knows_it)
@@ -150,7 +134,6 @@ TEST(pkg_config_knows_it)
     sscanf(printed, "sweetspot %31s", version);
     assert_int_equal(strncmp(r.out, version, strlen(version)), 0);
     e2e_expect(r.out, "\n/opt/spot/share/sweetspot/templates\n");
-    e2e_done(&r);
 }
 
 TEST(installed_programs_find_each_other_and_the_jobs)
@@ -175,11 +158,9 @@ TEST(installed_programs_find_each_other_and_the_jobs)
     e2e_expect(r.out, "mine.cfg: job 'example'");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "configs/nosuch.cfg: cannot read");
-    e2e_done(&r);
     r = INSTALLED("work", "sed -i 's|axpy.cu|nosuch.cu|' mine.cfg; $S check mine.cfg");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "cannot read template 'nosuch.cu'");
-    e2e_done(&r);
 }
 
 TEST(a_jobs_results_are_found_from_any_folder)
@@ -196,9 +177,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r = INSTALLED(cases[i].from, "$S status %s && $S compare %s && $S header %s && test ! -e out", cases[i].job,
                       cases[i].job, cases[i].job);
-        char *header = text_format("%s/p/out/include/golden_best.h\n", folder);
+        char *header = test_text("%s/p/out/include/golden_best.h\n", folder);
         e2e_expect(r.out, header);
-        free(header);
         expect_done(&r);
     }
     // A first run from elsewhere goes to `out` there.
@@ -213,16 +193,14 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,
                   prefix);
     e2e_expect(r.err, "no store 'out/sgemm.db'");
-    e2e_done(&r);
 }
 
 // The demo's job on its recording, as if it had been recorded with the installed template.
 static void tune_for_cmake(void)
 {
     struct error err;
-    char hash[HASH_TEXT_SIZE], *template = text_format("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
+    char hash[HASH_TEXT_SIZE], *template = test_text("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
     assert_int_equal(source_hash(&(struct source_request){.path = template}, hash, &err), 0);
-    free(template);
     struct outcome_of_command r = INSTALLED(
         "cmake",
         "gzip -dc %s/tests/spaces/sgemm_2048_h200.json.gz | sed "
@@ -236,7 +214,6 @@ TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
 {
     struct outcome_of_command r = e2e_run(folder, "command -v cmake >/dev/null || exit 77");
     bool absent = r.status == 77;
-    e2e_done(&r);
     if (absent) skip();
     tune_for_cmake();
     r = INSTALLED("cmake",
@@ -253,7 +230,6 @@ TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
                   prefix);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "the template is not the one");
-    e2e_done(&r);
     r = INSTALLED("cmake", "cmake -S %s/examples/cmake -B build -DALLOW_STALE=ON >/dev/null && cmake --build build",
                   project);
     e2e_expect(r.err, "the template is not the one");
@@ -267,7 +243,6 @@ TEST(uninstall_leaves_nothing)
     expect_done(&r);
     r = e2e_run(folder, "find %s ! -type d", prefix);
     assert_string_equal(r.out, "");
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

@@ -18,9 +18,8 @@ TEST(constants_and_images_are_buffers_with_a_place)
                 "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
                 "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
                 "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
-    char *command = text_format("sed -i '/^reference/d' '%s'", sound_path);
+    char *command = test_text("sed -i '/^reference/d' '%s'", sound_path);
     assert_int_equal(system(command), 0);
-    free(command);
     struct job *job = sound_build();
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
@@ -91,13 +90,12 @@ TEST(integers_are_read_as_they_are_written)
         {"0x1FFFFFFFFL", 8589934591},       {"0x7FFFFFFFFFFFFFFF", INT64_MAX}, {"/* 99999999999999999999 */ 7", 7},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_format("problems = ( { N = %s; } );", cases[i].text);
+        char *text = test_text("problems = ( { N = %s; } );", cases[i].text);
         sound_write(6, text);
         struct job *job = sound_load();
         if (job->problems[0].sizes[0] != cases[i].expected)
             fail_msg("%s is read as %lld", cases[i].text, (long long)job->problems[0].sizes[0]);
         job_free(job);
-        free(text);
     }
 }
 
@@ -106,7 +104,7 @@ TEST(a_scalar_behind_many_others_is_found)
 {
     char scalars[60 * 48] = "", *at = scalars;
     for (int i = 0; i < 60; i++) at += sprintf(at, "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }, ", i);
-    char *text = text_format(
+    char *text = test_text(
         "kernel = { template = \"x.cu\"; };\nproblems = ( { N = 1000; } );\n"
         "stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; arguments = ( %s{ buffer = \"x\"; type = "
         "\"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } ); },\n"
@@ -116,7 +114,6 @@ TEST(a_scalar_behind_many_others_is_found)
         scalars, (int)strlen("{ scalar = \"s0\"; type = \"i32\"; value = 1; }, ") * 3, scalars);
     e2e_write(folder, "job.cfg", text);
     job_free(sound_load());
-    free(text);
 }
 
 // Each size of a shape counts as a whole, whatever operators are in it.
@@ -130,16 +127,14 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
         {"\"N > 5 ? 4 : 2\", \"N - 1\", \"N + 1 - 1\", \"1024\"", ", 250 MiB of buffers"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_format("kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                                 "problems = ( { N = 127; } );\nlaunch = { grid = [1]; block = [32]; };\n"
-                                 "arguments = ( { buffer = \"A\"; type = \"f32\"; shape = [ %s ]; direction = "
-                                 "\"out\"; } );\nverification = { enabled = false; };\n",
-                                 cases[i].shape);
+        char *text = test_text("kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                               "problems = ( { N = 127; } );\nlaunch = { grid = [1]; block = [32]; };\n"
+                               "arguments = ( { buffer = \"A\"; type = \"f32\"; shape = [ %s ]; direction = "
+                               "\"out\"; } );\nverification = { enabled = false; };\n",
+                               cases[i].shape);
         e2e_write(folder, "job.cfg", text);
         struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         if (r.status || !strstr(r.out, cases[i].memory)) fail_msg("%s: %s%s", cases[i].shape, r.out, r.err);
-        e2e_done(&r);
-        free(text);
     }
 }
 
@@ -166,12 +161,10 @@ TEST(check_holds_the_limits_of_the_architecture)
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, cases[i].said);
         assert_string_equal(r.err, "");
-        e2e_done(&r);
     }
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch sm_77", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "the limits of 'sm_77' are unknown");
-    e2e_done(&r);
 }
 
 // A tensor map's numbers in CUDA's order, or what TMA does not allow of them; "@" stands for the argument's members.
@@ -208,9 +201,9 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
         {"shape = [100, 64]; view = [0, 64]; box = [8, 8];", "its size is 0", {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_format("arguments = ( { tensor_map = \"x\"; type = \"f32\"; %s }, { buffer = \"r\"; type = "
-                                 "\"f32\"; shape = [1]; direction = \"out\"; } );",
-                                 cases[i].members);
+        char *text = test_text("arguments = ( { tensor_map = \"x\"; type = \"f32\"; %s }, { buffer = \"r\"; type = "
+                               "\"f32\"; shape = [1]; direction = \"out\"; } );",
+                               cases[i].members);
         struct error err = {""};
         uint16_t config[3] = {0, 0, 0};
         struct tensor_map_shape s;
@@ -232,7 +225,6 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
         }
         free(values);
         job_free(job);
-        free(text);
     }
 }
 
@@ -244,7 +236,6 @@ TEST(the_shipped_jobs_are_sound)
                 "n=$((n+1)); done; echo jobs $n; test $n -ge 40",
                 SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // made of the same pieces
     if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
 }
 
 TEST(the_objective_weighs_the_problems_that_are_tuned)

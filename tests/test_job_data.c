@@ -9,32 +9,27 @@
 
 static char *folder;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     folder = e2e_folder("job_data");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x() {}\n");
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 // A job with these arguments beside an output y. NULL with the first mistake, or what building its space says.
 static struct job *job_with(const char *arguments, char **mistake)
 {
-    char *path = text_format("%s/job.cfg", folder);
-    char *text = text_format(
-        "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 1000; M = 8; } );\n"
-        "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n  %s,\n"
-        "  { buffer = \"y\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = \"out\"; } );\n"
-        "reference = { kernel = \"x\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };\n",
-        arguments);
+    char *path = test_text("%s/job.cfg", folder);
+    char *text =
+        test_text("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                  "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( { N = 1000; M = 8; } );\n"
+                  "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n  %s,\n"
+                  "  { buffer = \"y\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = \"out\"; } );\n"
+                  "reference = { kernel = \"x\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };\n",
+                  arguments);
     struct mistakes mistakes = {0};
     struct job *job = NULL;
     struct error err = {""};
@@ -48,8 +43,6 @@ static struct job *job_with(const char *arguments, char **mistake)
         job = NULL;
     }
     mistakes_release(&mistakes);
-    free(path);
-    free(text);
     return job;
 }
 
@@ -64,15 +57,13 @@ static struct job *sound_job(const char *arguments)
 // The request's part of problem 0; NULL with a message. A new reference.
 static json_t *problem_of(const struct job *job, struct error *err)
 {
-    json_t *request = request_job(job, 0, NULL, 1, err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, err));
     json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
-    json_decref(request);
     return problem;
 }
 
-static void fills_and_parts_are_asked_for_in_numbers(void **state)
+TEST(fills_and_parts_are_asked_for_in_numbers)
 {
-    (void)state;
     static const struct {
         const char *argument, *buffer; // of the request, without its name
     } cases[] = {
@@ -105,20 +96,18 @@ static void fills_and_parts_are_asked_for_in_numbers(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = sound_job(cases[i].argument);
         struct error err = {""};
-        json_t *problem = problem_of(job, &err), *expected = json_parse(cases[i].buffer, &err);
+        json_t *problem = problem_of(job, &err), *expected = test_json(json_parse(cases[i].buffer, &err));
         json_t *buffer = json_array_get(json_object_get(problem, "buffers"), 0);
         json_object_del(buffer, "name");
         if (!expected || !json_equal(buffer, expected))
             fail_msg("case %zu: %s %s", i, json_dumps(buffer, JSON_COMPACT), err.message);
         json_decref(problem);
-        json_decref(expected);
         job_free(job);
     }
 }
 
-static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
+TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
 {
-    (void)state;
     static const struct {
         const char *arguments, *said;
     } cases[] = {
@@ -156,9 +145,8 @@ static void what_does_not_fit_a_problem_is_refused_before_it_runs(void **state)
     }
 }
 
-static void mistakes_that_involve_two_buffers_have_their_line(void **state)
+TEST(mistakes_that_involve_two_buffers_have_their_line)
 {
-    (void)state;
     static const struct {
         const char *arguments, *said;
     } cases[] = {
@@ -189,9 +177,8 @@ struct params {
     uint8_t fp8;
 };
 
-static void structs_are_laid_out_as_in_c(void **state)
+TEST(structs_are_laid_out_as_in_c)
 {
-    (void)state;
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { "
                                 "name = \"width\"; type = \"i32\"; value "
                                 "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, "
@@ -258,9 +245,8 @@ static void structs_are_laid_out_as_in_c(void **state)
     job_free(job);
 }
 
-static void members_that_cannot_be_are_refused_by_name(void **state)
+TEST(members_that_cannot_be_are_refused_by_name)
 {
-    (void)state;
     static const struct {
         const char *members, *said;
     } cases[] = {
@@ -285,11 +271,10 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
          "'p' has more than 256 members"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *arguments = text_format("{ scalar = \"p\"; members = ( %s ); }", cases[i].members), *mistake;
+        char *arguments = test_text("{ scalar = \"p\"; members = ( %s ); }", cases[i].members), *mistake;
         struct job *job = job_with(arguments, &mistake);
         if (job || !strstr(mistake, cases[i].said)) fail_msg("case %zu: '%s'", i, job ? "sound" : mistake);
         free(mistake);
-        free(arguments);
     }
     // Known only with the sizes.
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
@@ -303,20 +288,18 @@ static void members_that_cannot_be_are_refused_by_name(void **state)
 static char *hash_of_reference(const struct job *job)
 {
     struct error err;
-    json_t *request = request_job(job, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));
-    json_decref(request);
     return hash;
 }
 
-static void a_reference_library_counts_by_what_it_holds(void **state)
+TEST(a_reference_library_counts_by_what_it_holds)
 {
-    (void)state;
     char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
-    char *copy = text_format("%s/lib.so", folder), *command = text_format("cp %s/reference_library.so %s", bin, copy),
-         *longer = text_format("echo >>%s", copy);
+    char *copy = text_format("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
+         *longer = test_text("echo >>%s", copy);
     assert_int_equal(system(command), 0);
     job->reference.kind = IMPLEMENTATION_LIBRARY;
     job->reference.path = copy;
@@ -330,22 +313,9 @@ static void a_reference_library_counts_by_what_it_holds(void **state)
     free(first);
     free(same);
     free(other);
-    free(command);
-    free(longer);
     free(bin);
     free(copy);
     job_free(job);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_and_parts_are_asked_for_in_numbers),
-        cmocka_unit_test(what_does_not_fit_a_problem_is_refused_before_it_runs),
-        cmocka_unit_test(mistakes_that_involve_two_buffers_have_their_line),
-        cmocka_unit_test(structs_are_laid_out_as_in_c),
-        cmocka_unit_test(members_that_cannot_be_are_refused_by_name),
-        cmocka_unit_test(a_reference_library_counts_by_what_it_holds),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -271,9 +271,9 @@ TEST(names_that_are_too_long_are_refused)
         struct mistakes m = {0};
         memset(name, 'b', sizeof name);
         name[length] = 0;
-        char *text = text_format("arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [1]; }, { buffer = \"%s\"; "
-                                 "type = \"f32\"; shape = [1]; direction = \"out\"; } );",
-                                 name);
+        char *text = test_text("arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [1]; }, { buffer = \"%s\"; "
+                               "type = \"f32\"; shape = [1]; direction = \"out\"; } );",
+                               name);
         sound_write(8, text);
         job_load(sound_path, &job, &m);
         bool refused = false;
@@ -282,15 +282,14 @@ TEST(names_that_are_too_long_are_refused)
         assert_int_equal(refused, length == 64);
         job_free(job);
         mistakes_release(&m);
-        free(text);
     }
     // By its text a configuration is known in stores, however long it is.
     struct error err = {""};
     memset(name, 'v', sizeof name);
     name[sizeof name - 1] = 0;
-    char *text = text_format("parameters = ( { name = \"BLOCK\"; values = [32, 64]; }, { name = \"KIND\"; values = "
-                             "[\"a\", \"%s\"]; }, { name = \"U\"; unroll = [0, 1, 4]; } );",
-                             name);
+    char *text = test_text("parameters = ( { name = \"BLOCK\"; values = [32, 64]; }, { name = \"KIND\"; values = "
+                           "[\"a\", \"%s\"]; }, { name = \"U\"; unroll = [0, 1, 4]; } );",
+                           name);
     sound_write(3, text);
     struct job *job = sound_build();
     uint16_t config[SPACE_MAX_PARAMETERS] = {1, 1, 2}, back[SPACE_MAX_PARAMETERS];
@@ -300,7 +299,6 @@ TEST(names_that_are_too_long_are_refused)
     assert_memory_equal(config, back, 3 * sizeof *config);
     free(whole);
     job_free(job);
-    free(text);
 }
 
 TEST(text_from_outside_that_is_not_utf_8_is_refused)
@@ -322,7 +320,6 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
         struct outcome_of_command r = e2e_run(folder, "FOLDER='%s'; %s", folder, commands[i][0]);
         if (r.status != 2) fail_msg("%s: status %d", commands[i][0], r.status);
         e2e_expect(r.err, commands[i][1]);
-        e2e_done(&r);
     }
 }
 
@@ -334,11 +331,10 @@ TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
     longest[JOB_MAX_NAME + 1] = 0;
     const char *const names[] = {"-dash", "a b", "line\nbreak", "a;b", "\xc3\xbc", ".", "a.b", longest};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *to = text_format("%s/%s.cfg", folder, names[i]);
+        char *to = test_text("%s/%s.cfg", folder, names[i]);
         sound_write(1, "");
         assert_int_equal(rename(sound_path, to), 0);
         assert_int_equal(reports(to, 0, "there is no 'name', and the file's, "), 1);
-        free(to);
     }
 }
 
@@ -371,10 +367,9 @@ TEST(an_integer_that_an_included_file_would_lose_is_refused_there)
     sound_write(6, "@include \"common.inc\"");
     e2e_write(folder, "common.inc", "// 99999999999999999999\n  @include \"deep.inc\"\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_format("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
+        char *text = test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
         e2e_write(folder, "deep.inc", text);
         sound_run("header --hash", cases[i].expected);
-        free(text);
     }
 }
 
@@ -402,7 +397,6 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
         at = strstr(at, expected[i]);
         if (!at) fail_msg("'%s' is missing or out of order in:\n%s", expected[i], r.err);
     }
-    e2e_done(&r);
 }
 
 // For a matrix product: what is not a matrix, or fits no memory, is refused before anything is launched.

@@ -36,22 +36,18 @@ static void write_space(const char *folder, const char *file, int best, double l
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
-    struct outcome_of_command r = e2e_run(folder, "mkdir '%s/night'", folder);
-    e2e_done(&r);
+    e2e_run(folder, "mkdir '%s/night'", folder);
     e2e_write(folder, "night/x.cu", "\n");
     static const struct {
         const char *name;
         double library;
     } jobs[] = {{"fast", 2e-3}, {"same", 1e-3}, {"slow", 0.5e-3}};
     for (int i = 0; i < 3; i++) {
-        char *file = text_format("night/%d.cfg", i), *space = text_format("%s.json", jobs[i].name);
+        char *file = test_text("night/%d.cfg", i), *space = test_text("%s.json", jobs[i].name);
         write_job(folder, file, jobs[i].name, "");
         write_space(folder, space, 3 + i, jobs[i].library);
-        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space);
-        if (r.status) fail_msg("%s", r.err);
-        e2e_done(&r);
-        free(file);
-        free(space);
+        e2e_passed(
+            e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space));
     }
     write_job(folder, "night/3.cfg", "later", "");
     write_job(folder, "night/4.cfg", "mistaken", "budgt = 1;");
@@ -63,9 +59,8 @@ static int lines_with(const char *text, const char *part)
     int count = 0;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
-        char *copy = text_format("%.*s", (int)length, line);
+        char *copy = test_text("%.*s", (int)length, line);
         count += strstr(copy, part) != NULL;
-        free(copy);
     }
     return count;
 }
@@ -80,19 +75,15 @@ TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
     e2e_expect(r.out, "\nslow ");
     e2e_expect(r.err, "later has no results yet");
     e2e_expect(r.err, "night/4.cfg:5: ");
-    e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
     e2e_expect(r.out, "2.000 [2.000, 2.000]");
     e2e_expect(r.out, "0.500 [0.500, 0.500]");
-    e2e_done(&r);
     // A job that was not begun is not an error.
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(programs_get_one_document)
@@ -102,9 +93,9 @@ TEST(programs_get_one_document)
     for (int i = 0; i < 2; i++) {
         const char *command = commands_with_formats[i];
         struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f json", folder, command);
-        json_t *all = json_parse(r.out, NULL), *jobs = json_object_get(all, "jobs"),
+        json_t *all = test_json(json_parse(r.out, NULL)), *jobs = json_object_get(all, "jobs"),
                *failed = json_object_get(all, "failed");
-        char *format = text_format("sweetspot-%s", command);
+        char *format = test_text("sweetspot-%s", command);
         assert_string_equal(json_get_string(all, "format", ""), format);
         assert_int_equal(json_get_integer(all, "version", 0), 1);
         assert_int_equal(json_array_size(jobs), 3);
@@ -114,26 +105,20 @@ TEST(programs_get_one_document)
         assert_string_equal(json_get_string(json_array_get(failed, 0), "path", ""), "night/3.cfg");
         assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
         assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
-        json_decref(all);
-        e2e_done(&r);
         // One job: its members are at the top.
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night/1.cfg -f json", folder, command);
         assert_int_equal(r.status, 0);
-        all = json_parse(r.out, NULL);
+        all = test_json(json_parse(r.out, NULL));
         assert_string_equal(json_get_string(all, "format", ""), format);
         assert_string_equal(json_get_string(all, "job", ""), "same");
         assert_null(json_object_get(all, "jobs"));
-        json_decref(all);
-        e2e_done(&r);
-        free(format);
     }
-    e2e_remove(folder);
 }
 
 TEST(headers_and_exports_of_several_go_into_a_folder)
 {
     char *folder = make_night();
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd '%s' && rm night/3.cfg night/4.cfg && $BIN/sweetspot header night && $BIN/sweetspot header night -o best "
         "&& { $BIN/sweetspot header night --check best; test $? = 1; } && $BIN/sweetspot export night -o spaces && ls "
@@ -141,13 +126,11 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         "out/include && $BIN/sweetspot header night --hash && "
         "$BIN/sweetspot tune night/1.cfg --device replay:spaces/same.json.gz --store again.db -q && "
         "$BIN/sweetspot compare night/1.cfg --store again.db",
-        folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+        folder));
     assert_int_equal(lines_with(r.out, "slow_best.h"), 5); // written twice, checked, listed twice
     assert_int_equal(lines_with(r.out, "slow.json.gz"), 1);
     assert_int_equal(lines_with(r.out, "same 0x"), 1);
     e2e_expect(r.out, "1.000 [1.000, 1.000]");
-    e2e_done(&r);
     static const struct {
         const char *command, *message;
     } refused[] = {
@@ -163,19 +146,15 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         assert_int_equal(r.status, EXIT_USAGE);
         assert_string_equal(r.out, "");
         e2e_expect(r.err, refused[i].message);
-        e2e_done(&r);
     }
     r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
     assert_int_equal(r.status, 1);
-    e2e_done(&r);
     // Nothing would distinguish two jobs of one name.
     write_job(folder, "night/5.cfg", "same", "");
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "night/5.cfg: the job has the same name as night/1.cfg, 'same'");
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
@@ -184,22 +163,17 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
     char *folder = e2e_folder("several-many");
     e2e_write(folder, "x.cu", "\n");
     for (int i = 0; i < JOBS; i++) {
-        char *file = text_format("j%02d.cfg", i), *name = text_format("job%02d", i);
+        char *file = test_text("j%02d.cfg", i), *name = test_text("job%02d", i);
         write_job(folder, file, name, "");
-        free(file);
-        free(name);
     }
     for (int named = 0; named < 2; named++) {
         struct outcome_of_command r =
             e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
         assert_int_equal(r.status, EXIT_NOTHING);
         assert_int_equal(lines_with(r.err, "has no results yet: there is no store"), JOBS);
-        json_t *all = json_parse(r.out, NULL);
+        json_t *all = test_json(json_parse(r.out, NULL));
         assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
-        json_decref(all);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
@@ -223,21 +197,18 @@ TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
     finished_final(&job); // on the one used last
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
                      0);
-    json_t *all = json_parse(out, NULL), *others = json_object_get(all, "other_devices");
+    json_t *all = test_json(json_parse(out, NULL)), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
     assert_int_equal(json_array_size(others), 1);
     assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
-    json_decref(all);
     free(out);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
                      0);
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     free(out);
-    char *store_option = text_format("--store=%s", job.store), *header = text_format("--output=%s", job.header);
+    char *store_option = test_text("--store=%s", job.store), *header = test_text("--output=%s", job.header);
     assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
-    free(store_option);
-    free(header);
     out = text_read_file(job.header, NULL);
     assert_contains(out, "NVIDIA H200");
     assert_null(strstr(out, "A100"));
@@ -289,7 +260,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
-    json_t *document = json_parse(
+    json_t *document = test_json(json_parse(
         "{\"winner\":5,\"entries\":["
         "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},"
         "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,"
@@ -297,7 +268,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
         "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,"
         "1.2]}]},"
         "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
-        &err);
+        &err));
     struct final final;
     static struct problem problem = {.name = "N=1"};
     static struct job about;
@@ -325,7 +296,6 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     fclose(file);
     assert_contains(text, "j: N=1: no baseline has a time in the final: the job needs");
     final_release(&final);
-    json_decref(document);
 }
 
 TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
@@ -340,21 +310,19 @@ TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_get_document(store, "final", &text, NULL, &err), 0);
-    json_t *document = json_parse(text, &err);
+    json_t *document = test_json(json_parse(text, &err));
     json_object_set_new(document, "when", json_real(1790000123.4567890));
     bare = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     assert_int_equal(store_put_document(store, "final", bare, &err), 0);
     store_close(store);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
-    json_t *all = json_parse(out, &err);
+    json_t *all = test_json(json_parse(out, &err));
     assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
     free(out);
-    json_decref(all);
     assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fjson", NULL), 0);
     assert_contains(out, "1790000123.456789");
     free(out);
     free(bare);
-    json_decref(document);
 }
 
 // What table_print writes to a terminal that has so many columns.

@@ -45,12 +45,11 @@ TEST(a_folder_is_tuned_within_one_budget)
 {
     char *folder = e2e_folder("suite");
     write_suite(folder);
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
         "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg",
-        folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+        folder));
     e2e_expect(r.out, "ratio (not paired)");
     // a's own limit holds, whatever time is left: it is used up in a small part of a's first slice of 3 s.
     assert_int_equal(evaluations_of(r.out, "a"), 20);
@@ -59,15 +58,12 @@ TEST(a_folder_is_tuned_within_one_budget)
     e2e_expect(r.err, "-- a: ");
     e2e_expect(r.err, "-- b: continues for ");
     assert_null(strstr(r.err, "-- a: continues for "));
-    e2e_done(&r);
     // Again: the stores are gone on with.
     r = e2e_run(folder,
                 "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
                 folder);
     assert_int_equal(r.status, 0);
     assert_int_equal(evaluations_of(r.out, "a"), 20);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(mistakes_are_found_before_anything_is_tuned)
@@ -82,7 +78,6 @@ TEST(mistakes_are_found_before_anything_is_tuned)
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "c.cfg: the job has the same name as ./b.cfg, 'b'");
     assert_string_equal(r.out, "");
-    e2e_done(&r);
     write_job(folder, "c.cfg", "c", "budgt = 1;");
     r = e2e_run(
         folder,
@@ -91,22 +86,17 @@ TEST(mistakes_are_found_before_anything_is_tuned)
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "c.cfg:5: ");
     assert_string_equal(r.out, "");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && mkdir none && $BIN/sweetspot tune none", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "there are no job files");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && rm c.cfg && $BIN/sweetspot tune . --store x.db", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--store works with one job only");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:none.json --time 2s", folder);
     assert_true(r.status != 0);
     e2e_expect(r.err, "-- a: ");
     assert_null(strstr(r.err, "-- b: ")); // what is wrong with the machine is said once
     e2e_expect(r.err, "2 jobs need at least 2 s each: give --time 4s or more, not 2 s");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(several_files_are_tuned_and_begin_with_each_others_winners)
@@ -114,29 +104,24 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     char *folder = e2e_folder("suite-files");
     write_suite(folder);
     write_job(folder, "c.cfg", "c", "budget = { evaluations = 60; };");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device "
-                                          "replay:space.json --time 4s --no-final && ls out && "
-                                          "grep -h 'begins with' out/a.log out/c.log",
-                                          folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    struct outcome_of_command r = e2e_passed(e2e_run(folder,
+                                                     "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device "
+                                                     "replay:space.json --time 4s --no-final && ls out && "
+                                                     "grep -h 'begins with' out/a.log out/c.log",
+                                                     folder));
     e2e_expect(r.out, "a.db");
     e2e_expect(r.out, "c.db");
     assert_null(strstr(r.out, "b.db"));
     e2e_expect(r.out, "the search begins with 1 winner");
     e2e_expect(r.err, "-- c: ");
-    e2e_done(&r);
     r = e2e_run(folder,
                 "cd %s && timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s",
                 folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "nothing.cfg");
-    e2e_done(&r);
     r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "has the same name as a.cfg, 'a'");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // Each configuration of a is faster than the one before; each of b's is as fast as the others. At 10 ms a trial a has
@@ -168,16 +153,13 @@ TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
         e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
         free(text);
     }
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cd %s && SWEETSPOT_REPLAY_DELAY=0.01 timeout 60 $BIN/sweetspot tune . --device replay:space.json "
                 "--time %ds --no-final",
-                folder, SANITIZED ? 24 : 8);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                folder, SANITIZED ? 24 : 8));
     e2e_expect(r.err, "-- a: continues for ");
     assert_null(strstr(r.err, "-- b: continues for "));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(an_interrupted_folder_ends_with_130_and_its_summary)
@@ -193,8 +175,6 @@ TEST(an_interrupted_folder_ends_with_130_and_its_summary)
     assert_int_equal(r.status, 130);
     e2e_expect(r.err, "To resume: sweetspot tune . --device replay:space.json --time 60s -q\n");
     assert_true(evaluations_of(r.out, "a") >= 1);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -70,7 +70,7 @@ static const char *end_of_value(const char *value)
 // The mistakes of the page's job with the piece in it, a line each; "" where there is none. malloc'ed.
 static char *mistakes_with(const char *piece)
 {
-    char *text = text_copy(piece), *found = text_copy(""), *path = text_format("%s/job.cfg", folder);
+    char *text = text_copy(piece), *found = text_copy(""), *path = test_text("%s/job.cfg", folder);
     bool stages = value_of(piece, "stages", true);
     for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
         bool replaced = value_of(piece, base[i].name, true) ||
@@ -95,7 +95,6 @@ static char *mistakes_with(const char *piece)
         found = longer;
     }
     mistakes_release(&mistakes);
-    free(path);
     free(text);
     return found;
 }
@@ -125,11 +124,10 @@ static const char *next_paragraph(const char *at)
 
 static const char *section_of(const char *path)
 {
-    char *heading = text_format("\n### %s\n\n", path);
+    char *heading = test_text("\n### %s\n\n", path);
     const char *at = strstr(page, heading);
     if (!at) fail_msg("%s has no section '### %s'; `make golden` adds it", PAGE, path);
     at += strlen(heading);
-    free(heading);
     return at;
 }
 
@@ -175,13 +173,12 @@ static char *expected_facts(const struct job_setting *s)
 // The line of the index. malloc'ed.
 static char *index_line(const struct job_setting *s)
 {
-    char *anchor = text_copy(s->path), *to = anchor, *type = job_setting_type(s), *value;
+    char *anchor = test_owned(text_copy(s->path)), *to = anchor, *type = job_setting_type(s), *value;
     for (const char *c = s->path; *c; c++)
         if (is_name(*c)) *to++ = (char)tolower((unsigned char)*c);
     *to = 0;
     char *line =
         text_format("| [%s](#%s) | %s | %s | %s |\n", s->path, anchor, type, shown_default(s, &value), s->meaning);
-    free(anchor);
     free(type);
     free(value);
     return line;
@@ -197,13 +194,12 @@ static char *first_example(const struct job_setting *before, const struct job_se
     char *value = s->fallback ? job_setting_default(s)
                   : s->words  ? text_format("\"%s\"", s->words[0])
                               : text_copy(any ? any : "\"text\""),
-         *example = text_format("%s = %s;\n", name, value);
+         *example = test_text("%s = %s;\n", name, value);
     size_t group = (size_t)(name - s->path);
     if (group && group == (size_t)(last - before->path) && !strncmp(s->path, before->path, group)) {
         char *theirs = example_of(before->path);
         const char *at = value_of(theirs, last, false), *end = at ? end_of_value(at) + 1 : theirs;
-        free(example);
-        example = text_format("%.*s %s = %s;%s", (int)(end - theirs), theirs, name, value, end);
+        example = test_text("%.*s %s = %s;%s", (int)(end - theirs), theirs, name, value, end);
         free(theirs);
     }
     char *indented = text_copy("");
@@ -213,7 +209,6 @@ static char *first_example(const struct job_setting *before, const struct job_se
         indented = longer;
     }
     free(value);
-    free(example);
     return indented;
 }
 
@@ -224,34 +219,31 @@ static void complete_page(void)
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 1; i < count; i++) {
         const struct job_setting *s = &settings[i];
-        char *heading = text_format("\n### %s\n", s->path), *before = index_line(&settings[i - 1]),
-             *line = index_line(s), *facts = expected_facts(s), *example = first_example(&settings[i - 1], s),
-             *section = text_format("### %s\n\n%s\n\n%c%s.\n\n%s\n", s->path, facts,
-                                    toupper((unsigned char)s->meaning[0]), s->meaning + 1, example);
+        char *heading = test_text("\n### %s\n", s->path), *before = index_line(&settings[i - 1]), *line = index_line(s),
+             *facts = expected_facts(s), *example = first_example(&settings[i - 1], s),
+             *section = test_text("### %s\n\n%s\n\n%c%s.\n\n%s\n", s->path, facts,
+                                  toupper((unsigned char)s->meaning[0]), s->meaning + 1, example);
         const char *place = section_of(settings[i - 1].path), *end = strstr(place, "\n##");
         if (!strstr(page, heading)) {
             page = golden_insert(PAGE, page, end, section);
             page = golden_insert(PAGE, page, strstr(page, before), line);
         }
-        free(heading);
         free(before);
         free(line);
         free(facts);
         free(example);
-        free(section);
     }
 }
 
-static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void **state)
+TEST(every_setting_has_a_section_with_its_facts_in_the_tables_order)
 {
-    (void)state;
     size_t count, sections = 0;
     const struct job_setting *settings = job_settings(&count);
     const char *before = page;
     for (size_t i = 0; i < count; i++) {
         const char *at = section_of(settings[i].path);
         char *facts = paragraph(at), *expected = expected_facts(&settings[i]), *prose = paragraph(next_paragraph(at)),
-             *meaning = text_format("%s.", settings[i].meaning);
+             *meaning = test_text("%s.", settings[i].meaning);
         assert_true(at > before);
         assert_string_equal(facts, expected);
         meaning[0] = (char)toupper((unsigned char)meaning[0]);
@@ -261,30 +253,26 @@ static void every_setting_has_a_section_with_its_facts_in_the_tables_order(void 
         free(facts);
         free(expected);
         free(prose);
-        free(meaning);
     }
     for (const char *c = page; (c = strstr(c, "\n### ")); c++) sections++;
     assert_int_equal(sections, count);
 }
 
-static void the_index_has_a_line_for_each_setting(void **state)
+TEST(the_index_has_a_line_for_each_setting)
 {
-    (void)state;
     size_t count, lines = 0;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
-        char *line = index_line(&settings[i]), *whole = text_format("\n%s", line);
+        char *line = index_line(&settings[i]), *whole = test_text("\n%s", line);
         if (!strstr(page, whole)) fail_msg("%s has not this line in its index:%s", PAGE, whole);
         free(line);
-        free(whole);
     }
     for (const char *c = page; (c = strstr(c, "\n| [")); c++) lines++;
     assert_int_equal(lines, count);
 }
 
-static void every_example_loads_and_names_its_setting(void **state)
+TEST(every_example_loads_and_names_its_setting)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -299,9 +287,8 @@ static void every_example_loads_and_names_its_setting(void **state)
 }
 
 // "- `PIECE` fails with `MESSAGE`.", wherever it stands.
-static void every_mistake_is_refused_in_the_words_of_the_page(void **state)
+TEST(every_mistake_is_refused_in_the_words_of_the_page)
 {
-    (void)state;
     size_t tried = 0;
     for (const char *at = page; (at = strstr(at, "\n- `")); at++) {
         char *list = paragraph(at + 1), *item = strtok(list, "\n"), *middle = strstr(item, "` fails with `");
@@ -332,9 +319,8 @@ static char *with_value(const struct job_setting *s, const char *value)
     return text;
 }
 
-static void no_setting_takes_a_value_of_another_type(void **state)
+TEST(no_setting_takes_a_value_of_another_type)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -353,19 +339,17 @@ static bool refused_by_range(const struct job_setting *s, double value)
 {
     char *number = s->kind == KIND_INTEGER ? text_format("%.0f", value) : text_format("%.17e", value),
          *text = with_value(s, number), *mistakes = mistakes_with(text),
-         *start = text_format("'%s' is ", job_setting_name(s));
+         *start = test_text("'%s' is ", job_setting_name(s));
     const char *at = strstr(mistakes, start);
     bool refused = at && strstr(at, ", but must be ");
     free(number);
     free(text);
     free(mistakes);
-    free(start);
     return refused;
 }
 
-static void numbers_are_taken_up_to_their_bounds_and_no_further(void **state)
+TEST(numbers_are_taken_up_to_their_bounds_and_no_further)
 {
-    (void)state;
     size_t count, tried = 0;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -379,9 +363,8 @@ static void numbers_are_taken_up_to_their_bounds_and_no_further(void **state)
     assert_true(tried > 15);
 }
 
-static void defaults_are_values_that_the_setting_takes(void **state)
+TEST(defaults_are_values_that_the_setting_takes)
 {
-    (void)state;
     size_t count;
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -396,62 +379,41 @@ static void defaults_are_values_that_the_setting_takes(void **state)
     }
 }
 
-static void expressions_are_described_with_every_function_operator_and_name(void **state)
+TEST(expressions_are_described_with_every_function_operator_and_name)
 {
-    (void)state;
     size_t rows = 0;
     for (const struct expr_function *f = expr_functions; f->name; f++, rows++) {
-        char *row = text_format("\n| `%s` | %s |\n", f->shown, f->meaning);
+        char *row = test_text("\n| `%s` | %s |\n", f->shown, f->meaning);
         if (!strstr(page, row)) fail_msg("%s lacks:%s", PAGE, row);
-        free(row);
     }
     for (const struct device_name *n = device_names; n->name; n++, rows++) {
-        char *row = text_format("\n| `%s` | %s |\n", n->name, n->meaning);
+        char *row = test_text("\n| `%s` | %s |\n", n->name, n->meaning);
         if (!strstr(page, row)) fail_msg("%s lacks:%s", PAGE, row);
-        free(row);
     }
     for (const char *c = page; (c = strstr(c, "\n| `")); c++) rows--;
     assert_int_equal(rows, 0);
     char *operators = paragraph(strstr(page, "Operators, from the weakest")), *at = operators;
     for (const struct expr_operator *o = expr_operators; o->sign; o++) {
-        char *span = text_format("`%s`", o->sign);
+        char *span = test_text("`%s`", o->sign);
         at = strstr(at, span); // in the order of their levels
         if (!at) fail_msg("%s lacks the operator %s, or has it in another place", PAGE, span);
-        free(span);
     }
     free(operators);
 }
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     static const char *const files[] = {"axpy.cu", "axpy.cubin", "simple.cu", "expected.npy", "libmine.so"};
     folder = e2e_folder("settings");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "\n");
     page = text_read_file(PAGE, NULL);
-    if (page && golden_writing()) complete_page();
-    return page ? 0 : -1;
+    assert_non_null(page);
+    if (golden_writing()) complete_page();
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     free(page);
-    e2e_remove(folder);
-    return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_setting_has_a_section_with_its_facts_in_the_tables_order),
-        cmocka_unit_test(the_index_has_a_line_for_each_setting),
-        cmocka_unit_test(every_example_loads_and_names_its_setting),
-        cmocka_unit_test(every_mistake_is_refused_in_the_words_of_the_page),
-        cmocka_unit_test(no_setting_takes_a_value_of_another_type),
-        cmocka_unit_test(numbers_are_taken_up_to_their_bounds_and_no_further),
-        cmocka_unit_test(defaults_are_values_that_the_setting_takes),
-        cmocka_unit_test(expressions_are_described_with_every_function_operator_and_name),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -39,7 +39,7 @@ TEST(text_that_is_not_utf8_makes_a_string_all_the_same)
 
 TEST(no_member_and_no_element_is_left_out)
 {
-    json_t *object = json_object(), *array = json_array();
+    json_t *object = json_object(), *array = test_json(json_array());
     assert_int_equal(json_object_set_new(object, latin, json_string(latin)), 0);
     assert_int_equal(json_object_set_new(object, "nan", json_real(NAN)), 0);
     assert_int_equal(json_object_set_new(object, "none", NULL), -1);
@@ -49,7 +49,6 @@ TEST(no_member_and_no_element_is_left_out)
     assert_int_equal(json_array_append_new(NULL, json_string("lost")), -1);
     expect(json_pack("{s:o, s:O, s:o}", "object", object, "array", array, "none", NULL),
            "{\"object\":{\"caf?\":\"caf?\",\"nan\":null},\"array\":[\"caf?\",null,null],\"none\":null}");
-    json_decref(array);
 }
 
 TEST(a_packed_value_is_whole)

@@ -108,24 +108,19 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         e2e_expect(r.out, cases[i].out);
         e2e_expect(r.err, cases[i].err);
-        e2e_done(&r);
     }
-    char *path = text_format("%s/out", folder);
+    char *path = test_text("%s/out", folder);
     assert_int_not_equal(access(path, F_OK), 0); // no store
-    free(path);
-    e2e_remove(folder);
 }
 
 static json_t *judge(const char *folder, const char *options, int status)
 {
-    char *all = text_format("%s -f json", options);
+    char *all = test_text("%s -f json", options);
     struct outcome_of_command r = run(folder, "", all);
     struct error err;
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s: %s\n%s", options, err.message, r.out);
-    free(all);
-    e2e_done(&r);
     return document;
 }
 
@@ -137,7 +132,7 @@ static const char *const members[] = {
 // docs/judge.md describes every member, at the beginning of a line of its lists.
 TEST(the_document_has_what_its_description_says)
 {
-    char *folder = e2e_folder("judge_document"), *description = text_read_file("docs/judge.md", NULL);
+    char *folder = e2e_folder("judge_document"), *description = test_owned(text_read_file("docs/judge.md", NULL));
     assert_non_null(description);
     write_jobs(folder);
     json_t *document = judge(folder, "job.cfg", 0), *value;
@@ -156,14 +151,11 @@ TEST(the_document_has_what_its_description_says)
         assert_true(json_object_size(lists[i]) > 3);
         json_object_foreach((json_t *)(uintptr_t)lists[i], key, value)
         {
-            char *line = text_format("\n| `%s` |", key);
+            char *line = test_text("\n| `%s` |", key);
             if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
-            free(line);
         }
     }
-    free(description);
     json_decref(document);
-    e2e_remove(folder);
 }
 
 static const json_t *problem_of(const json_t *document, size_t p)
@@ -196,7 +188,6 @@ TEST(the_document_of_a_right_kernel_has_times_and_ratios)
     assert_int_equal(json_array_size(json_object_get(document, "sanitizers")), 4);
     assert_true(json_array_size(json_object_get(document, "findings")) > 0);
     json_decref(document);
-    e2e_remove(folder);
 }
 
 TEST(the_document_of_a_wrong_kernel_has_no_times)
@@ -205,7 +196,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
     write_jobs(folder);
     static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *options = text_format("job.cfg -s MODE=%s", modes[i]);
+        char *options = test_text("job.cfg -s MODE=%s", modes[i]);
         json_t *document = judge(folder, options, 1);
         assert_false(json_get_bool(document, "right", true));
         assert_true(*json_get_string(document, "reason", "") != 0);
@@ -213,9 +204,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
         assert_int_equal(json_array_size(json_object_get(document, "counters")), 0);
         assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
         json_decref(document);
-        free(options);
     }
-    e2e_remove(folder);
 }
 
 // The other commands take such a job as well.
@@ -235,9 +224,7 @@ TEST(a_job_without_parameters_is_one_configuration)
         struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
         if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
         e2e_expect(r.out, commands[i].out);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 // The seed of the final's data is drawn, not that of the job.
@@ -249,7 +236,6 @@ TEST(no_two_judgements_use_the_same_data)
     assert_true(json_get_integer(one, "seed", -1) != json_get_integer(other, "seed", -1));
     json_decref(one);
     json_decref(other);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -42,7 +42,6 @@ static void run_kept(const char *folder, const char *command, const char *said)
     const char *first = strstr(r.err, "are not stored");
     assert_true(!first == !strstr(said, "are not stored"));
     if (first) assert_null(strstr(first + 1, "are not stored")); // said once
-    e2e_done(&r);
 }
 
 TEST(what_was_found_is_kept_with_the_trial)
@@ -61,7 +60,7 @@ TEST(what_was_found_is_kept_with_the_trial)
     snprintf(command, sizeof command, "profile %s/job.cfg -t cublas", folder);
     run_kept(folder, command, "");
     for (int x = 1; x < 3; x++) {
-        char *config = text_format("X=%d,MODE=good", x);
+        char *config = test_text("X=%d,MODE=good", x);
         json_t *document = kept(folder, config, "profile"), *found = kept(folder, config, "findings");
         const json_t *profile = json_object_get(document, "profile"),
                      *line = json_array_get(
@@ -76,7 +75,6 @@ TEST(what_was_found_is_kept_with_the_trial)
         assert_null(kept(folder, config, "limits"));
         json_decref(document);
         json_decref(found);
-        free(config);
     }
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
     // The newest counts.
@@ -98,7 +96,6 @@ TEST(what_was_found_is_kept_with_the_trial)
     snprintf(command, sizeof command, "profile %s/job.cfg -t X=7,MODE=good -a X=2,MODE=good", folder);
     run_kept(folder, command, "the findings are not stored: the source has changed");
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
-    e2e_remove(folder);
 }
 
 TEST(a_store_that_cannot_be_written_is_said_once)
@@ -108,18 +105,15 @@ TEST(a_store_that_cannot_be_written_is_said_once)
     write_job(folder);
     snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
     run_kept(folder, command, "");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "mkdir %s/closed; mv %s/job.db* %s/closed; chmod -w %s/closed %s/closed/*; " FAKE
                 "profile %s/job.cfg -t X=2,MODE=good -a X=1,MODE=good --store %s/closed/job.db --cache %s/cache; "
                 "s=$?; chmod u+w %s/closed; exit $s",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+                folder, folder, folder, folder, folder, folder, folder, folder, folder));
     e2e_expect(r.out, "Findings");
     e2e_expect(r.err, "the findings are not stored: ");
     assert_null(strstr(strstr(r.err, "the findings are not stored") + 1, "what was found are not stored"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -96,11 +96,10 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     job_free(j);
     // A configuration of the job file names a value by its number.
     char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
-         *whole = text_format("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
+         *whole = test_text("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
     j = load_text(whole);
     assert_int_equal(j->fallback.config[1], 1);
     job_free(j);
-    free(whole);
     free(text);
     refused(UNROLL, "{ name = \"UNROLL_K\"; values = (1, 0.5, 1.0); }", "has the value 1");
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",

@@ -81,7 +81,7 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
     struct job *job = loaded_job("configs/sgemm_2048.cfg");
     char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
     if (!text) fail_msg("%s", err.message);
-    json_t *root = json_parse(text, &err), *columns = json_object_get(root, "columns"), *row;
+    json_t *root = test_json(json_parse(text, &err)), *columns = json_object_get(root, "columns"), *row;
     size_t i, checked = 0, registers = column(columns, "registers"), shared = column(columns, "shared_bytes"),
               occupancy = column(columns, "theoretical_occupancy"), parameters = space_parameter_count(job->space);
     int64_t *values = calloc(symbols_count(job->symbols), sizeof *values);
@@ -105,7 +105,6 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
     }
     assert_int_equal(checked, 4416);
     free(values);
-    json_decref(root);
     free(text);
     job_free(job);
 }

@@ -53,13 +53,12 @@ static char *words_of(const char *text, bool roff)
 
 static char *section(const char *page, const char *title)
 {
-    char *heading = text_format("\n.SH %s\n", title), *begin = strstr(page, heading), *text = NULL;
+    char *heading = test_text("\n.SH %s\n", title), *begin = strstr(page, heading), *text = NULL;
     if (begin) {
         begin += strlen(heading);
         char *end = strstr(begin, "\n.SH ");
         text = text_format("%.*s\n", end ? (int)(end - begin) : (int)strlen(begin), begin);
     }
-    free(heading);
     return text;
 }
 
@@ -90,18 +89,17 @@ static void look_at_options(struct looked_at *l, const struct command *command)
             dashed = longer;
         }
         if (spec->positional)
-            tag = text_format(".TP\n\\fI%s\\fR", spec->name);
+            tag = test_text(".TP\n\\fI%s\\fR", spec->name);
         else if (spec->letter)
-            tag = text_format(".TP\n\\fB\\-%c\\fR, \\fB\\-\\-%s\\fR", spec->letter, dashed);
+            tag = test_text(".TP\n\\fB\\-%c\\fR, \\fB\\-\\-%s\\fR", spec->letter, dashed);
         else
-            tag = text_format(".TP\n\\fB\\-\\-%s\\fR", dashed);
+            tag = test_text(".TP\n\\fB\\-\\-%s\\fR", dashed);
         const char *where = spec->positional ? arguments : options;
         const char *at = where ? strstr(where, tag) : NULL;
         if (!at || (at[strlen(tag)] != ' ' && at[strlen(tag)] != '\n'))
             fail_msg("the page of %s has no %s", l->command, spec->name);
         expect_words(where, spec->help, l->command);
         l->options += !spec->positional;
-        free(tag);
         free(dashed);
     }
     for (const char *c = options; (c = strstr(c, ".TP\n")); c++) tags++;
@@ -134,11 +132,10 @@ TEST(the_overview_names_every_command_and_fact)
     size_t tags = 0;
     for (size_t i = 0; i < command_count; i++) {
         const struct command *c = commands[i];
-        char *reference = text_format(".BR sweetspot\\-%s (1)", c->name);
+        char *reference = test_text(".BR sweetspot\\-%s (1)", c->name);
         assert_contains(list, reference);
         assert_contains(see, reference);
         expect_words(list, c->summary, "sweetspot");
-        free(reference);
     }
     for (const char *c = list; (c = strstr(c, ".TP\n")); c++) tags++;
     assert_int_equal(tags, command_count);
@@ -156,9 +153,8 @@ TEST(the_overview_names_every_command_and_fact)
 static void expect_commands(const char *names, const char *where)
 {
     for (const char *at = names; at && *at; at += strcspn(at, " "), at += *at == ' ') {
-        char *name = text_format("%.*s", (int)strcspn(at, " "), at);
+        char *name = test_text("%.*s", (int)strcspn(at, " "), at);
         if (!command_find(commands, name)) fail_msg("%s: there is no command '%s'", where, name);
-        free(name);
     }
 }
 
@@ -168,22 +164,20 @@ TEST(facts_and_references_are_of_commands_that_exist)
     const char *const titles[] = {"EXIT STATUS", "ENVIRONMENT", "FILES"};
     for (size_t i = 0; i < command_count; i++) {
         const struct command *c = commands[i];
-        char *page = source_of(c), *own = text_format(" %s ", c->name);
+        char *page = source_of(c), *own = test_text(" %s ", c->name);
         for (size_t t = 0; t < 3; t++) {
             char *there = section(page, titles[t]), *text = words_of(there, true);
             for (const struct manual_fact *f = tables[t]; f->name; f++) {
-                char *all = text_format(" %s ", f->commands ? f->commands : c->name), *words = words_of(f->text, false);
+                char *all = test_text(" %s ", f->commands ? f->commands : c->name), *words = words_of(f->text, false);
                 expect_commands(f->commands, f->name);
                 if ((strstr(all, own) != NULL) != (strstr(text, words) != NULL))
                     fail_msg("%s is on the page of %s, or is not, against the table", f->name, c->name);
-                free(all);
                 free(words);
             }
             free(there);
             free(text);
         }
         free(page);
-        free(own);
     }
     for (size_t i = 0; i < command_count; i++) {
         char *page = source_of(commands[i]), *see = section(page, "SEE ALSO");
@@ -220,13 +214,11 @@ TEST(examples_use_commands_and_options_that_exist)
         assert_contains(e->lines, e->command);
         for (const char *at = e->lines; (at = strstr(at, "sweetspot ")); at++, seen++) {
             const char *rest = at + strlen("sweetspot ");
-            char *name = text_format("%.*s", (int)strspn(rest, "abcdefghijklmnopqrstuvwxyz"), rest),
-                 *line = text_format("%.*s", (int)strcspn(rest, "|\n)"), rest);
+            char *name = test_text("%.*s", (int)strspn(rest, "abcdefghijklmnopqrstuvwxyz"), rest),
+                 *line = test_text("%.*s", (int)strcspn(rest, "|\n)"), rest);
             const struct command *c = command_find(commands, name);
             if (!c) fail_msg("the example of %s has no command: %s", e->command, rest);
             find_options(c, line);
-            free(name);
-            free(line);
         }
     }
     assert_true(seen > 10);
@@ -243,9 +235,7 @@ TEST(every_variable_that_the_program_reads_is_named)
     for (char *name = strtok(r.out, "\n"); name; name = strtok(NULL, "\n"), seen++)
         expect_words(page, name, "sweetspot");
     assert_true(seen > 5);
-    e2e_done(&r);
     free(page);
-    e2e_remove(folder);
 }
 
 static char *folder_of_pages(void)
@@ -253,7 +243,6 @@ static char *folder_of_pages(void)
     char *folder = e2e_folder("pages");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     return folder;
 }
 
@@ -268,8 +257,6 @@ TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
     size_t files = 0;
     for (const char *c = r.out; (c = strchr(c, '\n')); c++) files++;
     assert_int_equal(files, command_count + 1);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(readers_of_manual_pages_have_nothing_to_complain_about)
@@ -284,8 +271,6 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
     bool absent = r.status == 77;
     assert_string_equal(r.err, "");
     if (!absent) e2e_expect(r.out, "SEE ALSO");
-    e2e_done(&r);
-    e2e_remove(folder);
     if (absent) skip();
 }
 
@@ -295,23 +280,17 @@ TEST(mistakes_are_told)
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "unknown command 'tun'; did you mean 'tune'?");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot man tune --output %s", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--output writes all pages");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
     assert_int_equal(r.status, 3);
     e2e_expect(r.err, "sweetspot man: ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
-static int hand_over(void **state)
+static void hand_over(void)
 {
-    (void)state;
     commands_hand_over(commands);
-    return 0;
 }
 
 TEST_MAIN(hand_over, NULL)

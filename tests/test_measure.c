@@ -336,10 +336,9 @@ TEST(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct measure_settings unused;
         struct error err = {""};
-        json_t *object = json_parse(wrong[i][0], &err);
+        json_t *object = test_json(json_parse(wrong[i][0], &err));
         assert_int_equal(settings_read(measure_table, object, &unused, &err), -1);
         assert_non_null(strstr(err.message, wrong[i][1]));
-        json_decref(object);
     }
 }
 

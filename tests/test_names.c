@@ -56,17 +56,14 @@ TEST(names_that_the_header_cannot_have_are_refused_with_file_and_line)
     char *folder = e2e_folder("names");
     e2e_write(folder, "job.cu", "__global__ void one() {}\n__global__ void two() { BLOCK + MIN_REGISTERS; }\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *second = text_format(SECOND, cases[i].second),
+        char *second = test_text(SECOND, cases[i].second),
              *text = job_text(cases[i].defines, cases[i].parameters, second);
         e2e_write(folder, "job.cfg", text);
         struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("case %zu: status %d: %s", i, r.status, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
-        e2e_done(&r);
-        free(second);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 // "GOLDEN_X" at `at`: without GOLDEN_, in `macro`; false where the line defines something else.
@@ -86,7 +83,7 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
 TEST(every_macro_of_a_header_is_known_to_the_rule)
 {
     static const char *const parameters[] = {"X", "MODE"};
-    char *text = text_read_file("tests/golden/header.txt", NULL), macro[128];
+    char *text = test_owned(text_read_file("tests/golden/header.txt", NULL)), macro[128];
     assert_non_null(text);
     size_t found = 0;
     for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -96,7 +93,6 @@ TEST(every_macro_of_a_header_is_known_to_the_rule)
         if (!header_macro_taken(macro)) fail_msg("GOLDEN_%s is not in the table of header_names.c", macro);
     }
     assert_true(found > 20);
-    free(text);
 }
 
 TEST_MAIN(NULL, NULL)

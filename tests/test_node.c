@@ -50,7 +50,7 @@ static struct agent start(const char *option)
 {
     struct agent a = {.folder = e2e_folder("node")};
     struct error err;
-    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = text_format("%s/cache", a.folder), *line;
+    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
@@ -61,7 +61,6 @@ static struct agent start(const char *option)
     assert_true(identity.cores >= 1);
     arena_release(&memory);
     free(program);
-    free(cache);
     return a;
 }
 
@@ -98,12 +97,10 @@ static void finish(struct agent *a)
     child_close_all(&a->child);
     byte_queue_release(&a->in);
     frame_writer_release(&a->out);
-    e2e_remove(a->folder);
 }
 
-static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
+TEST(long_lines_arrive_whole_and_beats_go_before_them)
 {
-    (void)state;
     enum { SIZE = 8 << 20 };
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
@@ -132,17 +129,15 @@ static void long_lines_arrive_whole_and_beats_go_before_them(void **state)
     }
     assert_true(heartbeats);
     frame_put(&a.out, FRAME_END_INPUT, 7, NULL, 0);
-    json_t *exit = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    json_t *exit = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     assert_int_equal(json_get_integer(exit, "status", -1), 0);
-    json_decref(exit);
     free(line);
     finish(&a);
 }
 
 // Else the agent would keep all of it.
-static void a_line_that_is_too_long_is_carried_before_it_ends(void **state)
+TEST(a_line_that_is_too_long_is_carried_before_it_ends)
 {
-    (void)state;
     enum { SIZE = 32 << 20 };
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
@@ -162,20 +157,17 @@ static void a_line_that_is_too_long_is_carried_before_it_ends(void **state)
     finish(&a);
 }
 
-static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
+TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
 {
-    (void)state;
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
     begin_worker(&a, 1);
     begin_worker(&a, 2);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
-    char *command = text_format("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
+    char *command = test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
     struct outcome_of_command r = e2e_run(a.folder, "%s", command);
     assert_string_equal(r.out, "2\n");
-    e2e_done(&r);
-    free(command);
     // The beginning of a line for worker 2, and then the end of the pipe.
     frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);
     struct frame_writer cut = a.out;
@@ -202,41 +194,33 @@ static void workers_end_with_the_pipe_and_a_cut_frame_is_none(void **state)
     assert_int_equal(status, 0);
     r = e2e_run(a.folder, "pgrep -P %ld | wc -l", (long)agent);
     assert_string_equal(r.out, "0\n");
-    e2e_done(&r);
     child_close_all(&a.child);
     byte_queue_release(&a.in);
-    e2e_remove(a.folder);
 }
 
-static void how_a_worker_ended_or_stopped_is_told(void **state)
+TEST(how_a_worker_ended_or_stopped_is_told)
 {
-    (void)state;
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
     begin_worker(&a, 1);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     expect(&a, FRAME_OUTPUT);
-    char *line = text_format("pkill -STOP -P %ld", (long)a.child.pid);
+    char *line = test_text("pkill -STOP -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    free(line);
-    json_t *reported = json_parse(expect(&a, FRAME_STATE).data, NULL);
+    json_t *reported = test_json(json_parse(expect(&a, FRAME_STATE).data, NULL));
     assert_true(json_get_bool(reported, "stopped", false));
-    json_decref(reported);
-    line = text_format("pkill -KILL -P %ld", (long)a.child.pid);
+    line = test_text("pkill -KILL -P %ld", (long)a.child.pid);
     assert_int_equal(system(line), 0);
-    free(line);
-    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    reported = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     int status = (int)json_get_integer(reported, "status", 0);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGKILL);
     assert_false(json_get_bool(reported, "killed", true));
-    json_decref(reported);
     // A program that is none of an agent's.
     node_message_put(&a.out, FRAME_START, 2, &(struct node_start){&(const char *){"/bin/sh"}, 1});
     e2e_expect(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
-    reported = json_parse(expect(&a, FRAME_EXIT).data, NULL);
+    reported = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     assert_int_equal(WEXITSTATUS((int)json_get_integer(reported, "status", 0)), 3);
-    json_decref(reported);
     finish(&a);
 }
 
@@ -246,9 +230,8 @@ static void send_file(struct agent *a, const char *name, const char *hash, const
     frame_put_data(&a->out, bytes, strlen(bytes));
 }
 
-static void files_have_their_name_when_their_content_is_right(void **state)
+TEST(files_have_their_name_when_their_content_is_right)
 {
-    (void)state;
     char hash[HASH_TEXT_SIZE], right[HASH_TEXT_SIZE];
     hash_content("abc", 3, right);
     static const struct {
@@ -267,7 +250,7 @@ static void files_have_their_name_when_their_content_is_right(void **state)
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *path = text_format("%s/cache/%s", a.folder, cases[i].name);
+        char *path = test_text("%s/cache/%s", a.folder, cases[i].name);
         int64_t size;
         send_file(&a, cases[i].name, right, cases[i].bytes, cases[i].size);
         if (cases[i].trouble) {
@@ -281,28 +264,23 @@ static void files_have_their_name_when_their_content_is_right(void **state)
             assert_int_equal(node_file_hash(path, hash, &size, NULL), 0);
             assert_string_equal(hash, right);
         }
-        free(path);
     }
     finish(&a);
 }
 
 // The driver makes a name of it.
-static void what_is_no_hash_is_refused_before_anything_is_written(void **state)
+TEST(what_is_no_hash_is_refused_before_anything_is_written)
 {
-    (void)state;
     struct node_arrival a = {.fd = -1};
     struct error err;
-    char *folder = e2e_folder("arrival"), *path = text_format("%s/file", folder);
+    char *folder = e2e_folder("arrival"), *path = test_text("%s/file", folder);
     assert_int_equal(node_arrival_begin(&a, path, "../../../../../../../../../../..", 3, &err), -1);
     e2e_expect(err.message, "without size or hash");
     assert_null(a.path);
-    free(path);
-    e2e_remove(folder);
 }
 
-static void a_cache_that_others_could_change_is_refused(void **state)
+TEST(a_cache_that_others_could_change_is_refused)
 {
-    (void)state;
     static const struct {
         const char *make, *message;
     } cases[] = {
@@ -323,15 +301,12 @@ static void a_cache_that_others_could_change_is_refused(void **state)
         e2e_expect(r.out, cases[i].message ? "status 3" : "status 0");
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
         if (!strcmp(cases[i].make, ":")) e2e_expect(r.out, "mode 700");
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
 // The driver sends what is not told, and what is told is used.
-static void only_files_with_the_right_content_are_told(void **state)
+TEST(only_files_with_the_right_content_are_told)
 {
-    (void)state;
     enum { SIZE = 1 << 20 };
     char hash[HASH_TEXT_SIZE], *bytes = memory_new(SIZE + 1, 1);
     memset(bytes, 'x', SIZE);
@@ -340,23 +315,20 @@ static void only_files_with_the_right_content_are_told(void **state)
     for (int damaged = 0; damaged < 2; damaged++) {
         char *name = damaged ? text_copy("cache/files/00/00000000000000000000000000000000.cubin")
                              : text_format("cache/files/%.2s/%s.cubin", hash, hash),
-             *path = text_format("%s/%s", a.folder, name);
+             *path = test_text("%s/%s", a.folder, name);
         assert_int_equal(output_make_folders(path, NULL), 0);
         e2e_write(a.folder, name, bytes);
-        free(path);
         free(name);
     }
-    json_t *ready = welcome(&a, "/nowhere", ""), *have = json_object_get(ready, "have");
+    json_t *ready = test_json(welcome(&a, "/nowhere", "")), *have = json_object_get(ready, "have");
     assert_int_equal(json_array_size(have), 1);
     e2e_expect(json_string_value(json_array_get(have, 0)), hash);
-    json_decref(ready);
     free(bytes);
     finish(&a);
 }
 
-static void who_sees_the_drivers_files_is_told_by_their_content(void **state)
+TEST(who_sees_the_drivers_files_is_told_by_their_content)
 {
-    (void)state;
     char hash[HASH_TEXT_SIZE];
     hash_content("token", 5, hash);
     static const struct {
@@ -366,19 +338,15 @@ static void who_sees_the_drivers_files_is_told_by_their_content(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct agent a = start(cases[i].option);
         e2e_write(a.folder, "token", cases[i].text);
-        char *here = text_join_path(".", a.folder), *path = text_format("%s/token", here);
-        json_t *ready = welcome(&a, path, hash);
+        char *here = test_owned(text_join_path(".", a.folder)), *path = test_text("%s/token", here);
+        json_t *ready = test_json(welcome(&a, path, hash));
         assert_int_equal(json_get_bool(ready, "shared", !cases[i].shared), cases[i].shared);
-        json_decref(ready);
-        free(here);
-        free(path);
         finish(&a);
     }
 }
 
-static void greetings_of_others_are_refused_with_what_they_are(void **state)
+TEST(greetings_of_others_are_refused_with_what_they_are)
 {
-    (void)state;
     char own[HASH_TEXT_SIZE];
     node_identity_programs(own);
     const struct {
@@ -400,9 +368,8 @@ static void greetings_of_others_are_refused_with_what_they_are(void **state)
     }
 }
 
-static void slurms_lists_of_numbers_are_read(void **state)
+TEST(slurms_lists_of_numbers_are_read)
 {
-    (void)state;
     assert_int_equal(pool_slurm_count("32(x2),16", 0), 32);
     assert_int_equal(pool_slurm_count("32(x2),16", 1), 32);
     assert_int_equal(pool_slurm_count("32(x2),16", 2), 16);
@@ -412,21 +379,9 @@ static void slurms_lists_of_numbers_are_read(void **state)
     assert_int_equal(pool_slurm_count("x", 0), 0);
 }
 
-int main(void)
+static void ignore_broken_pipes(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_lines_arrive_whole_and_beats_go_before_them),
-        cmocka_unit_test(a_line_that_is_too_long_is_carried_before_it_ends),
-        cmocka_unit_test(workers_end_with_the_pipe_and_a_cut_frame_is_none),
-        cmocka_unit_test(how_a_worker_ended_or_stopped_is_told),
-        cmocka_unit_test(files_have_their_name_when_their_content_is_right),
-        cmocka_unit_test(what_is_no_hash_is_refused_before_anything_is_written),
-        cmocka_unit_test(a_cache_that_others_could_change_is_refused),
-        cmocka_unit_test(only_files_with_the_right_content_are_told),
-        cmocka_unit_test(who_sees_the_drivers_files_is_told_by_their_content),
-        cmocka_unit_test(greetings_of_others_are_refused_with_what_they_are),
-        cmocka_unit_test(slurms_lists_of_numbers_are_read),
-    };
     signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+TEST_MAIN(ignore_broken_pipes, NULL)

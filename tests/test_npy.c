@@ -6,17 +6,15 @@
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
+    assert_true(fd >= 0 && !close(fd));
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
-    return unlink(path);
+    assert_int_equal(unlink(path), 0);
 }
 
 // Writes a file as numpy does: magic, version, length, header padded to 64 bytes, data.

@@ -39,15 +39,13 @@ static struct outcome_of_command ask(const char *folder, const char *before, con
 {
     struct outcome_of_command r = e2e_run(folder, "cd %s && pwd", folder);
     r.out[strcspn(r.out, "\n")] = 0;
-    char *lines = text_format("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
-                              "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                              "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
-                              "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
-                              "cache\",\"deadline\":100%s}\n",
-                              r.out, entries, r.out, more);
+    char *lines = test_text("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
+                            "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                            "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
+                            "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
+                            "cache\",\"deadline\":100%s}\n",
+                            r.out, entries, r.out, more);
     e2e_write(folder, "requests", lines);
-    free(lines);
-    e2e_done(&r);
     return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
 }
 
@@ -67,15 +65,11 @@ TEST(entries_are_found_under_their_names_in_the_cubin)
     e2e_expect(r.out, "\"entry\":\"hidden\",\"symbol\":\"_Z");
     e2e_expect(r.out, "\"shared\":256");
     e2e_expect(r.out, "\"cached\":false");
-    e2e_done(&r);
     r = ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
     e2e_expect(r.out, "\"cached\":true");
-    e2e_done(&r);
     e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // counts, like every header of the user's
     r = ask(folder, "", "\"plain\"", ",\"source_hash\":\"00112233445566778899aabbccddeeff\"");
     e2e_expect(r.out, "\"status\":\"source_changed\"");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(what_nvcc_cannot_do_is_said)
@@ -85,12 +79,9 @@ TEST(what_nvcc_cannot_do_is_said)
     struct outcome_of_command r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
     assert_null(strstr(r.out, "\"compiler\":\"nvcc"));
     e2e_expect(r.out, "/nonexistent/nvcc");
-    e2e_done(&r);
     r = ask(folder, "", "\"plane\"", "");
     e2e_expect(r.out, "\"status\":\"compile_error\"");
     e2e_expect(r.out, "plane");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_job_with_host_code_compiles_by_nvcc_alone)
@@ -110,10 +101,8 @@ TEST(a_job_with_host_code_compiles_by_nvcc_alone)
             e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 1 --cache %s/cache", folder, folder);
         if (r.status != i) fail_msg("%s: %s%s", compilers[i], r.out, r.err);
         e2e_expect(r.out, i ? "compile_error" : "plain  SIZE=4");
-        e2e_done(&r);
         free(job);
     }
-    e2e_remove(folder);
 }
 
 // What kernels take, nvcc says as NVRTC does.
@@ -132,24 +121,20 @@ TEST(check_compares_arguments_with_what_nvcc_says)
          "kernel 'over' takes 'float *', but the elements of buffer 'p' are f64", 0},
         {"plian", "{ buffer = \"p\"; type = \"i32\"; shape = [1]; direction = \"out\"; }", "did you mean 'plain'?", 2},
     };
-    (void)state;
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_check");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job = text_format("kernel = { template = \"x.cu\"; entry = \"%s\"; compiler = \"nvcc\"; };\n"
-                                "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { N = 1; } );\n"
-                                "launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n"
-                                "verification = { enabled = false; };\n",
-                                cases[i].entry, cases[i].arguments);
+        char *job = test_text("kernel = { template = \"x.cu\"; entry = \"%s\"; compiler = \"nvcc\"; };\n"
+                              "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { N = 1; } );\n"
+                              "launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n"
+                              "verification = { enabled = false; };\n",
+                              cases[i].entry, cases[i].arguments);
         e2e_write(folder, "job.cfg", job);
         struct outcome_of_command r =
             e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --cache %s/cache", folder, folder);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s%s", cases[i].entry, r.status, r.out, r.err);
         e2e_expect(strstr(cases[i].expected, "no mistakes") ? r.out : r.err, cases[i].expected);
-        e2e_done(&r);
-        free(job);
     }
-    e2e_remove(folder);
 }
 
 // The scripted GPU, with the compiler of the real worker.
@@ -163,15 +148,13 @@ TEST(results_are_filed_under_the_version_of_nvcc)
               "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"p\"; type = \"i32\"; shape = [ "
               "\"n\" ]; "
               "direction = \"out\"; } );\nverification = { enabled = false; };\n");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker; cd %s && $BIN/sweetspot tune job.cfg --store job.db -q "
                 "--no-final "
                 "--workers 1 >/dev/null && $BIN/sweetspot status job.cfg --store job.db --format json",
-                folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+                folder));
     e2e_expect(r.out, "\"compiler\": \"nvcc ");
-    e2e_done(&r);
     r = e2e_run(
         folder,
         "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=/nonexistent/nvcc; cd %s && $BIN/sweetspot "
@@ -179,8 +162,6 @@ TEST(results_are_filed_under_the_version_of_nvcc)
         folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "the job is compiled by nvcc: ");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The answer to a request to build x.cu, with its functions.
@@ -188,11 +169,10 @@ static struct outcome_of_command build(const char *folder, const char *text, con
 {
     e2e_write(folder, "y.cu", text);
     char *real = realpath(folder, NULL),
-         *line = text_format("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s/y.cu\",\"functions\":[%s],"
-                             "\"options\":[],\"cache\":\"%s/cache\",\"deadline\":100,\"host_headers\":false}\n",
-                             real, functions, real);
+         *line = test_text("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s/y.cu\",\"functions\":[%s],"
+                           "\"options\":[],\"cache\":\"%s/cache\",\"deadline\":100,\"host_headers\":false}\n",
+                           real, functions, real);
     e2e_write(folder, "requests", line);
-    free(line);
     free(real);
     return e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
 }
@@ -210,27 +190,20 @@ TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
     e2e_expect(r.out, "\"status\":\"ok\"");
     e2e_expect(r.out, ".so\"");
     e2e_expect(r.out, "\"cached\":false");
-    e2e_done(&r);
     r = build(folder, sound, "\"f\"");
     e2e_expect(r.out, "\"cached\":true");
-    e2e_done(&r);
     r = build(folder, sound, "\"ff\"");
     e2e_expect(r.out, "has no function 'ff'; did you mean 'f'?");
-    e2e_done(&r);
     r = build(folder, "int f(void) { return 0; }\n", "\"f\"");
     e2e_expect(r.out, "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
-    e2e_done(&r);
     r = build(folder, "\nint f(void) { return nothing; }\n", "\"f\"");
     e2e_expect(r.out, "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 // The runner of tests says that there is no nvcc.
-static int use_nvcc(void **state)
+static void use_nvcc(void)
 {
-    (void)state;
-    return unsetenv("SWEETSPOT_NVCC");
+    unsetenv("SWEETSPOT_NVCC");
 }
 
 TEST_MAIN(use_nvcc, NULL)

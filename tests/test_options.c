@@ -183,15 +183,11 @@ TEST(the_table_of_commands_has_every_command)
     char *document = text_read_file("docs/commands.md", NULL), *rest;
     assert_non_null(document);
     for (size_t i = 0; i < command_count; i++) {
-        char *name = text_format("`%s`", commands[i]->name),
-             *before = text_format("`%s`", commands[i ? i - 1 : 0]->name),
-             *row = text_format("| %s | %s |\n", name, commands[i]->summary);
+        char *name = test_text("`%s`", commands[i]->name), *before = test_text("`%s`", commands[i ? i - 1 : 0]->name),
+             *row = test_text("| %s | %s |\n", name, commands[i]->summary);
         if (golden_writing() && !strstr(document, name))
             document = golden_insert("docs/commands.md", document, strstr(document, before), row);
         if (!strstr(document, name)) fail_msg("docs/commands.md lacks %s; `make golden` adds it", commands[i]->name);
-        free(name);
-        free(before);
-        free(row);
     }
     rest = document;
     // The first cells of its rows name commands alone.
@@ -217,12 +213,11 @@ TEST(no_command_has_two_options_of_one_name_or_letter)
         assert_int_equal(finished_run(command, &out, NULL, command->name, "--help", NULL), 0);
         char *list = options_of_help(out);
         for (char *line = strtok(list, "\n"), seen[2048] = "\n"; line; line = strtok(NULL, "\n")) {
-            char *name = text_format("\n%s\n", strstr(line, "--"));
+            char *name = test_text("\n%s\n", strstr(line, "--"));
             if (strstr(seen, name) || (line[1] != '-' && strchr(letters, line[1])))
                 fail_msg("%s has %s twice", command->name, line);
             strcat(seen, name + 1);
             if (line[1] != '-') strncat(letters, line + 1, 1);
-            free(name);
         }
         free(list);
         free(out);
@@ -248,10 +243,9 @@ static void assert_line(const char *text, const char *first, const char *const *
     size_t length = strlen(first);
     for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         if (strncmp(line, first, length) != 0 || (line[length] != ' ' && line[length] != ',')) continue;
-        char *one = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        char *one = test_text("%.*s", (int)strcspn(line, "\n"), line);
         size_t i = 0;
         while (others[i] && strstr(one, others[i])) i++;
-        free(one);
         if (!others[i]) return;
     }
     fail_msg("no line begins with '%s' and has '%s' in:\n%s", first, others[0], text);
@@ -353,28 +347,24 @@ TEST(lists_are_json_too)
 {
     struct error err;
     char *text = PRINTED(&cmd_list, "list", "strategies", "-fjson");
-    json_t *list = json_parse(text, &err), *one;
+    json_t *list = test_json(json_parse(text, &err)), *one;
     assert_string_equal(json_get_string(json_array_get(list, 0), "name", ""), "default");
     free(text);
     text = PRINTED(&cmd_list, "list", "strategies", "default", "-fjson");
-    one = json_parse(text, &err);
+    one = test_json(json_parse(text, &err));
     assert_int_equal(json_array_size(one), 1);
     assert_true(json_equal(json_array_get(list, 0), json_array_get(one, 0)));
-    json_decref(list);
-    json_decref(one);
     free(text);
     text = PRINTED(&cmd_list, "list", "operations", "-fjson");
-    list = json_parse(text, &err);
+    list = test_json(json_parse(text, &err));
     size_t count = 0;
     while (operations[count]) count++;
     assert_int_equal(json_array_size(list), count);
     assert_string_equal(json_get_string(json_array_get(list, 0), "bound", ""), operations[0]->bound);
-    json_decref(list);
     free(text);
     text = PRINTED(&cmd_list, "list", "metrics", "stall_gmma", "-fjson");
-    list = json_parse(text, &err);
+    list = test_json(json_parse(text, &err));
     assert_string_equal(json_get_string(json_array_get(list, 0), "chips", ""), "GH");
-    json_decref(list);
     free(text);
 }
 
@@ -415,9 +405,8 @@ TEST(the_help_of_tune_and_simulate_names_every_strategy)
         const char *option = strstr(help, "--strategy ");
         assert_non_null(option);
         const char *end = strstr(option, "\n      --");
-        char *text = text_format("%.*s", end ? (int)(end - option) : (int)strlen(option), option);
+        char *text = test_text("%.*s", end ? (int)(end - option) : (int)strlen(option), option);
         for (size_t i = 0; strategy_classes[i]; i++) assert_contains(text, strategy_classes[i]->name);
-        free(text);
         free(help);
     }
 }

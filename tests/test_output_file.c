@@ -5,25 +5,18 @@
 
 static char *folder;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     folder = e2e_folder("output");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
-                "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
-                folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    return 0;
+
+    e2e_passed(e2e_run(folder,
+                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
+                       "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+                       folder));
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
-    e2e_remove(folder);
-    return 0;
 }
 
 // Runs a command line in the folder; $S is the program.
@@ -38,20 +31,14 @@ TEST(a_dash_is_standard_output)
     assert_true(!strncmp(file.out, "best.h\n", 7)); // the path, which standard output has not
     assert_string_equal(out.out, file.out + 7);
     assert_string_equal(named.out, out.out);
-    e2e_done(&file);
-    e2e_done(&out);
-    e2e_done(&named);
     file = IN_FOLDER("$S export job.cfg -s job.db", folder);
     out = IN_FOLDER("$S export job.cfg -s job.db -o -", folder);
     assert_string_equal(file.out, out.out);
     e2e_expect(out.out, "\"sweetspot-space\"");
-    e2e_done(&file);
-    e2e_done(&out);
     out = IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder);
     assert_int_equal(out.status, 0);
     e2e_expect(out.err, "configurations"); // the first summary, out of the way
     e2e_expect(out.out, "configurations");
-    e2e_done(&out);
 }
 
 TEST(a_reader_that_has_seen_enough_ends_it_without_a_word)
@@ -74,7 +61,6 @@ TEST(a_reader_that_has_seen_enough_ends_it_without_a_word)
             folder, commands[i]);
         if (strcmp(r.out, "141\n") != 0) fail_msg("%s: status %s, and said: %s", commands[i], r.out, r.err);
         if (strstr(r.err, "cannot write")) fail_msg("%s: %s", commands[i], r.err);
-        e2e_done(&r);
     }
 }
 
@@ -89,7 +75,6 @@ TEST(the_first_line_is_had_at_once)
         const char *rest = strchr(r.out, '\n');
         if (r.status || !rest || rest == r.out || (strcmp(rest, "\n0\n") != 0 && strcmp(rest, "\n141\n") != 0))
             fail_msg("%s: status %d: %s%s", commands[i], r.status, r.out, r.err);
-        e2e_done(&r);
     }
 }
 
@@ -102,32 +87,27 @@ TEST(a_full_device_is_an_error)
         struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot %s", folder, commands[i]);
         if (r.status != 3) fail_msg("%s: status %d", commands[i], r.status);
         e2e_expect(r.err, "No space left on device");
-        e2e_done(&r);
     }
     assert_int_equal(access("/dev/full", F_OK), 0); // and still a device
 }
 
 TEST(a_fifo_is_written_into_and_stays_one)
 {
-    struct outcome_of_command r =
+    e2e_passed(
         IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o pipe & "
                   "timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg -s job.db -o "
                   "- | cmp - through || exit 2; done",
-                  folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
+                  folder));
 }
 
 TEST(a_file_appears_whole_and_a_link_stays_a_link)
 {
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         IN_FOLDER("mkdir real; ln -s real/best.h link.h; touch real/other; $S header job.cfg -s job.db -o link.h; echo "
                   "$?; $S header job.cfg -s job.db -o real/best.h >/dev/null; ln -sf real/best.h link.h; $S header "
                   "job.cfg -s job.db -o link.h && test -L link.h && grep -c '#endif' real/best.h && ls -A real",
-                  folder);
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+                  folder));
     e2e_expect(r.out, "best.h\nother\n"); // and no temporary file
-    e2e_done(&r);
 }
 
 TEST_MAIN(setup, teardown)

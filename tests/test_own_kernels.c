@@ -36,35 +36,25 @@ static struct outcome_of_command tune(const char *folder, int compilers, const c
 
 TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone)
 {
-    char *folder = e2e_folder("own"), *path = text_format("%s/log", folder);
-    struct outcome_of_command r = tune(folder, 3, "FAKE_HELPERS=3");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    char *log = text_read_file(path, NULL);
+    char *folder = e2e_folder("own"), *path = test_text("%s/log", folder);
+    e2e_passed(tune(folder, 3, "FAKE_HELPERS=3"));
+    char *log = test_owned(text_read_file(path, NULL));
     assert_non_null(log);
     e2e_expect(log, "helper support {\"SUPPORT_F32\":\"1\",\"SUPPORT_BF16\":\"1\",\"SUPPORT_I64\":\"1\"}\n");
     e2e_expect(log, "helper ceilings {}\n");
     e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
     assert_null(strstr(log, "alone"));
-    e2e_done(&r);
-    free(log);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(fewer_compilers_than_own_kernels_do_one_after_another)
 {
     for (int compilers = 1; compilers < 3; compilers++) {
-        char *folder = e2e_folder("own_few"), *path = text_format("%s/log", folder);
-        struct outcome_of_command r = tune(folder, compilers, "FAKE_HELPERS=1");
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
-        char *log = text_read_file(path, NULL);
+        char *folder = e2e_folder("own_few"), *path = test_text("%s/log", folder);
+        e2e_passed(tune(folder, compilers, "FAKE_HELPERS=1"));
+        char *log = test_owned(text_read_file(path, NULL));
         assert_non_null(log);
         e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
         e2e_expect(log, "X=1"); // measured
-        e2e_done(&r);
-        free(log);
-        free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -88,8 +78,6 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
                 fail_msg("%s: status %d, not %d: %s", cases[i].before, r.status, cases[i].status, r.err);
             e2e_expect(r.err, cases[i].said);
             e2e_expect(r.err, cases[i].why);
-            e2e_done(&r);
-            e2e_remove(folder);
         }
 }
 
@@ -98,21 +86,17 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
 {
     char *folder = e2e_folder("own_nvrtc");
     struct error err;
-    json_t *request = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch, "text",
-                                text, "entries", entries, "defines", defines, "deadline", 300.0);
+    json_t *request = test_json(json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch,
+                                          "text", text, "entries", entries, "defines", defines, "deadline", 300.0));
     char *line = json_dumps(request, JSON_COMPACT);
     e2e_write(folder, "request", line);
     struct outcome_of_command r = e2e_run(folder, "(cat '%s/request'; echo) | $BIN/sweetspot-compile", folder);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
     if (strcmp(json_get_string(answer, "status", ""), status))
         fail_msg("%s, not %s: %.2000s", json_get_string(answer, "status", ""), status,
                  json_get_string(answer, "reason", ""));
-    json_decref(answer);
-    json_decref(request);
     free(line);
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(every_element_type_has_its_kernels_under_its_macro)

@@ -29,10 +29,9 @@ static void check_word(const char *word)
 {
     size_t length = strlen(word);
     if (!strncmp(word, "sweetspot", 9)) {
-        char *program = text_format("%s/%s", e2e_bin(), word);
+        char *program = test_text("%s/%s", e2e_bin(), word);
         if (access(program, X_OK)) fail_msg("%s: there is no program %s", reading, word);
         programs++;
-        free(program);
     } else if (strchr(word, '/')) {
         // What lies in out/ is made by runs.
         if (strncmp(word, "out/", 4) && access(word, F_OK)) fail_msg("%s: there is no %s", reading, word);
@@ -44,30 +43,26 @@ static void check_word(const char *word)
 
 static void check_words(const char *path)
 {
-    char *text = text_read_file(path, NULL), *words = words_of(text), *rest = words;
+    char *text = test_owned(text_read_file(path, NULL)), *words = words_of(text), *rest = words;
     reading = path;
     for (char *word; (word = strsep(&rest, " \n\t,;:\"<>[](){}=")) != NULL;) check_word(word);
     free(words);
-    free(text);
 }
 
 static void check_drawing(const char *path, const char *folder)
 {
-    char *drawing = text_format("%.*ssvg", (int)strlen(path) - 3, path), *text = text_read_file(drawing, NULL);
+    char *drawing = test_text("%.*ssvg", (int)strlen(path) - 3, path),
+         *text = test_owned(text_read_file(drawing, NULL));
     struct outcome_of_command r = e2e_run(folder, "sha256sum <%s | cut -d' ' -f1", path);
     r.out[strcspn(r.out, "\n")] = 0;
     assert_int_equal(strlen(r.out), 64);
     if (!text || !strstr(text, r.out)) fail_msg("%s was not drawn from %s: make pictures", drawing, path);
-    e2e_done(&r);
-    free(text);
-    free(drawing);
 }
 
 TEST(every_drawing_names_what_exists_and_was_made_from_its_text)
 {
     char *folder = e2e_folder("pictures");
     glob_t found;
-    (void)state;
     assert_int_equal(glob("docs/images/*.dot", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         check_words(found.gl_pathv[i]);
@@ -77,7 +72,6 @@ TEST(every_drawing_names_what_exists_and_was_made_from_its_text)
     assert_true(programs >= 4);
     assert_true(paths > 10);
     globfree(&found);
-    e2e_remove(folder);
 }
 
 static void assert_drawn(const char *path, const char *text, const char *name)
@@ -90,8 +84,9 @@ static void assert_drawn(const char *path, const char *text, const char *name)
 
 TEST(every_program_and_every_status_is_drawn)
 {
-    char *processes = text_read_file("docs/images/processes.dot", NULL),
-         *trial = text_read_file("docs/images/trial.dot", NULL), *pattern = text_format("%s/sweetspot*", e2e_bin());
+    char *processes = test_owned(text_read_file("docs/images/processes.dot", NULL)),
+         *trial = test_owned(text_read_file("docs/images/trial.dot", NULL)),
+         *pattern = test_text("%s/sweetspot*", e2e_bin());
     glob_t found;
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 4);
@@ -100,9 +95,6 @@ TEST(every_program_and_every_status_is_drawn)
     for (int i = 0; i < STATUS_COUNT; i++)
         if (i != STATUS_OK) assert_drawn("docs/images/trial.dot", trial, status_name((enum trial_status)i));
     globfree(&found);
-    free(pattern);
-    free(processes);
-    free(trial);
 }
 
 TEST_MAIN(NULL, NULL)

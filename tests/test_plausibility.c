@@ -249,9 +249,8 @@ TEST(measured_ceilings_raise_peaks_and_never_lower_them)
     assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // the copy's
     assert_true(fabs(p.flops[PEAK_BYTE] - 1.05 * 3e15) < 1e6);
     assert_true(p.flops[PEAK_HALF] == sheet.flops[PEAK_HALF] && p.chip_bytes == sheet.chip_bytes);
-    json_t *lower = json_pack("{s:f}", "flops_per_second", 5e13);
+    json_t *lower = test_json(json_pack("{s:f}", "flops_per_second", 5e13));
     peaks_raise(&p, lower);
-    json_decref(lower);
     assert_true(p.flops[PEAK_FP32] == sheet.flops[PEAK_FP32]);
 }
 

@@ -17,18 +17,24 @@
     "problems = ( { N = 1024; } );\n"                                                                                  \
     "launch = { grid = [\"N\"]; block = [32]; };\n"                                                                    \
     "arguments = ( " arguments "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"        \
-    "measure = { timeout = \"5s\"; final = { candidates = 3; rounds = 10; processes = 1; }; };\n"                      \
-    "compile = { timeout = \"5s\"; };\n"                                                                               \
+    "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; processes = 1; }; };\n"                     \
+    "compile = { timeout = \"60s\"; };\n"                                                                              \
     "search = { strategy = \"exhaustive\"; };\n" rest
 enum { CONFIGURATIONS = 32 };
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --no-nvcc --pool $at/nodes.cfg "
-#define RUN(folder, script)                                                                                           \
-    e2e_run(folder,                                                                                                   \
-            "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_NODE_BEAT=100ms SWEETSPOT_NODE_PATIENCE=1s " \
-            "SWEETSPOT_POOL_REREAD=200ms\n" script,                                                                   \
+#define RUN(folder, script)                                                                                       \
+    e2e_run(folder,                                                                                               \
+            "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_POOL_REREAD=200ms\n"                     \
+            "said() { for i in $(seq 600); do grep -qs \"$1\" $at/job.log && break; sleep .05; done; : >$at/go; " \
+            "}\n" script,                                                                                         \
             folder)
+
+// A node's command that begins when the file has something in it.
+#define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
+// Of a node that compiles candidates when the test says so; that it waits is noted in `measured`.
+#define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""
 
 static const char unverified[] = "verification = { enabled = false; };\n";
 
@@ -53,21 +59,14 @@ static void expect_all(const struct outcome_of_command *r, const char *folder)
         fail_msg("%d ok, %d others: %s\n%s", (int)s.ok, (int)s.others, s.reason, r->err);
 }
 
-static void done(struct outcome_of_command *r, char *folder)
-{
-    e2e_done(r);
-    e2e_remove(folder);
-}
-
 // Compiled on one node, used on another; neither sees the driver's files.
 #define TWO_NODES                                                                                                    \
     "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n" \
     "  { name = \"cores\"; gpus = 0; cores = 1; command = \"env XDG_CACHE_HOME=$at/2 FAKE_LIBRARY=$at/2/made.so\"; " \
     "private = true; } );\n"
 
-static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **state)
+TEST(whatever_a_job_names_is_on_the_node_with_the_same_content)
 {
-    (void)state;
 #define FILES_JOB(reference)                                                         \
     JOB("{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"in.npy\"; }, ", \
         "reference = { " reference " };\n"                                           \
@@ -97,69 +96,65 @@ static void whatever_a_job_names_is_on_the_node_with_the_same_content(void **sta
         e2e_expect(r.out, "in.npy: 1");
         e2e_expect(r.out, "made.so: 1");
         assert_null(strstr(r.out, "of the driver"));
-        done(&r, folder);
     }
 }
 
 // It names programs and data of the driver's machine.
-static void a_command_reference_is_refused_on_nodes_without_its_files_by_name(void **state)
+TEST(a_command_reference_is_refused_on_nodes_without_its_files_by_name)
 {
-    (void)state;
-    char *folder =
-        job_folder("pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
-                   "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; private = "
-                   "true; }, { name = \"near\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=10000; echo >$at/ref.sh\n" TUNE "--no-final");
+    char *folder = job_folder(
+        "pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
+        "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; private = "
+        "true; },\n"
+        "  { name = \"near\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=trial $at/go\\\"\"; } );\n");
+    struct outcome_of_command r = RUN(folder, "echo >$at/ref.sh; said 'far gpu 0 is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err,
                "far gpu 0 is disabled: the job's reference is the command 'sh ref.sh', which runs where the GPU");
-    done(&r, folder);
     folder = job_folder("pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
                         "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; "
                         "private = true; } );\n");
     r = RUN(folder, "echo >$at/ref.sh\n" TUNE);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "no usable GPU: far: ");
-    done(&r, folder);
 }
 
-static void a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidate_is_blamed(void **state)
+TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidate_is_blamed)
 {
-    (void)state;
     static const char *const ops[] = {"trial", "compile"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        char *nodes =
-                 text_format("nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%s\"; },\n"
-                             "  { name = \"good\"; gpus = 1; cores = 1; } );\n",
-                             ops[i]),
-             *job = text_format("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
+        char *nodes = text_format(
+                 "nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%1$s\"; },\n"
+                 "  { name = \"good\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=%1$s $at/go\\\"\"; } );\n",
+                 ops[i]),
+             *job = test_text("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
         struct outcome_of_command r =
-            RUN(folder, "export FAKE_DELAY=20000 FAKE_COMPILE_DELAY=30000\n" TUNE "; s=$?; cat $at/job.log; exit $s");
+            RUN(folder, "said 'node odd is disabled' &\n" TUNE "; s=$?; cat $at/job.log; exit $s");
         expect_all(&r, folder);
         e2e_expect(r.err, "node odd is disabled: the worker answers request 4711, but was given ");
         e2e_expect(r.out, "node odd: the worker answers request 4711"); // the first time
         free(nodes);
-        free(job);
-        done(&r, folder);
     }
 }
 
-static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(void **state)
+TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 {
-    (void)state;
-    char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder =
-        job_folder("pool_other", job,
-                   "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
-                   "  { name = \"driver\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-                   "FAKE_DRIVER=9.9.9\"; },\n"
-                   "  { name = \"model\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-                   "FAKE_MODEL=Other\"; },\n"
-                   "  { name = \"toolkit\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x env "
-                   "FAKE_TOOLKIT=fake-2.0 FAKE_UUID=GPU-4\"; },\n"
-                   "  { name = \"twin\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .8; exec \\\"$@\\\"' x env "
-                   "FAKE_UUID=GPU-4\"; } );\n");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--no-final");
+    char *job = test_text("%s%s", JOB("", ""), unverified);
+    char *folder = job_folder(
+        "pool_other", job,
+        "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
+        "  { name = \"driver\"; gpus = 1; cores = 1; command = \"" AFTER(
+            "measured") "FAKE_DRIVER=9.9.9\"; },\n"
+                        "  { name = \"model\"; gpus = 1; cores = 1; command = \"" AFTER(
+                            "measured") "FAKE_MODEL=Other\"; },\n"
+                                        "  { name = \"toolkit\"; gpus = 1; cores = 1; command = \"" AFTER(
+                                            "measured") "FAKE_TOOLKIT=fake-2.0 "
+                                                        "FAKE_UUID=GPU-4 FAKE_LOG=$at/toolkit\"; },\n"
+                                                        "  { name = \"twin\"; gpus = 1; cores = 1; command = \"" AFTER(
+                                                            "toolkit") "FAKE_UUID=GPU-4\"; } );\n");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_DELAY=10000 FAKE_WAITS=\"final $at/go\"\n"
+                    "for node in driver model twin; do said \"$node gpu 0 is disabled\"; done &\n" TUNE);
     expect_all(&r, folder);
     e2e_expect(r.err, "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
                       "driver 1.2.3");
@@ -167,96 +162,80 @@ static void other_drivers_models_and_toolkits_are_named_and_the_rest_is_used(voi
     e2e_expect(r.err, "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
     assert_null(strstr(r.err, "toolkit gpu 0 is disabled"));
     e2e_expect(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
-    free(job);
-    done(&r, folder);
 }
 
 // Two models in one pool: a run takes the GPUs of one, and the cores of all.
-static void the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile(void **state)
+TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 {
-    (void)state;
-    char *job = text_format("%s%s", JOB("", ""), unverified);
-    char *folder =
-        job_folder("pool_model", job,
-                   "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100\"; },\n"
-                   "  { name = \"new\"; gpus = 1; cores = 0; command = \"sh -c 'sleep .3; exec \\\"$@\\\"' x "
-                   "env FAKE_MODEL=H100-SXM\"; } );\n");
+    char *job = test_text("%s%s", JOB("", ""), unverified);
+    char *folder = job_folder(
+        "pool_model", job,
+        "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100 "
+        "FAKE_LOG_DEVICES=1 FAKE_LOG=$at/old\"; },\n"
+        "  { name = \"new\"; gpus = 1; cores = 0; command = \"" AFTER("old") "FAKE_MODEL=H100-SXM\"; } );\n");
     struct outcome_of_command r = RUN(folder, TUNE "--gpu-model h100");
     expect_all(&r, folder);
     e2e_expect(r.err, "old gpu 0 is disabled: it is a A100, and --gpu-model is 'h100'");
-    e2e_done(&r);
     r = RUN(folder, TUNE "--gpu-model H300");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "no usable GPU: ");
-    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot tune '%s/job.cfg' --gpu-model H100", folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "--gpu-model goes with --pool");
-    free(job);
-    done(&r, folder);
 }
 
 // The compiler says so itself; and a real file system that is full, where one can be mounted.
-static void a_full_disk_of_a_node_costs_no_candidate(void **state)
+TEST(a_full_disk_of_a_node_costs_no_candidate)
 {
-    (void)state;
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder =
         job_folder("pool_disk", job,
-                   "nodes = ( { name = \"good\"; gpus = 1; cores = 1; },\n"
-                   "  { name = \"full\"; gpus = 1; cores = 1; command = \"sh -c 'sleep .2; exec \\\"$@\\\"' x env "
-                   "FAKE_FULL=1\"; } );\n");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=30000 FAKE_COMPILE_DELAY=50000\n" TUNE "--no-final");
+                   "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
+                   "  { name = \"full\"; gpus = 1; cores = 1; command = \"" AFTER("measured") "FAKE_FULL=1\"; } );\n");
+    struct outcome_of_command r = RUN(folder, "said 'node full is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     e2e_expect(r.err, "node full is disabled: ");
     e2e_expect(r.err, "No space left on device");
-    done(&r, folder);
     folder = job_folder("pool_tmpfs", job,
-                        "nodes = ( { name = \"good\"; gpus = 1; cores = 1; }, { name = \"full\"; gpus = 1; cores = 1; "
-                        "private = true; command = \"unshare -rm sh -c 'mount -t tmpfs -o size=16k none $at/disk && "
+                        "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
+                        "  { name = \"full\"; gpus = 1; cores = 1; private = true; command = \"unshare -rm sh -c "
+                        "'mount -t tmpfs -o size=16k none $at/disk && "
                         "XDG_CACHE_HOME=$at/disk exec \\\"$@\\\"' x\"; } );\n");
     r = RUN(folder, "mkdir $at/disk; unshare -rm mount -t tmpfs -o size=16k none $at/disk || { echo none; exit 77; }\n"
-                    "head -c 100000 /dev/zero | sed 's|\\x00|/|g' >>$at/x.cu; export FAKE_DELAY=20000 "
-                    "FAKE_COMPILE_DELAY=30000\n" TUNE "--no-final");
-    free(job);
+                    "head -c 100000 /dev/zero | sed 's|\\x00|/|g' >>$at/x.cu; said 'node full is disabled' &\n" TUNE
+                    "--no-final");
     bool mounted = r.status != 77;
     if (mounted) {
         expect_all(&r, folder);
         e2e_expect(r.err, "node full is disabled: ");
         e2e_expect(r.err, "No space left on device");
     }
-    done(&r, folder);
     if (!mounted) skip();
 }
 
-static void a_final_whose_node_is_lost_is_decided_on_another(void **state)
+TEST(a_final_whose_node_is_lost_is_decided_on_another)
 {
-    (void)state;
-    char *job = text_format("%s%s", JOB("", ""), unverified);
+    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder =
         job_folder("pool_final", job,
-                   "nodes = ( { name = \"a\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; }, "
-                   "{ name = \"b\"; gpus = 1; cores = 1; command = \"env FAKE_FINAL_WAITS=$at/go\"; } );\n");
-    struct outcome_of_command r =
-        RUN(folder, "export FAKE_LOG_FINALS=1\n" TUNE "& tuner=$!\n"
-                    "for i in $(seq 200); do grep -q '^waits' $at/measured 2>/dev/null && break; sleep .05; done\n"
-                    "worker=$(sed -n 's/^waits //p' $at/measured | head -1); : >$at/go\n"
-                    "kill -9 $(cut -d' ' -f4 /proc/$worker/stat); wait $tuner; s=$?; cat $at/job.log; exit $s");
+                   "nodes = ( { name = \"a\"; gpus = 1; cores = 1; }, { name = \"b\"; gpus = 1; cores = 1; } );\n");
+    struct outcome_of_command r = RUN(
+        folder, "export FAKE_LOG_FINALS=1 FAKE_WAITS=\"final $at/go\"\n" TUNE "& tuner=$!\n"
+                "for i in $(seq 600); do grep -qs '^waits' $at/measured && break; sleep .05; done\n"
+                "worker=$(sed -n 's/^waits //p' $at/measured | head -1)\n"
+                "kill -9 $(cut -d' ' -f4 /proc/$worker/stat); : >$at/go; wait $tuner; s=$?; cat $at/job.log; exit $s");
     expect_all(&r, folder);
     e2e_expect(r.out, "the final begins again on another GPU: rounds of two are not put together");
     e2e_expect(r.out, "winner: trial");
-    free(job);
-    done(&r, folder);
 }
 
 // Cubins on their way -----------------------------------------------------------------------------------------------
 
-static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void **state)
+TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
 {
-    (void)state;
     enum { CUBINS = 2000, SIZE = 4096 };
     char *folder = e2e_folder("pool_cubins"), *agent = text_format("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
-    char *cache = text_format("%s/node", folder);
+    char *cache = test_text("%s/node", folder);
     char *argv[] = {agent, "--private", "--cache", cache, NULL};
     struct node_link_settings settings = {.keep = folder, .heartbeat = 5, .timeout = 30, .greeting = 30};
     struct node_link link = {.name = "n", .settings = &settings, .child = CHILD_NONE};
@@ -275,41 +254,24 @@ static void thousands_of_small_cubins_take_a_few_milliseconds_each_at_most(void 
         bytes[8] = 'c';
         e2e_write(folder, name, bytes);
     }
-    double began = clock_now();
+    double began = clock_now(), used = clock_cpu();
     for (int i = 0; i < CUBINS; i++) {
-        char *path = text_format("%s/%d.cubin", folder, i);
+        char *path = test_text("%s/%d.cubin", folder, i);
         free(last);
         last = node_files_path(&link, path);
         assert_string_not_equal(last, path);
-        free(path);
         node_link_io(&link);
     }
     while (access(last, R_OK) && clock_now() < began + 60) node_links_wait(&links, NULL, 0, 1);
-    double each = (clock_now() - began) / CUBINS;
+    double each = (clock_cpu() - used) / CUBINS; // processor time, since other programs use the machine too
     assert_int_equal(access(last, R_OK), 0);
     struct outcome_of_command r = e2e_run(folder, "find '%s' -name '*.cubin' -size 8 | wc -l", cache);
     assert_int_equal(atoi(r.out), CUBINS);
     print_message("%.0f us for each of %d cubins of %d bytes\n", 1e6 * each, CUBINS, SIZE);
-    if (each > 5e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
-    e2e_done(&r);
+    if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
     node_link_release(&link);
     free(last);
-    free(cache);
     free(agent);
-    e2e_remove(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_a_job_names_is_on_the_node_with_the_same_content),
-        cmocka_unit_test(a_command_reference_is_refused_on_nodes_without_its_files_by_name),
-        cmocka_unit_test(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidate_is_blamed),
-        cmocka_unit_test(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used),
-        cmocka_unit_test(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile),
-        cmocka_unit_test(a_full_disk_of_a_node_costs_no_candidate),
-        cmocka_unit_test(a_final_whose_node_is_lost_is_decided_on_another),
-        cmocka_unit_test(thousands_of_small_cubins_take_a_few_milliseconds_each_at_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -11,24 +11,18 @@
 
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 
-struct fixture {
-    struct recorded *r;
-};
+static struct recorded *recording;
 
-static int setup(void **state)
+static void setup(void)
 {
-    static struct fixture f;
     struct error err;
-    f.r = recorded_read(recorded_path, &err);
-    if (!f.r) fail_msg("%s", err.message);
-    *state = &f;
-    return 0;
+    recording = recorded_read(recorded_path, &err);
+    if (!recording) fail_msg("%s", err.message);
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    recorded_free(((struct fixture *)*state)->r);
-    return 0;
+    recorded_free(recording);
 }
 
 // The recording as another device might have it: every value of a parameter, and every pair of them, changes the time
@@ -90,7 +84,7 @@ static double quality(const struct recorded *r, const struct prior *const *prior
 
 TEST(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     struct error err;
     struct prior *priors[2] = {make_prior(r, ANOTHER_DEVICE, 1, &err), make_prior(r, ANOTHER_DEVICE, 2, &err)};
     assert_non_null(priors[0]);
@@ -103,7 +97,7 @@ TEST(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations)
 
 TEST(a_prior_whose_best_are_the_worst_does_little_harm)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     struct error err;
     const struct prior *prior = make_prior(r, TURNED_ROUND, 1, &err);
     assert_non_null(prior);
@@ -114,7 +108,7 @@ TEST(a_prior_whose_best_are_the_worst_does_little_harm)
 
 TEST(results_that_are_chance_are_no_prior)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct error err;
         assert_null(make_prior(r, SHUFFLED, seed, &err));
@@ -124,7 +118,7 @@ TEST(results_that_are_chance_are_no_prior)
 
 TEST(a_prior_expects_what_was_measured_and_lists_the_best)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     struct error err;
     struct transfer t;
     transfer_init(&t, r->space);
@@ -220,7 +214,7 @@ TEST(a_prior_that_says_nothing_is_refused_with_the_reason)
 
 TEST(trust_follows_what_is_measured)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     struct error err;
     struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
     const struct prior *both[] = {right, wrong};
@@ -259,7 +253,7 @@ TEST(trust_follows_what_is_measured)
 
 TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
 {
-    const struct recorded *r = ((struct fixture *)*state)->r;
+    const struct recorded *r = recording;
     char *folder = e2e_folder("prior-files");
     e2e_write(folder, "cut.json", "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [");
     e2e_write(folder, "damaged.db", "SQLite format 3");
@@ -267,17 +261,15 @@ TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
     static const char *const names[] = {"cut.json", "damaged.db", "text", "missing", "."};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct error err = {""};
-        char *path = text_format("%s/%s", folder, names[i]);
+        char *path = test_text("%s/%s", folder, names[i]);
         assert_null(prior_file_read(path, NULL, r->space, &err));
         e2e_expect(err.message, path);
-        free(path);
     }
     struct error err;
     assert_null(prior_file_read("tests/spaces/softmax_h200.json.gz", NULL, r->space, &err));
     struct prior *prior = prior_file_read(recorded_path, NULL, r->space, &err);
     assert_non_null(prior);
     prior_free(prior);
-    e2e_remove(folder);
 }
 
 TEST(a_replayed_file_is_not_a_prior_for_itself)
@@ -288,8 +280,6 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
     struct outcome_of_command itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
     assert_int_equal(plain.status + itself.status, 0);
     assert_string_equal(plain.out, itself.out);
-    e2e_done(&plain);
-    e2e_done(&itself);
     struct outcome_of_command copy =
         e2e_run(folder,
                 "cp %s %s/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score "
@@ -297,8 +287,6 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
                 recorded_path, folder, recorded_path, folder);
     e2e_expect(copy.out, "1.0000"); // its best is measured first
     e2e_expect(copy.err, "no prior for it: ");
-    e2e_done(&copy);
-    e2e_remove(folder);
 }
 
 static void write_job(const char *folder, const char *name, const char *problems)
@@ -316,15 +304,14 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     char *folder = e2e_folder("prior-stores");
     write_job(folder, "first", "{ N = 1024; }");
     write_job(folder, "second", "{ N = 2048; }");
-    struct outcome_of_command r = e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder,
         "cd %s; export SWEETSPOT_SANITIZER=none " SCRIPTED "; "
         "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
         "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
         "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
         "cat out/second.log",
-        folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        folder));
     e2e_expect(r.err, "warning: no prior: junk.json");
     char *alone = strstr(r.out, "ALONE");
     assert_non_null(alone);
@@ -335,8 +322,6 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     assert_non_null(again);
     assert_null(strstr(again + 1, "prior: out/first.db"));
     e2e_expect(r.err, "chance of a gain of at least 1%");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(setup, teardown)

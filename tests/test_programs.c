@@ -17,26 +17,18 @@
 static char *folder, *cubin;
 
 // The kernels' place: any image with a name that the fake device knows.
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     size_t size;
-    char *file = text_read_file("tests/fuzz/corpus/cubin/variables", &size), *image = file ? strchr(file, '\n') : NULL;
-    if (!image) return -1;
+    char *file = test_owned(text_read_file("tests/fuzz/corpus/cubin/variables", &size)),
+         *image = file ? strchr(file, '\n') : NULL;
+    assert_non_null(image);
     folder = e2e_folder("programs");
-    cubin = text_format("%s/k.cubin", folder);
+    cubin = test_text("%s/k.cubin", folder);
     FILE *to = fopen(cubin, "wb");
-    if (!to || fwrite(image + 1, size - (size_t)(image + 1 - file), 1, to) != 1 || fclose(to)) return -1;
-    free(file);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    free(cubin);
-    e2e_remove(folder);
-    return 0;
+    assert_non_null(to);
+    assert_int_equal(fwrite(image + 1, size - (size_t)(image + 1 - file), 1, to), 1);
+    assert_int_equal(fclose(to), 0);
 }
 
 // The answers to requests, a line each, by a worker in a process of its own, and its exit status.
@@ -99,25 +91,22 @@ static void expect_of_library(const char *functions, int ld, const char *words)
     free(reference);
 }
 
-static void inputs_are_made_by_the_library_before_its_reference_sees_them(void **state)
+TEST(inputs_are_made_by_the_library_before_its_reference_sees_them)
 {
-    (void)state;
     expect_of_library("\"function\":\"scale_reference\"", 16, "reports failure");
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_x\"", 16, "\"status\":\"ok\"");
 }
 
-static void a_generator_that_does_not_repeat_itself_or_writes_too_far_is_named(void **state)
+TEST(a_generator_that_does_not_repeat_itself_or_writes_too_far_is_named)
 {
-    (void)state;
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_other\"", 16,
                       "'make_other' makes other values of x when it is called again with the same seed");
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_wide\"", 20,
                       "'make_wide' wrote after the 16 columns of row 0 of x");
 }
 
-static void functions_that_crash_end_or_hang_are_named_and_the_worker_lives(void **state)
+TEST(functions_that_crash_end_or_hang_are_named_and_the_worker_lives)
 {
-    (void)state;
     static const struct {
         const char *functions, *words;
     } cases[] = {
@@ -130,12 +119,11 @@ static void functions_that_crash_end_or_hang_are_named_and_the_worker_lives(void
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *reference = library(cases[i].functions), *request = job_with(reference, "", 16);
         int status;
-        char *twice = text_format("%s%s", request, request), *answer = ask(twice, &status);
+        char *twice = test_text("%s%s", request, request), *answer = ask(twice, &status);
         e2e_expect(answer, cases[i].words);
         assert_non_null(strstr(strchr(answer, '\n') + 1, cases[i].words)); // the worker answers the second request
         assert_int_equal(status, 0);
         test_free(answer);
-        free(twice);
         free(request);
         free(reference);
     }
@@ -150,68 +138,58 @@ static const char program[] =
 // The answer to a job with a baseline, verified by a function of the library.
 static char *with_baseline(const char *verify, const char *function, const char *init, const char *timeout, int *status)
 {
-    char *bin = realpath(e2e_bin(), NULL),
-         *functions = text_format("\"generate\":\"make_x\",\"verify\":\"%s\"", verify), *reference = library(functions),
-         *baseline = text_format(program, timeout, bin, function, init), *request = job_with(reference, baseline, 16),
-         *answer = ask(request, status);
+    char *bin = realpath(e2e_bin(), NULL), *functions = test_text("\"generate\":\"make_x\",\"verify\":\"%s\"", verify),
+         *reference = library(functions), *baseline = test_text(program, timeout, bin, function, init),
+         *request = job_with(reference, baseline, 16), *answer = ask(request, status);
     free(bin);
-    free(functions);
     free(reference);
-    free(baseline);
     free(request);
     return answer;
 }
 
-static void a_baseline_that_is_a_program_is_called_judged_and_timed(void **state)
+TEST(a_baseline_that_is_a_program_is_called_judged_and_timed)
 {
-    (void)state;
     int status;
     char *answer = with_baseline("judge", "scale", "\"init\":\"scale_begin\",", "60", &status);
-    json_t *all = json_loads(answer, 0, NULL), *one = json_array_get(json_object_get(all, "baselines"), 0);
+    json_t *all = test_json(json_loads(answer, 0, NULL)), *one = json_array_get(json_object_get(all, "baselines"), 0);
     if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
     assert_string_equal(json_get_string(one, "name", ""), "mine");
     assert_true(json_get_number(json_array_get(json_object_get(one, "problems"), 0), "time", 0) > 0);
-    json_decref(all);
     test_free(answer);
 }
 
 // The struct is { int n = 16; float a = 2; }.
-static void a_baseline_takes_structs_and_textures_from_its_first_call_on(void **state)
+TEST(a_baseline_takes_structs_and_textures_from_its_first_call_on)
 {
     static const char plain[] =
         "\"args\":[{\"scalar\":\"i32\",\"value\":16},{\"scalar\":\"f32\",\"value\":2},{\"buffer\":\"x\"},",
                       other[] = "\"args\":[{\"bytes\":\"1000000000000040\"},{\"texture\":\"x\"},",
                       x[] = "{\"name\":\"x\",";
     static const char *const memories[] = {"linear", "array"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         int status;
         char *bin = realpath(e2e_bin(), NULL), *reference = library("\"generate\":\"make_x\",\"verify\":\"judge\"");
         char *at = strstr(program, plain);
         assert_non_null(at);
-        char *form = text_format("%.*s%s%s", (int)(at - program), program, other, at + strlen(plain)),
-             *baseline = text_format(form, "60", bin, "scale_placed", "\"init\":\"scale_placed_begin\","),
+        char *form = test_text("%.*s%s%s", (int)(at - program), program, other, at + strlen(plain)),
+             *baseline = test_text(form, "60", bin, "scale_placed", "\"init\":\"scale_placed_begin\","),
              *request = job_with(reference, baseline, 16);
         at = strstr(request, x);
-        char *with_image = text_format("%.*s%s\"image\":{\"memory\":\"%s\",\"size\":[16]},%s", (int)(at - request),
-                                       request, x, memories[i], at + strlen(x)),
+        char *with_image = test_text("%.*s%s\"image\":{\"memory\":\"%s\",\"size\":[16]},%s", (int)(at - request),
+                                     request, x, memories[i], at + strlen(x)),
              *answer = ask(with_image, &status);
-        json_t *all = json_loads(answer, 0, NULL), *one = json_array_get(json_object_get(all, "baselines"), 0);
+        json_t *all = test_json(json_loads(answer, 0, NULL)),
+               *one = json_array_get(json_object_get(all, "baselines"), 0);
         if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
-        json_decref(all);
         test_free(answer);
-        free(with_image);
         free(request);
-        free(baseline);
-        free(form);
         free(reference);
         free(bin);
     }
 }
 
-static void a_baseline_that_is_wrong_or_refuses_costs_its_own_figure_alone(void **state)
+TEST(a_baseline_that_is_wrong_or_refuses_costs_its_own_figure_alone)
 {
-    (void)state;
     static const struct {
         const char *verify, *function, *words;
     } cases[] = {
@@ -231,9 +209,8 @@ static void a_baseline_that_is_wrong_or_refuses_costs_its_own_figure_alone(void 
     }
 }
 
-static void a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words(void **state)
+TEST(a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words)
 {
-    (void)state;
     int status;
     char *answer = with_baseline("judge", "scale_crash", "", "60", &status);
     assert_string_equal(answer,
@@ -246,11 +223,10 @@ static void a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words
     test_free(answer);
 }
 
-static void outputs_that_were_judged_are_not_judged_again(void **state)
+TEST(outputs_that_were_judged_are_not_judged_again)
 {
-    (void)state;
     int status;
-    char *calls = text_format("%s/calls", folder);
+    char *calls = test_text("%s/calls", folder);
     setenv("CALLS", calls, 1);
     char *answer = with_baseline("judge_and_count", "scale", "\"init\":\"scale_begin\",", "60", &status);
     e2e_expect(answer, "\"reason\":\"\"");
@@ -259,7 +235,6 @@ static void outputs_that_were_judged_are_not_judged_again(void **state)
     assert_int_equal(size, 2); // one for each set of data
     unsetenv("CALLS");
     test_free(answer);
-    free(calls);
 }
 
 // ---- a command
@@ -288,15 +263,13 @@ static void write_values(void)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         float values[16] = {[3] = files[i].last};
         struct error err;
-        char *path = text_format("%s/%s", folder, files[i].name);
+        char *path = test_text("%s/%s", folder, files[i].name);
         assert_int_equal(npy_write(path, ELEMENT_F32, 1, files[i].count, files[i].count, values, &err), 0);
-        free(path);
     }
 }
 
-static void a_command_reads_files_and_writes_what_is_expected_once(void **state)
+TEST(a_command_reads_files_and_writes_what_is_expected_once)
 {
-    (void)state;
     // Notes what it was told.
     write_values();
     static const char script[] =
@@ -311,18 +284,15 @@ static void a_command_reads_files_and_writes_what_is_expected_once(void **state)
     e2e_expect(r.out, "\"a\": 2");
     e2e_expect(r.out, "\"file\": \"in/x.npy\"");
     e2e_expect(r.out, "\"file\": \"out/y.npy\"");
-    e2e_expect(r.out, "}2\n"); // a run for each set of data, and none for the second job
-    e2e_done(&r);
+    e2e_expect(r.out, "}2\n");                              // a run for each set of data, and none for the second job
     e2e_write(folder, "other.sh", "# beside the script\n"); // a file of its kind counts
     test_free(with_command(script));
     r = e2e_run(folder, "wc -l <%s/runs", folder);
     assert_int_equal(atoi(r.out), 4);
-    e2e_done(&r);
 }
 
-static void a_command_that_fails_is_named_with_what_it_said(void **state)
+TEST(a_command_that_fails_is_named_with_what_it_said)
 {
-    (void)state;
     static const struct {
         const char *script, *words;
     } cases[] = {
@@ -345,7 +315,6 @@ static void a_command_that_fails_is_named_with_what_it_said(void **state)
     }
     struct outcome_of_command r = e2e_run(folder, "ls -d ${TMPDIR:-/tmp}/sweetspot-reference-* 2>/dev/null | wc -l");
     assert_int_equal(atoi(r.out), 0); // its folders are gone
-    e2e_done(&r);
 }
 
 // ---- built from its source
@@ -356,18 +325,16 @@ static struct outcome_of_command build(const char *text, const char *before, con
 {
     e2e_write(folder, "x.c", text);
     char *path = realpath(folder, NULL),
-         *line = text_format("{\"id\":1,\"op\":\"build\",\"source\":\"%s/x.c\",\"functions\":[\"f\"],\"options\":["
-                             "\"-DTWO=2\"],\"cache\":\"%s/cache\",\"deadline\":%s}\n",
-                             path, path, more);
+         *line = test_text("{\"id\":1,\"op\":\"build\",\"source\":\"%s/x.c\",\"functions\":[\"f\"],\"options\":["
+                           "\"-DTWO=2\"],\"cache\":\"%s/cache\",\"deadline\":%s}\n",
+                           path, path, more);
     e2e_write(folder, "requests", line);
-    free(line);
     free(path);
     return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
 }
 
-static void a_c_source_is_built_and_kept_by_what_it_includes(void **state)
+TEST(a_c_source_is_built_and_kept_by_what_it_includes)
 {
-    (void)state;
     static const char sound[] = "#include <math.h>\n#include \"n.h\"\nint f(int x) { return x * TWO * N; }\n";
     static const struct {
         const char *text, *before, *deadline, *words;
@@ -386,18 +353,15 @@ static void a_c_source_is_built_and_kept_by_what_it_includes(void **state)
         struct outcome_of_command r =
             build(cases[i].text, i < 5 ? "export LC_ALL=C;" : cases[i].before, cases[i].deadline);
         e2e_expect(r.out, cases[i].words);
-        e2e_done(&r);
     }
     e2e_write(folder, "n.h", "enum { N = 4 };\n");
     struct outcome_of_command r = build(sound, "", "60");
     e2e_expect(r.out, "\"cached\":false");
-    e2e_done(&r);
 }
 
-static void arrays_of_every_type_are_written_and_read_back(void **state)
+TEST(arrays_of_every_type_are_written_and_read_back)
 {
-    (void)state;
-    char *path = text_format("%s/t.npy", folder);
+    char *path = test_text("%s/t.npy", folder);
     for (int type = 0; type < ELEMENT_COUNT; type++) {
         unsigned char data[2 * 4 * 8];
         struct error err;
@@ -412,24 +376,6 @@ static void arrays_of_every_type_are_written_and_read_back(void **state)
             assert_true(npy_value(&npy, i, (enum element)type) == (double)(2 * i - 2));
         npy_release(&npy);
     }
-    free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_are_made_by_the_library_before_its_reference_sees_them),
-        cmocka_unit_test(a_generator_that_does_not_repeat_itself_or_writes_too_far_is_named),
-        cmocka_unit_test(functions_that_crash_end_or_hang_are_named_and_the_worker_lives),
-        cmocka_unit_test(a_baseline_that_is_a_program_is_called_judged_and_timed),
-        cmocka_unit_test(a_baseline_takes_structs_and_textures_from_its_first_call_on),
-        cmocka_unit_test(a_baseline_that_is_wrong_or_refuses_costs_its_own_figure_alone),
-        cmocka_unit_test(a_baseline_that_crashes_or_hangs_is_named_by_the_worker_s_last_words),
-        cmocka_unit_test(outputs_that_were_judged_are_not_judged_again),
-        cmocka_unit_test(a_command_reads_files_and_writes_what_is_expected_once),
-        cmocka_unit_test(a_command_that_fails_is_named_with_what_it_said),
-        cmocka_unit_test(a_c_source_is_built_and_kept_by_what_it_includes),
-        cmocka_unit_test(arrays_of_every_type_are_written_and_read_back),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, NULL)

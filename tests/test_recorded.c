@@ -47,9 +47,8 @@ static const char ours[] =
 static struct recorded *read_text(const char *folder, const char *text, struct error *err)
 {
     e2e_write(folder, "space.json", text);
-    char *path = text_format("%s/space.json", folder);
+    char *path = test_text("%s/space.json", folder);
     struct recorded *r = recorded_read(path, err);
-    free(path);
     return r;
 }
 
@@ -77,7 +76,6 @@ TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
     assert_true(fabs(timed->compile_seconds - 0.3) < 1e-12 && fabs(timed->gpu_seconds - 0.025) < 1e-12);
     assert_true(isnan(r->trials[r->best].gpu_seconds));
     recorded_free(r);
-    e2e_remove(folder);
 }
 
 TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
@@ -93,7 +91,6 @@ TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
     assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // of the runs
     assert_true(isnan(r->trials[1 - r->best].gpu_seconds));
     recorded_free(r);
-    e2e_remove(folder);
 }
 
 TEST(what_went_wrong_elsewhere_has_our_name_for_it)
@@ -120,7 +117,6 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
         recorded_free(r);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
@@ -134,7 +130,7 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
     assert_true(isnan(first->trials[0].gpu_seconds)); // what an older export lacks
     static const char *const names[] = {"again.json", "again.json.gz"};
     for (int i = 0; i < 2; i++) {
-        char *path = text_format("%s/%s", folder, names[i]);
+        char *path = test_text("%s/%s", folder, names[i]);
         if (recorded_write(first, path, &err)) fail_msg("%s", err.message);
         struct recorded *r = recorded_read(path, &err);
         if (!r) fail_msg("%s", err.message);
@@ -151,10 +147,8 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
         assert_string_equal(r->baselines[0].name, "cublas");
         assert_true(r->baselines[0].problems[0].samples[1] == 0.51);
         recorded_free(r);
-        free(path);
     }
     recorded_free(first);
-    e2e_remove(folder);
 }
 
 static const struct {
@@ -196,43 +190,35 @@ TEST(trials_with_impossible_times_count_as_failed_and_are_counted)
     e2e_expect(r.err, "space.json: 4 configurations count as failed, because their times are impossible");
     e2e_expect(r.err, "cache.json: 1 configurations count as failed, because their times are impossible");
     e2e_expect(r.out, "6: 1 ok, 4 launch_error, 1 wrong");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
 {
     char *folder = e2e_folder("bad");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *text = text_copy(bad[i].to);
+        char *text = test_owned(text_copy(bad[i].to));
         if (bad[i].from) {
             const char *at = strstr(ours, bad[i].from);
             assert_non_null(at);
-            free(text);
-            text = text_format("%.*s%s%s", (int)(at - ours), ours, bad[i].to, at + strlen(bad[i].from));
+            text = test_text("%.*s%s%s", (int)(at - ours), ours, bad[i].to, at + strlen(bad[i].from));
         }
         struct error err = {""};
         struct recorded *r = read_text(folder, text, &err);
         if (r) fail_msg("case %zu is read: %s", i, text);
         if (!strstr(err.message, "space.json") || !strstr(err.message, bad[i].expected))
             fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
-        free(text);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_packed_file_that_is_cut_off_is_an_error)
 {
-    char *folder = e2e_folder("cut"), *path = text_format("%s/cut.json.gz", folder);
-    struct outcome_of_command r = e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
+    char *folder = e2e_folder("cut"), *path = test_text("%s/cut.json.gz", folder);
+    e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
     struct error err = {""};
     assert_null(recorded_read(path, &err));
     assert_non_null(strstr(err.message, "cut.json.gz"));
     assert_null(recorded_read("/nosuch/file", &err));
     assert_non_null(strstr(err.message, "/nosuch/file"));
-    e2e_done(&r);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(the_shipped_space_is_whole)
@@ -274,7 +260,7 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
         struct recorded *r = recorded_read(files.gl_pathv[f], &err);
         if (!r) fail_msg("%s", err.message);
         struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
-        char *size = text_format(" %zu valid configurations", r->trial_count);
+        char *size = test_text(" %zu valid configurations", r->trial_count);
         if (c.status || !strstr(c.out, size))
             fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
         assert_int_equal(space_size(r->space), r->trial_count);
@@ -292,12 +278,9 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
                 counted += any = isfinite(r->counters[i * r->metric_count + m]);
         }
         if (counted < ran) fail_msg("%s: %zu of %zu trials have counters", files.gl_pathv[f], counted, ran);
-        free(size);
-        e2e_done(&c);
         recorded_free(r);
     }
     globfree(&files);
-    e2e_remove(folder);
 }
 
 // A value for every recorded field, another one for every trial and problem.
@@ -340,8 +323,8 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
 // From a recording through the replaying worker, the driver, the store and an export into a recording again.
 TEST(every_recorded_figure_survives_replay_store_and_export)
 {
-    char *folder = e2e_folder("figures"), *space = text_format("%s/space.json", folder),
-         *again = text_format("%s/again.json.gz", folder);
+    char *folder = e2e_folder("figures"), *space = test_text("%s/space.json", folder),
+         *again = test_text("%s/again.json.gz", folder);
     struct error err;
     struct recorded *from = recorded_read("tests/stores/kernel_space.json", &err);
     if (!from) fail_msg("%s", err.message);
@@ -356,13 +339,12 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
             (struct static_facts){33 + (double)(i % 7), 8 * (double)(i % 3), NAN, 4096 + (double)i, NAN};
     }
     if (recorded_write(from, space, &err)) fail_msg("%s", err.message);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
-                                          "%s/job.db -q --no-final --strategy exhaustive && "
-                                          "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
-                                          space, folder, folder, again);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
+
+    e2e_passed(e2e_run(folder,
+                       "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
+                       "%s/job.db -q --no-final --strategy exhaustive && "
+                       "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
+                       space, folder, folder, again));
     struct recorded *to = recorded_read(again, &err);
     if (!to) fail_msg("%s", err.message);
     assert_int_equal(to->trial_count, from->trial_count);
@@ -382,9 +364,6 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
     assert_true(compared > 20);
     recorded_free(from);
     recorded_free(to);
-    free(space);
-    free(again);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -13,10 +13,9 @@ static char *make_folder(const char *source_hash, bool final)
     char *folder = e2e_folder("recording");
     struct outcome_of_command r = e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     json_error_t error;
-    char *path = text_format("%s/space.json", folder);
-    json_t *space = json_load_file("tests/golden/space.json", 0, &error);
+    char *path = test_text("%s/space.json", folder);
+    json_t *space = test_json(json_load_file("tests/golden/space.json", 0, &error));
     assert_non_null(space);
     if (source_hash)
         json_object_set_new(space, "environment",
@@ -26,8 +25,6 @@ static char *make_folder(const char *source_hash, bool final)
             space, "finals",
             json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when", 1735732800.0, "entries"));
     assert_int_equal(json_dump_file(space, path, 0), 0);
-    json_decref(space);
-    free(path);
     return folder;
 }
 
@@ -43,13 +40,11 @@ static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 static char *header_of(const char *folder, const char *space, struct outcome_of_command *check)
 {
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
-                "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
-                folder, space);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_passed(e2e_run(folder,
+                           "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
+                           "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
+                           folder, space));
     e2e_write(folder, "best.h", r.out);
-    free(r.err);
     *check = e2e_run(folder, "cd %s; $BIN/sweetspot header job.cfg --check best.h", folder);
     return r.out;
 }
@@ -67,12 +62,8 @@ TEST(the_source_that_was_measured_is_the_headers)
     e2e_expect(header, "the measured template has the hash 0123456789abcdef0123456789abcdef\n");
     assert_int_equal(check.status, 1);
     e2e_expect(check.out, "the template is not the one that was measured for the recording");
-    e2e_done(&check);
     struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot status job.cfg -s job.db", folder);
     e2e_expect(r.out, "trials were recorded with another version of the template");
-    e2e_done(&r);
-    free(header);
-    e2e_remove(folder);
 }
 
 TEST(the_template_as_it_was_recorded_passes)
@@ -81,11 +72,9 @@ TEST(the_template_as_it_was_recorded_passes)
     present_hash("tests/golden", hash);
     char *folder = make_folder(hash, true);
     struct outcome_of_command check;
-    free(header_of(folder, "space.json", &check));
+    header_of(folder, "space.json", &check);
     assert_int_equal(check.status, 0);
     e2e_expect(check.out, "is the one that was tuned");
-    e2e_done(&check);
-    e2e_remove(folder);
 }
 
 TEST(an_old_recording_without_a_hash_says_that_it_is_not_known)
@@ -98,14 +87,10 @@ TEST(an_old_recording_without_a_hash_says_that_it_is_not_known)
     e2e_expect(header, "#define GOLDEN_SOURCE_HASH_TEXT \"\"\n");
     assert_int_equal(check.status, 1);
     e2e_expect(check.out, "source not recorded");
-    e2e_done(&check);
     struct outcome_of_command r = e2e_run(
         folder, "cd %s; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg --hash) best.h",
         folder);
     assert_int_equal(r.status, 1); // a build that asks stops
-    e2e_done(&r);
-    free(header);
-    e2e_remove(folder);
 }
 
 // A replay that was exported, imported and replayed again is still of what the first recording measured.
@@ -114,15 +99,12 @@ TEST(export_and_import_carry_it_on)
     char *folder = make_folder("0123456789abcdef0123456789abcdef", true);
     struct outcome_of_command check;
     char *header = header_of(folder, "space.json", &check);
-    e2e_done(&check);
     struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
-                "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
-                folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_passed(e2e_run(folder,
+                           "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
+                           "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
+                           folder));
     e2e_expect(r.out, "\"source_hash\":\"0123456789abcdef0123456789abcdef\"");
-    e2e_done(&r);
     char *again = header_of(folder, "twice.json.gz", &check);
     assert_int_equal(check.status, 1);
     static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final", "_COMPILER", "_DEVICE_NAME \""};
@@ -132,10 +114,6 @@ TEST(export_and_import_carry_it_on)
         assert_non_null(b);
         if (strncmp(a, b, strcspn(a, "\n") + 1) != 0) fail_msg("%.80s\n%.80s", a, b);
     }
-    e2e_done(&check);
-    free(header);
-    free(again);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/job/job.h"
@@ -29,22 +30,6 @@ static const char stages_text[] =
     "    arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; type = \"i32\"; }, { scalar = \"half\"; type = \"i32\"; "
     "value = \"STEP\"; } ); }\n"
     ");\n";
-
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
 
 // The job with these stages in the place of its one launch. malloc'ed.
 static char *job_with(const char *stages)
@@ -231,20 +216,14 @@ static void write_header(void)
 static void expect_printed(const char *text, const char *expected)
 {
     static const char *const compilers[] = {"gcc -std=c99" STRICT, "g++ -std=c++11 -x c++" STRICT};
-    char *main_c = text_format("%s/main.c", job.folder), *path = text_format("%s/found", job.folder),
-         *sources = text_format("%s %s/include/mini_best_binary.c", main_c, job.folder),
-         *run = text_format(">%s ", path);
+    char *main_c = test_text("%s/main.c", job.folder), *path = test_text("%s/found", job.folder),
+         *sources = test_text("%s %s/include/mini_best_binary.c", main_c, job.folder), *run = test_text(">%s ", path);
     finished_write(main_c, text);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(finished_program(&job, compilers[i], sources, "", run), 0);
-        char *found = text_read_file(path, NULL);
+        char *found = test_owned(text_read_file(path, NULL));
         assert_string_equal(found, expected);
-        free(found);
     }
-    free(run);
-    free(sources);
-    free(path);
-    free(main_c);
 }
 
 TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
@@ -255,9 +234,8 @@ TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
     write_header();
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", config, &error), 0);
     char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1),
-         *expected = text_format("%s%s%s%s", small, small, large, large);
+         *expected = test_text("%s%s%s%s", small, small, large, large);
     expect_printed(program, expected);
-    free(expected);
     free(small);
     free(large);
     job_free(j);

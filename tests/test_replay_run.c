@@ -71,7 +71,7 @@ static int note(void *user, const struct trial *t)
 
 static void read_store(const char *folder, const char *name, struct seen *seen)
 {
-    char *path = text_format("%s/%s", folder, name);
+    char *path = test_text("%s/%s", folder, name);
     struct store *store;
     struct error err;
     struct environment e;
@@ -84,7 +84,6 @@ static void read_store(const char *folder, const char *name, struct seen *seen)
         }
         store_close(store);
     }
-    free(path);
 }
 
 static int find(const struct seen *s, const char *config)
@@ -113,9 +112,8 @@ TEST(the_same_seed_gives_the_same_run)
         for (int i = 0; i < 2; i++) {
             char name[32];
             snprintf(name, sizeof name, "%zu%d.db", k, i);
-            struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, name, 100, strategies[k]);
-            if (r.status) fail_msg("status %d: %s", r.status, r.err);
-            e2e_done(&r);
+
+            e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, name, 100, strategies[k]));
             read_store(folder, name, i ? &b : &a);
         }
         assert_int_equal(a.count, b.count);
@@ -124,32 +122,29 @@ TEST(the_same_seed_gives_the_same_run)
         forget(&a);
         forget(&b);
     }
-    e2e_remove(folder);
 }
 
 // What is promised: nothing committed is lost or changed, nothing committed is measured again, and the end is the same.
 TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same)
 {
-    char *folder = e2e_folder("kill"), *log = text_format("%s/log", folder);
+    char *folder = e2e_folder("kill"), *log = test_text("%s/log", folder);
     static struct seen before, after, undisturbed;
     struct random random;
     random_seed(&random, 7);
     write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    char *calm = text_copy(r.out);
-    e2e_done(&r);
+    struct outcome_of_command r =
+        e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default"));
+    char *calm = test_owned(text_copy(r.out));
     read_store(folder, "calm.db", &undisturbed);
     int in_time = 0;
     for (int i = 0; i < 100; i++) {
         unlink(log);
         double instant = 0.005 + 0.08 * random_unit(&random);
         r = e2e_run(folder,
-                    "export SWEETSPOT_REPLAY_DELAY=0.004 SWEETSPOT_REPLAY_LOG=%s\n" TUNE
+                    "export SWEETSPOT_REPLAY_DELAY=0.008 SWEETSPOT_REPLAY_LOG=%s\n" TUNE
                     " & pid=$!; sleep %.4f; kill -9 $pid 2>/dev/null; wait $pid; echo $?",
                     log, folder, folder, folder, "killed.db", EVALUATIONS, "default", instant);
         in_time += strstr(r.out, "137") != NULL;
-        e2e_done(&r);
         read_store(folder, "killed.db", &after);
         for (size_t k = 0; k < before.count; k++) {
             int at = find(&after, before.trials[k].config);
@@ -157,22 +152,19 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
             assert_int_equal(after.trials[at].status, before.trials[k].status);
             assert_true(after.trials[at].objective == before.trials[k].objective || isnan(before.trials[k].objective));
         }
-        char *measured = text_read_file(log, NULL);
+        char *measured = test_owned(text_read_file(log, NULL));
         for (char *line = measured ? strtok(measured, "\n") : NULL; line; line = strtok(NULL, "\n"))
             if (find(&before, line) >= 0) fail_msg("kill %d: %s was measured again", i, line);
-        free(measured);
         forget(&before);
         before = after;
     }
     assert_true(in_time >= 20); // kills that met the program alive
-    r = e2e_run(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default"));
     // The same winner with the same figures; only the trial's number may differ.
     const char *was = strchr(calm, ','), *is = strchr(r.out, ',');
     assert_non_null(was);
     assert_non_null(is);
     assert_string_equal(is, was);
-    e2e_done(&r);
     read_store(folder, "killed.db", &after);
     assert_int_equal(after.count, undisturbed.count);
     for (size_t i = 0; i < undisturbed.count; i++)
@@ -180,30 +172,22 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
             fail_msg("the undisturbed run measured %s, the killed one did not", undisturbed.trials[i].config);
     forget(&after);
     forget(&undisturbed);
-    free(calm);
-    free(log);
-    e2e_remove(folder);
 }
 
 TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store)
 {
     char *folder = e2e_folder("commands");
     write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct outcome_of_command r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive"));
     e2e_expect(r.out, "x as fast as cublas");
-    e2e_done(&r);
     static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
                                            "compare %s/job.cfg --store %s/r.db --format json"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char *line = text_format(commands[i], folder, folder);
+        char *line = test_text(commands[i], folder, folder);
         r = e2e_run(folder, "$BIN/sweetspot %s", line);
         if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
         assert_true(strlen(r.out) > 100);
-        e2e_done(&r);
-        free(line);
     }
-    e2e_remove(folder);
 }
 
 TEST(stop_rules_end_a_run_and_the_reason_is_kept)
@@ -219,13 +203,10 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
     write_space(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r =
-            e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder,
-                    folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder);
-        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+            e2e_passed(e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db",
+                               folder, folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder));
         e2e_expect(r.out, cases[i].reason);
-        e2e_done(&r);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)
@@ -237,15 +218,12 @@ TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)
                 folder, folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "nosuch.json");
-    e2e_done(&r);
     r = e2e_run(folder,
                 "head -c 5000 %s/space.json >%s/cut.json; $BIN/sweetspot tune %s/job.cfg --device replay:%s/cut.json "
                 "--store %s/r.db -q",
                 folder, folder, folder, folder, folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "cut.json");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -15,26 +15,20 @@ static char path[64];
 static struct store *store;
 static struct error err;
 
-static int setup(void **state)
+static void setup(void)
 {
-    (void)state;
     snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
-    char *command = text_format("mkdir -p out/test && rm -f %s*", path);
+    char *command = test_text("mkdir -p out/test && rm -f %s*", path);
     assert_int_equal(system(command), 0);
-    free(command);
     assert_int_equal(store_open(&store, path, true, &err), 0);
-    return 0;
 }
 
-static int teardown(void **state)
+static void teardown(void)
 {
-    (void)state;
     store_close(store);
     store = NULL;
-    char *command = text_format("rm -f %s*", path);
+    char *command = test_text("rm -f %s*", path);
     assert_int_equal(system(command), 0);
-    free(command);
-    return 0;
 }
 
 static void use(const char *device)
@@ -72,9 +66,8 @@ static void put(const char *kind, double when, const char *json)
     sqlite3 *db;
     assert_int_equal(store_put_document(store, kind, json, &err), 0);
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    char *change = text_format("UPDATE documents SET written = %f WHERE id = (SELECT max(id) FROM documents)", when);
+    char *change = test_text("UPDATE documents SET written = %f WHERE id = (SELECT max(id) FROM documents)", when);
     assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
-    free(change);
     sqlite3_close(db);
 }
 
@@ -88,12 +81,11 @@ static json_t *report_of(size_t points)
 
 static const json_t *at(const json_t *value, const char *keys)
 {
-    char *copy = text_copy(keys), *rest;
+    char *copy = test_owned(text_copy(keys)), *rest;
     for (char *key = strtok_r(copy, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
         value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key)) : json_object_get(value, key);
         if (!value) fail_msg("there is no %s (%s)", key, keys);
     }
-    free(copy);
     return value;
 }
 
@@ -134,9 +126,8 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
     assert_int_equal(json_array_size(at(r, "progress.rows")), 5);
     for (size_t i = 0; i < 5; i++)
         for (size_t k = 0; k < 4; k++) {
-            char *keys = text_format("progress.rows.%zu.%zu", i, k);
+            char *keys = test_text("progress.rows.%zu.%zu", i, k);
             expect_number(r, keys, steps[i][k]);
-            free(keys);
         }
     expect_word(r, "runs.0.strategy", "s");
     expect_number(r, "runs.0.seed", 7);
@@ -152,9 +143,8 @@ TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
     enum { STEPS = 700, POINTS = 50 };
     use("A");
     for (int i = 0; i < STEPS; i++) {
-        char *config = text_format("X=%d", i);
+        char *config = test_text("X=%d", i);
         add(config, STATUS_OK, "", 1000.0 - i, 1e6 + i);
-        free(config);
     }
     json_t *job = report_of(POINTS), *again = report_of(POINTS);
     assert_int_equal(json_array_size(at(job, "results.0.progress.rows")), STEPS + 1);
@@ -179,9 +169,8 @@ TEST_WITH(many_values_alone_are_no_importance, setup, teardown)
     uint64_t noise = 1;
     use("A");
     for (int i = 0; i < 120; i++) {
-        char *config = text_format("MANY=%d,OTHER=%d", i % 50, i);
+        char *config = test_text("MANY=%d,OTHER=%d", i % 50, i);
         add(config, STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
-        free(config);
     }
     json_t *job = report_of(100);
     double many = number(job, "results.0.parameters.0.importance");
@@ -194,9 +183,8 @@ TEST_WITH(importance_tells_what_matters, setup, teardown)
     use("A");
     uint64_t noise = 1;
     for (int i = 0; i < 2000; i++) {
-        char *config = text_format("STRONG=%d,WEAK=%d,NONE=%d", i % 4, i / 4 % 3, i / 12);
+        char *config = test_text("STRONG=%d,WEAK=%d,NONE=%d", i % 4, i / 4 % 3, i / 12);
         add(config, STATUS_OK, "", exp(i % 4 + 0.5 * (i / 4 % 3) + draw(&noise)), 1e6 + i);
-        free(config);
     }
     json_t *job = report_of(100);
     const json_t *r = at(job, "results.0");
@@ -213,9 +201,8 @@ TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
 {
     use("A");
     for (int i = 0; i < 3000; i++) {
-        char *config = text_format("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
+        char *config = test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
         add(config, STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
-        free(config);
     }
     json_t *job = report_of(100);
     const json_t *x = at(job, "results.0.parameters.0");
@@ -349,18 +336,17 @@ static void put_final(double slower, double faster, double spread)
         json_array_append_new(one, json_real(1e-3 * slower * wobble));
         json_array_append_new(other, json_real(1e-3 * faster * wobble));
     }
-    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
-                              "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
-                              "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate",
-                              "trial", 1, "status", "ok", "problems", "problem", 0, "times", ours, "name", "candidate",
-                              "trial", 2, "status", "ok", "problems", "problem", 0, "times", third, "name", "cublas",
-                              "status", "ok", "problems", "problem", 0, "times", one, "name", "cublasLt", "status",
-                              "ok", "problems", "problem", 0, "times", other);
+    json_t *final = test_json(json_pack(
+        "{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:i,s:o}]}, {s:s,s:i,s:s,s:[{s:i,s:o}]}, "
+        "{s:s,s:s,s:[{s:i,s:o}]}, {s:s,s:s,s:[{s:i,s:o}]}]}",
+        "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate", "trial", 1, "status",
+        "ok", "problems", "problem", 0, "times", ours, "name", "candidate", "trial", 2, "status", "ok", "problems",
+        "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
+        "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
     char *text = json_dumps(final, 0);
     put("final", 5e6, text);
     free(text);
-    json_decref(final);
 }
 
 TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
@@ -446,14 +432,13 @@ TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
 
 TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
 {
-    json_t *report = json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b");
+    json_t *report =
+        test_json(json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b"));
     char *plain = report_text(report, false), *safe = report_text(report, true);
     assert_non_null(strstr(plain, "</script>"));
     assert_null(strchr(safe, '<'));
-    json_t *back = json_parse(safe, &err);
+    json_t *back = test_json(json_parse(safe, &err));
     assert_true(json_equal(back, report));
-    json_decref(back);
-    json_decref(report);
     free(plain);
     free(safe);
 }
@@ -463,9 +448,8 @@ TEST_WITH(all_trials_are_in_columns, setup, teardown)
 {
     use("H200");
     for (int i = 0; i < 200; i++) {
-        char *config = text_format("X=%d,Y=%d", i / 10, i % 10);
+        char *config = test_text("X=%d,Y=%d", i / 10, i % 10);
         add(config, i % 10 ? STATUS_OK : STATUS_WRONG, "", i % 10 ? 1e-3 * (i + 1) : NAN, 1e6 + i);
-        free(config);
     }
     json_t *job = report_of(4);
     const json_t *trials = at(job, "results.0.trials");

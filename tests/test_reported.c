@@ -43,7 +43,6 @@ static json_t *tune(const char *folder, const char *options)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     json_t *root = json_parse(r.out, &err);
     if (!root) fail_msg("%s", err.message);
-    e2e_done(&r);
     return root;
 }
 
@@ -77,7 +76,6 @@ static int good_ones(const char *status, int seed)
     }
     assert_int_equal(count, 100);
     json_decref(root);
-    e2e_remove(folder);
     return good;
 }
 
@@ -103,7 +101,7 @@ TEST(a_recorded_result_is_told_as_what_it_was)
         {"crashed", OUTCOME_INVALID, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = e2e_folder("recorded"), *path = text_format("%s/space.json", folder);
+        char *folder = e2e_folder("recorded"), *path = test_text("%s/space.json", folder);
         struct error err = {""};
         write_space(folder, cases[i].status);
         struct recorded *r = recorded_read(path, &err);
@@ -118,8 +116,6 @@ TEST(a_recorded_result_is_told_as_what_it_was)
                 assert_true(isnan(o.objective));
         }
         recorded_free(r);
-        free(path);
-        e2e_remove(folder);
     }
 }
 
@@ -158,7 +154,6 @@ TEST(the_workers_figures_reach_the_store)
         assert_int_equal(json_array_size(cell(root, row, "samples")), 3);
     }
     json_decref(root);
-    e2e_remove(folder);
 }
 
 // An SM of an H200 has 228 KiB: five blocks of 40 KiB static, 16 bytes dynamic and 1 KiB reserved shared memory, of two
@@ -174,7 +169,6 @@ TEST(the_occupancy_counts_static_and_dynamic_shared_memory)
     assert_int_equal((int)json_number_value(cell(root, row, "shared_bytes")), 40960 + 16);
     assert_true(json_number_value(cell(root, row, "theoretical_occupancy")) == 10.0 / 64);
     json_decref(root);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ TEST(the_table_of_logs_is_read)
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         const char *const symbols[] = {"y", "x"};
         struct sanitizer_log log;
-        char *path = text_format("tests/sanitizer/%s.txt", logs[i].file), *text = text_read_file(path, NULL);
+        char *path = test_text("tests/sanitizer/%s.txt", logs[i].file), *text = test_owned(text_read_file(path, NULL));
         if (!text) fail_msg("cannot read %s", path);
         sanitizer_log_read(text, symbols, 2, &log);
         if (log.ended != logs[i].ended || log.out_of_bounds != logs[i].out_of_bounds || log.errors != logs[i].errors ||
@@ -56,8 +56,6 @@ TEST(the_table_of_logs_is_read)
         expect_beginning(path, log.first_error, logs[i].error);
         expect_beginning(path, log.first_warning, logs[i].warning);
         expect_beginning(path, log.trouble, logs[i].trouble);
-        free(text);
-        free(path);
     }
 }
 
@@ -77,12 +75,11 @@ TEST(a_log_of_anything_is_read_without_harm)
         sanitizer_log_read(texts[i], symbols, 2, &log);
         assert_true(log.errors <= 1);
     }
-    char *line = text_format("========= Invalid %05000d x\n=========     at x\n", 7);
+    char *line = test_text("========= Invalid %05000d x\n=========     at x\n", 7);
     struct sanitizer_log log;
     sanitizer_log_read(line, symbols, 1, &log);
     assert_int_equal(log.errors, 1);
     assert_true(strlen(log.first_error) == SANITIZER_TEXT - 1);
-    free(line);
 }
 
 static const struct {
@@ -107,14 +104,13 @@ TEST(a_document_has_words_and_a_verdict)
 {
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
         struct error err;
-        json_t *document = json_parse(documents[i].document, &err);
+        json_t *document = test_json(json_parse(documents[i].document, &err));
         assert_non_null(document);
         char *words = sanitized_text(document);
         assert_string_equal(words, documents[i].words);
         assert_int_equal(sanitizer_verdict(document, &err), documents[i].verdict);
         assert_int_equal(*err.message != 0, documents[i].verdict != STATUS_OK);
         free(words);
-        json_decref(document);
     }
     assert_null(sanitized_text(NULL));
 }
@@ -122,22 +118,21 @@ TEST(a_document_has_words_and_a_verdict)
 // X=7 is the fastest and has the mode, X=6 comes next.
 static void write_job(const char *folder, const char *mode, const char *verification)
 {
-    char *text = text_format("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"X\"; values = [7, 6, 1]; },\n"
-                             "  { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
-                             "constraints = ( \"(X == 7) == (MODE == \\\"%s\\\")\" ); problems = ( { N = 1024; } );\n"
-                             "launch = { grid = [\"N\"]; block = [32]; };\n"
-                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },"
-                             " { scalar = \"N\"; type = \"i32\"; } );\n"
-                             "work = { flops = \"N\"; };\n"
-                             "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
-                             "verification = { %s };\n"
-                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
-                             "search = { strategy = \"exhaustive\"; };\n",
-                             mode, mode, verification);
+    char *text = test_text("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"X\"; values = [7, 6, 1]; },\n"
+                           "  { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
+                           "constraints = ( \"(X == 7) == (MODE == \\\"%s\\\")\" ); problems = ( { N = 1024; } );\n"
+                           "launch = { grid = [\"N\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },"
+                           " { scalar = \"N\"; type = \"i32\"; } );\n"
+                           "work = { flops = \"N\"; };\n"
+                           "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
+                           "verification = { %s };\n"
+                           "measure = { timeout = \"60s\"; final = { candidates = 2; rounds = 10; }; };\n"
+                           "search = { strategy = \"exhaustive\"; };\n",
+                           mode, mode, verification);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
-    free(text);
 }
 
 #define HERE                                                                            \
@@ -156,7 +151,6 @@ static void expect(const char *folder, const char *before, const char *command, 
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", command, r.status, r.out, r.err);
     e2e_expect(r.out, out);
     e2e_expect(r.err, err);
-    e2e_done(&r);
 }
 
 TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
@@ -171,12 +165,9 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
            "compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean", "");
     expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
     expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
-    char *path = text_format("%s/best.h", folder), *header = text_read_file(path, NULL);
+    char *path = test_text("%s/best.h", folder), *header = test_owned(text_read_file(path, NULL));
     e2e_expect(header,
                " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
-    free(header);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(what_is_found_decides)
@@ -201,17 +192,15 @@ TEST(what_is_found_decides)
         write_job(folder, ways[i].mode, ways[i].verification);
         expect(folder, ways[i].before, "tune job.cfg --store job.db -q", 0, ways[i].winner, ways[i].err);
         expect(folder, "", "compare job.cfg --store job.db", 0, ways[i].compared, "");
-        e2e_remove(folder);
     }
 }
 
 static size_t count_lines(const char *folder, const char *file)
 {
-    char *path = text_format("%s/%s", folder, file), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/%s", folder, file), *text = text_read_file(path, NULL);
     size_t lines = 0;
     for (const char *p = text; p && *p; p++) lines += *p == '\n';
     free(text);
-    free(path);
     return lines;
 }
 
@@ -224,27 +213,22 @@ TEST(what_is_known_is_not_run_again)
     assert_int_equal(count_lines(folder, "tools"), 4);
     expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=7", "");
     assert_int_equal(count_lines(folder, "tools"), 4);
-    e2e_remove(folder);
 }
 
 TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
 {
     char *folder = e2e_folder("sanitize_hang");
     write_job(folder, "sanitize_memcheck", "");
+    e2e_run(folder, "sed -i 's/timeout = \"60s\"/timeout = \"3s\"/' %s/job.cfg", folder);
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
-    char *path = text_format("%s/child", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/child", folder), *text = test_owned(text_read_file(path, NULL));
     assert_non_null(text);
     pid_t child = atoi(text);
-    char *proc = text_format("/proc/%d/cmdline", (int)child), *what = text_read_file(proc, NULL);
+    char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));
     assert_true(child > 1);
     if (what && strstr(what, "sleep")) fail_msg("process %d still sleeps", (int)child);
-    free(what);
-    free(proc);
-    free(text);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST(a_large_problem_is_not_tried)
@@ -258,10 +242,8 @@ TEST(a_large_problem_is_not_tried)
                 folder, folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7");
-    e2e_done(&r);
     expect(folder, "", "compare job.cfg --store job.db", 0, "none of the job's problems is small enough", "");
     assert_int_equal(count_lines(folder, "tools"), 0);
-    e2e_remove(folder);
 }
 
 TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
@@ -273,12 +255,10 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
                                                "$BIN/sweetspot tune job.cfg --store job.db -q",
                                           folder, folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     expect(folder, "", "compare job.cfg --store job.db", 0, "memcheck, initcheck, synccheck clean; racecheck: skipped",
            "");
     expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");
     assert_int_equal(count_lines(folder, "tools"), 3);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -38,11 +38,9 @@ static struct job *job_with_problems(const char *folder, char *problems)
                 "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
                 folder, folder, folder, folder, problems, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     free(problems);
-    char *path = text_format("%s/configs/job.cfg", folder);
+    char *path = test_text("%s/configs/job.cfg", folder);
     struct job *job = loaded_job(path);
-    free(path);
     return job;
 }
 
@@ -128,7 +126,6 @@ TEST(the_wave_model_makes_a_better_selector)
     free(relative_times);
     job_free(job);
     recorded_free(recorded);
-    e2e_remove(folder);
 }
 
 enum { SIZES_A_JOB = 50, JOBS = 12 };
@@ -183,13 +180,13 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 static void expect_exact_times(const char *folder, const json_t *header)
 {
     json_t *sections = json_deep_copy(header), *section, *one;
-    char *path = text_format("%s/exact.h", folder);
+    char *path = test_text("%s/exact.h", folder);
     struct error err;
     size_t i, k;
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = text_read_file(path, NULL);
+    char *text = test_owned(text_read_file(path, NULL));
     assert_non_null(text);
     const char *at = strstr(text, "_time times[] = {");
     assert_non_null(at);
@@ -203,8 +200,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
             assert_true(found == json_get_number(one, "time", NAN));
         }
     }
-    free(text);
-    free(path);
     json_decref(sections);
 }
 
@@ -217,7 +212,7 @@ TEST(the_header_selects_what_the_driver_expects)
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     job_free(job_of_the_matrix(folder, recorded));
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
                 "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
@@ -226,23 +221,20 @@ TEST(the_header_selects_what_the_driver_expects)
                 "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
                 "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
                 "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder));
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = sizes_of(recorded, p);
-        char *line = text_format("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
+        char *line = test_text("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
         const char *at = strstr(r.out, line);
         if (!at) fail_msg("no '%s' in: %s", line, r.out);
         char *longer = text_format("%s%d\n", expected, atoi(at + strlen(line))),
              *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
-        free(line);
         free(expected);
         free(calls);
         expected = longer, calls = more;
     }
-    e2e_done(&r);
-    char *path = text_format("%s/s.h", folder);
+    char *path = test_text("%s/s.h", folder);
     json_t *sections = header_read(path, &err);
     assert_true(json_array_size(sections) > 1);
     expect_exact_times(folder, sections);
@@ -280,22 +272,19 @@ TEST(the_header_selects_what_the_driver_expects)
                     calls);
     e2e_write(folder, "main.c", program);
     e2e_write(folder, "expected", expected);
-    r = e2e_run(folder,
+    r = e2e_passed(
+        e2e_run(folder,
                 "cd %s && cp main.c main.cpp && "
                 "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "
                 "g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
                 "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && "
                 "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
-                folder);
-    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
-    e2e_done(&r);
+                folder));
     free(program);
     free(expected);
     free(calls);
-    free(path);
     json_decref(sections);
     recorded_free(recorded);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

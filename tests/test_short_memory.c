@@ -30,27 +30,24 @@ static const char job[] =
 
 static char cubin[64];
 
-static int set_up(void **state)
+static void set_up(void)
 {
     size_t size;
-    char *text = text_read_file("tests/fuzz/corpus/cubin/variables", &size), *image = strchr(text, '\n') + 1;
+    char *text = test_owned(text_read_file("tests/fuzz/corpus/cubin/variables", &size)),
+         *image = strchr(text, '\n') + 1;
     int file = memfd_create("cubin", MFD_CLOEXEC);
-    (void)state;
     size -= (size_t)(image - text);
-    if (write(file, image, size) != (ssize_t)size) return -1;
+    assert_true(write(file, image, size) == (ssize_t)size);
     snprintf(cubin, sizeof cubin, "/proc/self/fd/%d", file);
-    free(text);
-    return 0;
 }
 
 static json_t *request_of(const char *reference, bool drawn)
 {
     struct error err = {""};
     const char *word = drawn ? "true" : "false";
-    char *text = text_format(job, cubin, cubin, word, cubin, word, reference);
+    char *text = test_text(job, cubin, cubin, word, cubin, word, reference);
     json_t *request = json_parse(text, &err);
     if (!request) fail_msg("%s", err.message);
-    free(text);
     return request;
 }
 
@@ -113,7 +110,7 @@ static void progress(void *user, double share, int64_t trial)
 TEST(a_finalist_whose_proof_ends_early_does_not_win)
 {
     struct machine machine = {.cuda = &fake_device};
-    char *text = text_format(
+    char *text = test_text(
         "{\"op\":\"final\",\"seed\":7,\"process\":0,\"rounds\":3,\"places\":1,\"candidates\":[{\"trial\":"
         "17,\"binary\":\"nvrtc\",\"config\":\"\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"stages\":[" STAGE
         "]}]}],\"baselines\":[]}",
@@ -126,7 +123,7 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         struct final_answer answer;
         struct error err = {""};
         open_workload(&w, &machine, false);
-        json_t *json = json_parse(text, &err);
+        json_t *json = test_json(json_parse(text, &err));
         if (record_read(&final_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
         record_clear(&final_answer_record, &answer);
         fake_memory_for.kernel = n < 0 ? NULL : "k";
@@ -138,10 +135,8 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         if (won != (n < 0)) fail_msg("memory for %d launches: %d %s", n, failed, err.message);
         if (n < 0) assert_true(launches > 64);
         arena_release(&memory);
-        json_decref(json);
         workload_release(&w);
     }
-    free(text);
 }
 
 static const struct {

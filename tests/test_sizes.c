@@ -13,8 +13,8 @@
 // A job whose problems, and whose settings of verification, are these.
 static struct job *job_with(const char *problems, const char *verification, char **mistake)
 {
-    char *folder = e2e_folder("sizes"), *path = text_format("%s/job.cfg", folder);
-    char *text = text_format(
+    char *folder = e2e_folder("sizes"), *path = test_text("%s/job.cfg", folder);
+    char *text = test_text(
         "name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
         "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\nproblems = ( %s );\n"
         "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };\narguments = (\n"
@@ -35,9 +35,6 @@ static struct job *job_with(const char *problems, const char *verification, char
         job = NULL;
     }
     mistakes_release(&mistakes);
-    free(text);
-    free(path);
-    e2e_remove(folder);
     return job;
 }
 
@@ -163,11 +160,10 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     assert_null(json_object_get(one, "drawn"));
     json_decref(one);
     free(launches);
-    json_t *request = request_job(drawn, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(drawn, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *reference = json_array_get(json_object_get(json_object_get(request, "reference"), "problems"), 0);
     assert_true(json_is_true(json_object_get(reference, "drawn")));
-    json_decref(request);
     job_free(job);
 }
 
@@ -188,18 +184,17 @@ static bool is_of(const char *word, const json_t *other)
 static json_t *other_fill(const struct job *job, size_t number)
 {
     struct error err = {""};
-    json_t *request = request_job(job, 0, NULL, 1, &err);
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
     json_t *other = json_incref(json_object_get(json_array_get(buffers, number), "other"));
-    json_decref(request);
     return other;
 }
 
 TEST(other_values_are_those_that_the_job_allows)
 {
     for (int i = 0; value_domain_text[i]; i++) {
-        char *verification = text_format("values = ( \"%s\" );", value_domain_text[i]);
+        char *verification = test_text("values = ( \"%s\" );", value_domain_text[i]);
         struct job *job = sound_job("{ M = 8; N = 65536; }", verification), *drawn = job_draw_sizes(job);
         bool integers = !strcmp(value_domain_text[i], "full");
         assert_non_null(drawn); // the job's own problem
@@ -215,7 +210,6 @@ TEST(other_values_are_those_that_the_job_allows)
         }
         assert_null(other_fill(job, 0));
         job_free(job);
-        free(verification);
     }
 }
 
@@ -245,15 +239,13 @@ TEST(drawn_sizes_of_every_shipped_job_can_be_described)
                                        "bgemm", "softmax",        "prefix_sum", "column_sums",
                                        "gemv",  "smith_waterman", "dgemm",      "convolution_7"};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        char *path = text_format("configs/%s.cfg", jobs[i]);
+        char *path = test_text("configs/%s.cfg", jobs[i]);
         struct job *job = loaded_job(path), *drawn = job_draw_sizes(job);
         struct error err = {""};
         if (!drawn) fail_msg("%s: nothing is drawn", path);
-        json_t *request = request_job(drawn, 0, NULL, 1, &err);
+        json_t *request = test_json(request_job(drawn, 0, NULL, 1, &err));
         if (!request) fail_msg("%s: %s", path, err.message);
-        json_decref(request);
         job_free(job);
-        free(path);
     }
 }
 

@@ -64,12 +64,10 @@ static void free_list(char **list)
 
 static void write_form(const struct form *f, const char *folder, const char *header)
 {
-    char *text = text_format("%s%s", f->text, KERNEL), *in = text_format("%s/in", folder);
+    char *text = test_text("%s%s", f->text, KERNEL), *in = test_text("%s/in", folder);
     mkdir(in, 0777);
     e2e_write(folder, "x.cu", text);
     e2e_write(f->beside ? folder : in, "part.h", header);
-    free(text);
-    free(in);
 }
 
 static void hash_form(const struct form *f, const char *folder, char hash[HASH_TEXT_SIZE])
@@ -100,7 +98,6 @@ TEST(every_way_to_include_a_file_makes_it_part_of_the_hash)
         }
         if (!strcmp(hash[0], hash[1]) || strcmp(hash[0], hash[2]) != 0)
             fail_msg("form %zu: %s, %s, %s", i, hash[0], hash[1], hash[2]);
-        e2e_remove(folder);
     }
 }
 
@@ -125,7 +122,6 @@ TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
     if (source_hash(&(struct source_request){.path = path}, hash, &err)) fail_msg("%s", err.message);
     assert_string_equal(hash, expected);
     free(path);
-    e2e_remove(folder);
 }
 
 // The driver's hash covers what any configuration may include.
@@ -135,7 +131,7 @@ TEST(a_header_that_a_parameter_names_is_part_of_the_jobs_hash)
     e2e_write(folder, "a.h", "enum { A = 1 };\n");
     for (int i = 0; i < 3; i++) {
         e2e_write(folder, "b.h", i == 1 ? "enum { A = 3 };\n" : "enum { A = 2 };\n");
-        struct outcome_of_command r =
+        struct outcome_of_command r = e2e_passed(
             e2e_run(folder,
                     "{ echo '#include HEADER'; cat templates/reduce.cu; } >%s/x.cu\n"
                     "sed -e 's|template = \"[^\"]*\"|template = \"x.cu\"|' -e 's|^parameters = (|&\\n"
@@ -143,15 +139,12 @@ TEST(a_header_that_a_parameter_names_is_part_of_the_jobs_hash)
                     ">%s/job.cfg\n"
                     "$BIN/sweetspot header %s/job.cfg --hash && $BIN/sweetspot check %s/job.cfg --compile 4 --cache "
                     "%s/cache >&2",
-                    folder, folder, folder, folder, folder);
-        if (r.status) fail_msg("%s%s", r.out, r.err);
+                    folder, folder, folder, folder, folder));
         hash[i] = text_copy(r.out);
-        e2e_done(&r);
     }
     assert_string_not_equal(hash[0], hash[1]);
     assert_string_equal(hash[0], hash[2]);
     for (int i = 0; i < 3; i++) free(hash[i]);
-    e2e_remove(folder);
 }
 
 static json_t *compile_request(const char *folder, char *const *option, const char *macro)
@@ -163,10 +156,9 @@ static json_t *compile_request(const char *folder, char *const *option, const ch
         json_array_append_new(json_object_get(request, "options"), json_string(option[i]));
     if (macro) {
         size_t length = strcspn(macro, "=");
-        char *name = text_format("%.*s", (int)length, macro);
+        char *name = test_text("%.*s", (int)length, macro);
         json_object_set_new(request, "macros", json_pack("[s]", macro));
         json_object_set_new(json_object_get(request, "defines"), name, json_string(macro + length + 1));
-        free(name);
     }
     return request;
 }
@@ -174,14 +166,13 @@ static json_t *compile_request(const char *folder, char *const *option, const ch
 // Adds a request to the folder's "requests". Takes the reference.
 static void add_request(const char *folder, json_t *request)
 {
-    char *path = text_format("%s/requests", folder), *line = json_dumps(request, JSON_COMPACT);
+    char *path = test_text("%s/requests", folder), *line = json_dumps(request, JSON_COMPACT);
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     fprintf(file, "%s\n", line);
     fclose(file);
     json_decref(request);
     free(line);
-    free(path);
 }
 
 // The answers to them, which one worker gives, as a list. The requests are gone.
@@ -197,7 +188,6 @@ static json_t *answers(const char *folder)
         if (!answer) fail_msg("%s", err.message);
         json_array_append_new(list, answer);
     }
-    e2e_done(&r);
     return list;
 }
 
@@ -220,24 +210,22 @@ TEST(every_way_to_include_a_file_compiles)
 {
     char *folder = e2e_folder("compiles");
     for (size_t i = 0; i < FORMS; i++) {
-        char *own = text_format("%s/%zu", folder, i), **option;
+        char *own = test_text("%s/%zu", folder, i), **option;
         mkdir(own, 0777);
         write_form(&forms[i], own, "#pragma once\n#define PART 1\n");
         option = form_options(&forms[i], own);
         add_request(folder, compile_request(own, option, forms[i].macro));
         free_list(option);
-        free(own);
     }
     json_t *list = answers(folder);
     assert_int_equal(json_array_size(list), FORMS);
     for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
     json_decref(list);
-    e2e_remove(folder);
 }
 
 TEST(the_same_name_means_what_lies_beside_the_including_file)
 {
-    char *folder = e2e_folder("beside"), *command = text_format("cd '%s' && mkdir a b 's p'", folder);
+    char *folder = e2e_folder("beside"), *command = test_text("cd '%s' && mkdir a b 's p'", folder);
     assert_int_equal(system(command), 0);
     e2e_write(folder, "x.cu",
               "#include \"a/own.h\"\n#include \"b/own.h\"\n#include \"s p/last one.h\"\n#include <cuda_fp16.h>\n"
@@ -252,18 +240,16 @@ TEST(the_same_name_means_what_lies_beside_the_including_file)
     json_t *answer = answer_to(folder, compile_request(folder, NULL, NULL));
     expect_answer(answer, "ok", "", "");
     json_decref(answer);
-    free(command);
-    e2e_remove(folder);
 }
 
 TEST(what_was_not_hashed_is_not_compiled)
 {
-    char *folder = e2e_folder("unknown"), *root = text_join_path(".", folder), *option[3] = {0};
+    char *folder = e2e_folder("unknown"), *root = test_owned(text_join_path(".", folder)), *option[3] = {0};
     option[0] = text_format("-DROOT=%s", root);
     e2e_write(folder, "part.h", "#define PART 1\n");
     static const char *const include = "#define TEXT(x) #x\n#define QUOTED(x) TEXT(x)\n#include QUOTED(ROOT/part.h)\n";
-    char *taken = text_format("%s%s", include, KERNEL),
-         *skipped = text_format("#define PART 1\n#ifdef NEVER\n%s#endif\n%s", include, KERNEL);
+    char *taken = test_text("%s%s", include, KERNEL),
+         *skipped = test_text("#define PART 1\n#ifdef NEVER\n%s#endif\n%s", include, KERNEL);
     e2e_write(folder, "x.cu", taken);
     json_t *answer = answer_to(folder, compile_request(folder, option, NULL));
     expect_answer(answer, "compile_error", "x.cu(3)", taken);
@@ -283,10 +269,6 @@ TEST(what_was_not_hashed_is_not_compiled)
     expect_answer(answer, "error", "'/dev/zero' is not a regular file", "");
     json_decref(answer);
     free(option[0]);
-    free(taken);
-    free(skipped);
-    free(root);
-    e2e_remove(folder);
 }
 
 TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
@@ -300,16 +282,13 @@ TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
         "sed 's|\"[^\"]*[.]cu\"|\"pipe\"|' configs/asum.cfg >$F/t.cfg; $BIN/sweetspot check $F/t.cfg -c 1",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char *script = text_format("export F='%s'; [ -p $F/pipe ] || mkfifo $F/pipe\n%s\n", folder, lines[i]);
+        char *script = test_text("export F='%s'; [ -p $F/pipe ] || mkfifo $F/pipe\n%s\n", folder, lines[i]);
         e2e_write(folder, "script", script);
         struct outcome_of_command r = e2e_run(folder, "timeout 20 sh %s/script", folder);
         if (r.status < 1 || r.status > 3) fail_msg("%s: status %d\n%s%s", lines[i], r.status, r.out, r.err);
         if (!strstr(r.err, "not a regular file") && !strstr(r.out, "not a regular file"))
             fail_msg("%s:\n%s%s", lines[i], r.out, r.err);
-        e2e_done(&r);
-        free(script);
     }
-    e2e_remove(folder);
 }
 
 TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
@@ -331,7 +310,6 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
     expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
     expect_answer(json_array_get(list, 1), "ok", "", "");
     json_decref(list);
-    e2e_remove(folder);
 }
 
 TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
@@ -347,8 +325,6 @@ TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
     e2e_expect(r.out, "compile_error");
     e2e_expect(r.out, "the compiler failed");
     e2e_expect(r.out, "2 more failed in the same way");
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST(figures_are_the_cubins_whatever_a_program_prints)
@@ -367,11 +343,10 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     static const char *const figures[] = {"registers", "spill_loads", "spill_stores", "stack", "shared", "code_bytes"};
     json_t *answer[2];
     for (int i = 0; i < 2; i++) {
-        char *text = text_format("%s%s", i ? forged : "", kernel);
+        char *text = test_text("%s%s", i ? forged : "", kernel);
         e2e_write(folder, "x.cu", text);
         answer[i] = answer_to(folder, compile_request(folder, NULL, NULL));
         expect_answer(answer[i], "ok", "", "");
-        free(text);
     }
     const json_t *own = json_array_get(json_object_get(answer[0], "entries"), 0),
                  *claimed = json_array_get(json_object_get(answer[1], "entries"), 0);
@@ -381,7 +356,6 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     assert_int_equal(json_get_integer(own, "shared", -1), 256);
     assert_int_equal(json_array_size(json_object_get(answer[1], "warnings")), 0);
     for (int i = 0; i < 2; i++) json_decref(answer[i]);
-    e2e_remove(folder);
 }
 
 TEST(a_damaged_cache_is_compiled_anew)
@@ -412,14 +386,12 @@ TEST(a_damaged_cache_is_compiled_anew)
         const char *cubin = json_get_string(json_array_get(list, 0), "cubin", "");
         if (i < sizeof damages / sizeof *damages) {
             char *mark = strstr(damages[i], "%s"),
-                 *line = text_format("%.*s%s%s", (int)(mark - damages[i]), damages[i], cubin, mark + 2);
+                 *line = test_text("%.*s%s%s", (int)(mark - damages[i]), damages[i], cubin, mark + 2);
             for (char *twice; (twice = strstr(line, "%%"));) memmove(twice, twice + 1, strlen(twice));
             assert_int_equal(system(line), 0);
-            free(line);
         }
         json_decref(list);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@
 TEST(published_spaces_have_the_published_sizes)
 {
     json_error_t json_error;
-    json_t *all = json_load_file("tests/spaces/constrained.json", 0, &json_error);
+    json_t *all = test_json(json_load_file("tests/spaces/constrained.json", 0, &json_error));
     if (!all) fail_msg("%s", json_error.text);
     assert_int_equal(json_array_size(all), 7);
     size_t i, j;
@@ -30,7 +30,6 @@ TEST(published_spaces_have_the_published_sizes)
         assert_int_equal(space_size(f.space), json_integer_value(json_object_get(one, "valid")));
         close_space(&f);
     }
-    json_decref(all);
 }
 
 // A GEMM kernel's space with 1.8 * 10^12 combinations whose parameters depend on each other.

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
+#include "tests/shared_job.h"
 #include "tests/testing.h"
 
 #include "tuner/base/units.h"
@@ -27,29 +28,12 @@ static const char source_text[] =
     "#elif PHASE == 2\n    y[threadIdx.x] += __sinf(x[1]) * WEIGHT;\n#else\n#error PHASE is missing\n#endif\n}\n"
     "extern \"C\" __global__ void mini_naive(const float *x, float *y) { y[0] = x[0]; }\n";
 
-static struct finished job;
-
-static int setup(void **state)
-{
-    (void)state;
-    finished_make(&job);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    finished_remove(&job);
-    return 0;
-}
-
 static void write_job(const char *stages)
 {
-    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = text_format("%s/y.npy", job.folder);
+    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = test_text("%s/y.npy", job.folder);
     finished_write(job.job, text);
     finished_write(job.template, source_text);
     finished_write(path, "");
-    free(path);
     free(text);
 }
 
@@ -64,20 +48,16 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error err = {""};
-    char *cache = text_format("%s/cache", job.folder), *path = text_format("%s/request", job.folder);
+    char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
-    json_t *request = request_compile(j, config, "sm_90a", NULL, cache);
+    json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
     char *line = json_dumps(request, JSON_COMPACT);
     finished_write(path, line);
     struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
-    json_t *answer = json_parse(r.out, &err);
+    json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
-    e2e_done(&r);
     free(line);
-    json_decref(request);
-    free(path);
-    free(cache);
     return answer;
 }
 
@@ -88,14 +68,14 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     struct error err;
     assert_int_equal(j->unit_count, 2);
     assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
-    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     assert_int_equal(c.entries[0].unit, 0);
     assert_int_equal(c.entries[1].unit, 1);
     assert_ptr_equal(compiled_find(&c, &j->stages[2]), &c.entries[0]);
     assert_ptr_equal(compiled_find(&c, &j->stages[1]), &c.entries[1]);
     size_t size, bytes[2];
-    char *file = text_read_file(c.cubin, &size);
+    char *file = test_owned(text_read_file(c.cubin, &size));
     assert_int_equal(units_count(file, size, &err), 2);
     size_t first = units_offset(file, size, 0, &bytes[0]), second = units_offset(file, size, 1, &bytes[1]);
     assert_memory_equal(file + first, "\177ELF", 4);
@@ -103,12 +83,9 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_true(first % 16 == 0 && second % 16 == 0 && bytes[0] && bytes[1]);
     assert_true(bytes[0] != bytes[1] || memcmp(file + first, file + second, bytes[0]) != 0);
     assert_int_equal(units_count(file, 100, &err), -1); // cut off
-    json_t *other = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
     assert_string_equal(again.cubin, c.cubin);
     assert_true(again.cached && !c.cached);
-    free(file);
-    json_decref(answer);
-    json_decref(other);
     compiled_release(&c);
     compiled_release(&again);
     job_free(j);
@@ -116,15 +93,13 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
 
 TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
 {
-    char *stages = text_copy(stages_text), *phase = strstr(stages, "PHASE = 2");
+    char *stages = test_owned(text_copy(stages_text)), *phase = strstr(stages, "PHASE = 2");
     phase[8] = '3';
     struct job *j = load(stages);
     json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
     assert_string_equal(json_get_string(answer, "status", ""), "compile_error");
     assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
-    json_decref(answer);
     job_free(j);
-    free(stages);
 }
 
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
@@ -188,44 +163,39 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
     free(file);
     finished_embed(&job);
-    char *main_c = text_format("%s/main.c", job.folder);
+    char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, program);
     struct outcome_of_command r = e2e_run(
         job.folder,
         "gcc -std=c99 " STRICT "-I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
         job.folder, main_c, job.folder, job.folder, job.folder);
     if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    e2e_done(&r);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
                            "#include \"include/mini_best.h\"\n#if PHASE != 2 || BLOCK_M != 64\n#error wrong\n#endif\n"
                            "double w = WEIGHT;\n"
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
-    r = e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    char *alone = text_format("%s/winner.cubin", job.folder);
+    r = e2e_passed(
+        e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder));
+    char *alone = test_text("%s/winner.cubin", job.folder);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
     free(said);
-    free(alone);
-    free(main_c);
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
 {
     const char *at = strstr(stages_text, "PHASE = 2;");
-    char *said, *stages = text_format("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
+    char *said, *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
     struct job *j = load(stages);
     struct compiled c;
     finished_write(job.template,
                    "#if (PHASE == 2) != (BLOCK_M == 7) || PHASE == 1 && BLOCK_M != 64\n#error wrong\n#endif\n"
                    "extern \"C\" __global__ void scan(const float *x, float *y) { y[0] = x[0]; }\n");
-    json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
+    compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
-    json_decref(answer);
     compiled_release(&c);
     job_free(j);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -234,20 +204,16 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);
     free(said);
-    char *main_c = text_format("%s/main.c", job.folder);
+    char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
                            "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
                            "int main(void) { return MINI_GEMM_BLOCK_M != 64; }\n");
-    struct outcome_of_command r =
-        e2e_run(job.folder,
-                "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
-                "-I%s %s -o %s/program && %s/program || exit 1; done",
-                job.folder, main_c, job.folder, job.folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
-    free(main_c);
-    free(stages);
+
+    e2e_passed(e2e_run(job.folder,
+                       "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
+                       "-I%s %s -o %s/program && %s/program || exit 1; done",
+                       job.folder, main_c, job.folder, job.folder));
 }
 
 TEST_MAIN(NULL, NULL)

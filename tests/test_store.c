@@ -59,7 +59,7 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
     struct error err = {""};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct store *store = open_store();
-        char *seen = NULL, *change = text_format("UPDATE trials SET id = %s", ids[i]);
+        char *seen = NULL, *change = test_text("UPDATE trials SET id = %s", ids[i]);
         add(store, 1, STATUS_OK);
         raw(change);
         assert_int_equal(store_each(store, false, 0, see_trial, &seen, &err), -1);
@@ -67,8 +67,7 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
         assert_non_null(strstr(err.message, ids[i]));
         assert_null(seen);
         store_close(store);
-        free(change);
-        remove_all();
+        remove_folder();
         mkdir(folder, 0777);
     }
     struct store *store = open_store(); // the last number is taken by a trial that is gone

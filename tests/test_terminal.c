@@ -134,7 +134,6 @@ TEST(a_narrow_line_of_progress_keeps_the_best)
         free(line);
         free(text);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

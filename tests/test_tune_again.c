@@ -2,63 +2,49 @@
 #include "tests/testing.h"
 #include "tests/tuned_job.h"
 
-#include <time.h>
+// Runs this after a tuner, whose process is $first, has begun to measure.
+#define WHILE_TUNING(folder, delay, then)                                         \
+    e2e_run(folder,                                                               \
+            "at=%s; export FAKE_LOG=$at/measured FAKE_DELAY=" delay "\n" SCRIPTED \
+            "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q & first=$!\n"  \
+            "until [ -s $FAKE_LOG ]; do sleep .05; done; " then,                  \
+            folder)
 
 TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
     char *folder = job_folder("second", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
     struct outcome_of_command r =
-        e2e_run(folder,
-                "export FAKE_DELAY=500000\n"
-                "job=%s/job.cfg store=%s/job.db\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
-                "sleep 1.5\n" SCRIPTED "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
-                "kill -INT $first; wait $first; echo \"first $first second $status\"",
-                folder, folder);
+        WHILE_TUNING(folder, "500000",
+                     SCRIPTED "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
+                              "kill -INT $first; wait $first; echo \"first $first second $status\"");
     int first = 0, second = 0;
     const char *line = strstr(r.out, "first ");
     assert_non_null(line);
     assert_int_equal(sscanf(line, "first %d second %d", &first, &second), 2);
     assert_int_equal(second, EXIT_ENVIRONMENT);
-    char *pid = text_format("%d", first);
-    e2e_expect(r.err, pid);
-    free(pid);
-    e2e_done(&r);
-    e2e_remove(folder);
+    e2e_expect(r.err, test_text("%d", first));
 }
 
 TEST(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume)
 {
     char *folder = job_folder("interrupt", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "export FAKE_DELAY=300000 FAKE_LOG=%s/measured\n" SCRIPTED
-                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
-                                          "sleep 1; kill -INT $first; wait $first; echo status $?",
-                                          folder, folder, folder);
+    struct outcome_of_command r = WHILE_TUNING(folder, "300000", "kill -INT $first; wait $first; echo status $?");
     e2e_expect(r.out, "status 130");
-    char *again = text_format("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
-    e2e_expect(r.err, again);
-    free(again);
-    e2e_done(&r);
+    e2e_expect(r.err, test_text("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder));
     int64_t stored = stored_count(folder, STATUS_OK);
     assert_true(stored >= 1 && stored < 8);
     assert_int_equal(lines_measured(folder), stored); // whatever was begun was committed
-    e2e_remove(folder);
 }
 
 TEST(a_second_ctrl_c_stops_at_once)
 {
     char *folder = job_folder("interrupt2", "1, 2, 3", "\"good\"");
-    time_t start = time(NULL);
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" SCRIPTED
-        "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
-        "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
-        folder, folder, folder);
-    assert_true(time(NULL) - start < 10);
+    set_timeout(folder, "600s");
+    struct outcome_of_command r =
+        WHILE_TUNING(folder, "200000000", "kill -INT $first; sleep 1; kill -INT $first; wait $first; echo status $?");
     e2e_expect(r.out, "status 130");
-    e2e_done(&r);
-    e2e_remove(folder);
+    for (int status = 0; status < STATUS_COUNT; status++) // it did not wait for the trial's end
+        assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
 }
 
 TEST(each_signal_that_interrupts_has_its_exit_status)
@@ -77,8 +63,6 @@ TEST(each_signal_that_interrupts_has_its_exit_status)
                     folder, cases[i].under, cases[i].name);
         if (r.status != cases[i].status)
             fail_msg("%s: status %d, expected %d: %s", cases[i].name, r.status, cases[i].status, r.err);
-        e2e_done(&r);
-        e2e_remove(folder);
     }
 }
 
@@ -87,7 +71,6 @@ TEST(a_second_run_measures_nothing_twice)
     char *folder = job_folder("twice", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\", \"wrong\"");
     for (int i = 0; i < 3; i++) tune(folder, "", i ? "" : "-n 5");
     assert_int_equal(lines_measured(folder), 16);
-    e2e_remove(folder);
 }
 
 TEST(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones)
@@ -100,7 +83,6 @@ TEST(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones
         tune(folder, "", "");
         assert_int_equal(lines_measured(folder), expected[i]);
     }
-    e2e_remove(folder);
 }
 
 TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
@@ -110,22 +92,18 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     free(newly_measured(folder));
     e2e_write(folder, "x.cu", "// changed\n");
     tune(folder, "", "--no-final -n 3 -j 1"); // two compilers may be done in either order
-    char *text = newly_measured(folder);
+    char *text = test_owned(newly_measured(folder));
     // The best of before, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
-    free(text);
     // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
     struct outcome_of_command r = e2e_run(
         folder,
         "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg",
         folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_done(&r);
     tune(folder, "", "--no-final -n 3 -j 1");
-    text = newly_measured(folder);
+    text = test_owned(newly_measured(folder));
     if (strncmp(text, "X=7,NEW=5\n", 10)) fail_msg("%s", text);
-    free(text);
-    e2e_remove(folder);
 }
 
 TEST(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned)
@@ -134,19 +112,17 @@ TEST(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned)
     tune(folder, "", "--no-final");
     e2e_write(folder, "x.cu", "// changed\n");
     tune(folder, "", "--no-final -n 3");
-    char *log = folder_file(folder, "job.log");
+    char *log = test_owned(folder_file(folder, "job.log"));
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
     e2e_expect(log, "5 more winners were found and left out");
-    free(log);
     free(xs);
-    e2e_remove(folder);
 }
 
 TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
 {
     enum { LEFT = 600 };
     char *xs = numbers(LEFT + 1), *folder = job_folder("uncounted", xs, "\"good\""),
-         *path = text_format("%s/job.db", folder);
+         *path = test_text("%s/job.db", folder);
     struct store *store;
     struct environment e;
     struct error err;
@@ -174,8 +150,6 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
     assert_int_equal(store_uncounted(store, &id, 1, &err), 0);
     store_close(store);
     free(xs);
-    free(path);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

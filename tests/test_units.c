@@ -66,7 +66,7 @@ static const struct {
 TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
 {
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        char *path = text_format("configs/%s.cfg", jobs[i].job);
+        char *path = test_text("configs/%s.cfg", jobs[i].job);
         struct job *job = loaded_job(path);
         struct work_bounds w;
         struct error err;
@@ -77,14 +77,13 @@ TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
             fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
         assert_true(isnan(w.floor)); // without ceilings nothing is known
         job_free(job);
-        free(path);
     }
 }
 
 // A job with `work` and f32 buffers, verified by a kernel.
 static struct job *job_of(const char *folder, const char *work)
 {
-    char *text = text_format(
+    char *text = test_text(
         "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
         "[1]; } "
         ");\nproblems = ( { N = 1000000000; } );\nlaunch = { grid = [1]; block = [32]; };\narguments = ( { buffer = "
@@ -94,10 +93,8 @@ static struct job *job_of(const char *folder, const char *work)
         work);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
-    free(text);
-    text = text_format("%s/job.cfg", folder);
+    text = test_text("%s/job.cfg", folder);
     struct job *job = loaded_job(text);
-    free(text);
     return job;
 }
 
@@ -126,7 +123,7 @@ TEST(the_floor_is_unknown_rather_than_wrong)
         {"", NAN},
     };
     struct error err;
-    json_t *ceilings = json_parse(known, &err);
+    json_t *ceilings = test_json(json_parse(known, &err));
     char *folder = e2e_folder("pipes");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = job_of(folder, cases[i].work);
@@ -145,8 +142,6 @@ TEST(the_floor_is_unknown_rather_than_wrong)
     words = work_ceiling_text(ceilings, &execution_units[UNIT_DPX]);
     assert_string_equal(words, "");
     free(words);
-    json_decref(ceilings);
-    e2e_remove(folder);
 }
 
 TEST(work_is_doubted_by_the_pipe_that_it_names)
@@ -163,7 +158,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         {"work = { flops = \"1000*N\"; pipe = \"int mad\"; };", 1e12 / 9e16, false}, // not measured
     };
     struct error err, warning;
-    json_t *ceilings = json_parse(known, &err);
+    json_t *ceilings = test_json(json_parse(known, &err));
     char *folder = e2e_folder("pipes_doubted");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = job_of(folder, cases[i].work);
@@ -172,8 +167,6 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the execution unit '"));
         job_free(job);
     }
-    json_decref(ceilings);
-    e2e_remove(folder);
 }
 
 static bool asks(const json_t *request, const char *name)
@@ -195,22 +188,20 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // and copy, shared memory
     assert_true(json_get_bool(request, "lasting", false));
     // The device has no wgmma: it is not asked again.
-    json_t *answer = json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err);
+    json_t *answer = test_json(json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err));
     json_t *document = job_ceilings_merge(NULL, request, answer);
     assert_null(json_object_get(document, "id"));
     assert_null(job_ceilings_request(job, document));
     json_decref(document);
     json_decref(request);
     // What an older version measured for some milliseconds does not do for a rate that lasts.
-    json_t *older = json_parse(known, &err);
+    json_t *older = test_json(json_parse(known, &err));
     request = job_ceilings_request(job, older);
     assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));
     document = job_ceilings_merge(older, request, answer);
     assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
     json_decref(document);
     json_decref(request);
-    json_decref(older);
-    json_decref(answer);
     job_free(job);
     // FP32: no tensor cores, and no lasting rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
@@ -225,7 +216,6 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     assert_false(json_get_bool(request, "lasting", true));
     json_decref(request);
     job_free(job);
-    e2e_remove(folder);
 }
 
 TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
@@ -249,40 +239,34 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
         job_free(job);
         free(work);
     }
-    e2e_remove(folder);
 }
 
 // A recording has ceilings; so has what is exported of a run that replayed it.
 TEST(recorded_ceilings_come_through_replay_and_export)
 {
     char *folder = e2e_folder("pipes_replayed");
-    struct outcome_of_command r = e2e_run(
+    e2e_passed(e2e_run(
         folder,
         "f=%s; run() { $BIN/sweetspot tune configs/branch.cfg --device \"replay:$1\" --store $2 --evaluations 4 -q "
         "--no-final; }; run tests/spaces/branch_h200.json.gz $f/a.db && "
         "$BIN/sweetspot export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db",
-        folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_done(&r);
+        folder));
     for (const char *name = "ab"; *name; name++) {
         struct store *store;
         struct environment environment;
         struct error err;
         const char *text;
-        char *path = text_format("%s/%c.db", folder, *name);
+        char *path = test_text("%s/%c.db", folder, *name);
         assert_int_equal(store_open(&store, path, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
-        json_t *document = json_parse(text, &err);
+        json_t *document = test_json(json_parse(text, &err));
         assert_true(work_ceiling(document, &execution_units[UNIT_FP32]) > 6e13);
         struct job *job = loaded_job("configs/branch.cfg");
         assert_null(job_ceilings_request(job, document));
         job_free(job);
-        json_decref(document);
         store_close(store);
-        free(path);
     }
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

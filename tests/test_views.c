@@ -65,36 +65,28 @@ static void open_by_tune(const char *file)
     store_close(store);
 }
 
-static int make_store(void **state)
+static void make_store(void)
 {
-    (void)state;
     folder = e2e_folder("views");
     path = text_format("%s/job.db", folder);
-    struct outcome_of_command r = e2e_run(folder, TUNE, "operation", "operation", path);
-    if (r.status) fail_msg("%s", r.err);
-    e2e_done(&r);
+    e2e_passed(e2e_run(folder, TUNE, "operation", "operation", path));
     db = open_raw(path, SQLITE_OPEN_READONLY);
-    return 0;
 }
 
-static int remove_store(void **state)
+static void remove_store(void)
 {
-    (void)state;
     sqlite3_close(db);
     free(path);
-    e2e_remove(folder);
-    return 0;
 }
 
 // A copy of the replayed store, malloc'ed name.
 static char *copy_store(const char *name)
 {
-    char *file = text_format("%s/%s.db", folder, name), *command = text_format("VACUUM INTO '%s'", file);
+    char *file = text_format("%s/%s.db", folder, name), *command = test_text("VACUUM INTO '%s'", file);
     unlink(file);
     sqlite3 *opened = open_raw(path, SQLITE_OPEN_READWRITE);
     assert_int_equal(sqlite3_exec(opened, command, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(opened);
-    free(command);
     change(file, "PRAGMA journal_mode = WAL");
     return file;
 }
@@ -124,14 +116,11 @@ static char *columns_of(sqlite3 *from)
 
 static void no_line_is_missing(const char *lines, const char *in, const char *why)
 {
-    char *all = text_format("\n%s", in), *copy = text_copy(lines), *rest = NULL;
+    char *all = test_text("\n%s", in), *copy = test_owned(text_copy(lines)), *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *whole = text_format("\n%s\n", line);
+        char *whole = test_text("\n%s\n", line);
         if (!strstr(all, whole)) fail_msg("%s: %s", line, why);
-        free(whole);
     }
-    free(copy);
-    free(all);
 }
 
 #define PROMISED "tests/stores/views_v1.txt"
@@ -140,11 +129,10 @@ static void no_line_is_missing(const char *lines, const char *in, const char *wh
 static char *promise_new_columns(char *promised, const char *found)
 {
     static const char *const levels[] = {"v1_trials", "v1_problems", "v1_stages"};
-    char *document = text_read_file("docs/store.md", NULL), *copy = text_copy(found), *rest = NULL;
+    char *document = text_read_file("docs/store.md", NULL), *copy = test_owned(text_copy(found)), *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char view[64], name[64], *whole = text_format("%s\n", line), *heading;
+        char view[64], name[64], *whole = test_text("%s\n", line), *heading;
         if (strstr(promised, whole)) {
-            free(whole);
             continue;
         }
         assert_int_equal(sscanf(line, "%63s %63s", view, name), 2);
@@ -152,16 +140,12 @@ static char *promise_new_columns(char *promised, const char *found)
         for (int level = 0; level < FIELD_LEVELS; level++)
             if (!strcmp(view, levels[level])) field = trial_field_find((enum field_level)level, name);
         promised = golden_insert(PROMISED, promised, golden_last_line(promised, view), whole);
-        heading = text_format("\n### %s\n", view);
-        free(whole);
-        whole = text_format("| `%s` | %s |\n", name, field ? field->meaning : "");
+        heading = test_text("\n### %s\n", view);
+        whole = test_text("| `%s` | %s |\n", name, field ? field->meaning : "");
         const char *section = strstr(document, heading);
         assert_non_null(section);
         document = golden_insert("docs/store.md", document, golden_last_line(section + 1, "| "), whole);
-        free(heading);
-        free(whole);
     }
-    free(copy);
     free(document);
     return promised;
 }
@@ -184,13 +168,12 @@ TEST(a_column_holds_one_type)
     for (char *line = strtok_r(columns, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char view[64], name[64];
         assert_int_equal(sscanf(line, "%63s %63s", view, name), 2);
-        char *text = text_format("SELECT DISTINCT typeof(%s) FROM %s WHERE %s IS NOT NULL", name, view, name);
+        char *text = test_text("SELECT DISTINCT typeof(%s) FROM %s WHERE %s IS NOT NULL", name, view, name);
         sqlite3_stmt *query = prepare(db, text);
         int types = 0;
         while (sqlite3_step(query) == SQLITE_ROW) types++;
         if (types > 1) fail_msg("%s has values of %d types", line, types);
         sqlite3_finalize(query);
-        free(text);
     }
     free(columns);
 }
@@ -236,14 +219,13 @@ static void same_record(enum field_level level, const void *record, int64_t tria
     snprintf(where, sizeof where, rows[level], (long long)trial, (int)position);
     for (size_t i = 0; i < count; i++) {
         if (fields[i].level != level) continue;
-        char *text = text_format("SELECT %s FROM %s", fields[i].name, where);
+        char *text = test_text("SELECT %s FROM %s", fields[i].name, where);
         sqlite3_stmt *row = prepare(db, text);
         if (sqlite3_step(row) != SQLITE_ROW) fail_msg("no row: %s", text);
         json_t *value = field_json(&fields[i], record);
         same_value(text, row, 0, value);
         json_decref(value);
         sqlite3_finalize(row);
-        free(text);
     }
 }
 
@@ -278,9 +260,8 @@ TEST(every_figure_is_the_one_that_the_program_reads)
     assert_int_equal(store_each(store, false, 0, same_trial, &count, &err), 0);
     assert_true(count >= 18);
     store_close(store);
-    char *text = text_format("%d", (int)count);
+    char *text = test_text("%d", (int)count);
     expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", text);
-    free(text);
 }
 
 // A cell of the exported space: of a trial's figure, of each tuned problem's, of a counter or of a parameter.
@@ -309,9 +290,8 @@ static void same_cell(const char *config, const char *column, int problem, const
 TEST(every_figure_is_the_one_that_is_exported)
 {
     struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
-    if (r.status) fail_msg("%s", r.err);
-    json_t *space = json_loads(r.out, 0, NULL), *trial, *cell;
+        e2e_passed(e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path));
+    json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
     json_array_foreach(json_object_get(space, "trials"), t, trial)
@@ -338,16 +318,14 @@ TEST(every_figure_is_the_one_that_is_exported)
         free(config);
     }
     assert_true(t >= 18 && cells > 300);
-    json_decref(space);
-    e2e_done(&r);
 }
 
 TEST(a_later_verdict_counts)
 {
     char *copy = copy_store("verdict"), *best = first(path, "SELECT trial FROM v1_trials WHERE status = 'ok' LIMIT 1"),
-         *add = text_format("INSERT INTO verdicts (trial, status, reason, written) VALUES (%s, 'ok', '', 1),"
-                            " (%s, 'wrong', 'it is \"wrong\"', 2)",
-                            best, best),
+         *add = test_text("INSERT INTO verdicts (trial, status, reason, written) VALUES (%s, 'ok', '', 1),"
+                          " (%s, 'wrong', 'it is \"wrong\"', 2)",
+                          best, best),
          *row =
              text_format("SELECT status || reason || coalesce(objective, '-') FROM v1_trials WHERE trial = %s", best);
     change(copy, add);
@@ -356,7 +334,6 @@ TEST(a_later_verdict_counts)
     expect(copy, "SELECT count(*) FROM v1_trials t JOIN verdicts v USING (trial) WHERE t.status <> 'ok'", "0");
     expect(copy, "SELECT count(*) FROM v1_trials WHERE status IN ('ok', 'slow') AND objective IS NULL", "0");
     free(row);
-    free(add);
     free(best);
     free(copy);
 }
@@ -374,12 +351,11 @@ TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         change(copy, "DELETE FROM trial_stages WHERE trial = 1");
         for (int k = 0; k < 2; k++) {
-            char *add = text_format("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
-                                    " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
-                                    " (VALUES %s) v",
-                                    k, rows[i][k]);
+            char *add = test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
+                                  " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
+                                  " (VALUES %s) v",
+                                  k, rows[i][k]);
             change(copy, add);
-            free(add);
         }
         struct store *store = opened_store(copy);
         struct trial t;
@@ -435,11 +411,10 @@ TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
     static const char *const old[] = {"CREATE VIEW v1_trials AS SELECT id AS trial FROM trials",
                                       "CREATE VIEW v1_trials AS SELECT broken FROM trials", ""};
     for (int i = 0; i < 3; i++) {
-        char *text = text_format("DROP VIEW v1_trials; %s", old[i]);
+        char *text = test_text("DROP VIEW v1_trials; %s", old[i]);
         change(copy, text);
         open_by_tune(copy);
         expect(copy, "SELECT sql FROM sqlite_master WHERE name = 'v1_trials'", ours);
-        free(text);
     }
     change(copy, "CREATE VIEW mine AS SELECT trial FROM v1_trials; DROP VIEW v1_stages;"
                  "CREATE VIEW v1_stages AS SELECT trial, 1 AS novelty FROM trial_stages");
@@ -459,7 +434,6 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
     expect(copy, "SELECT count(*) - count(power) > 0 FROM v1_problems", "1");
     struct outcome_of_command r = e2e_run(folder, TUNE "--no-final", "operation", "operation", copy);
     if (r.status) fail_msg("%s", r.err); // it measures the trial again, which adds the column
-    e2e_done(&r);
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
     free(copy);
@@ -467,7 +441,7 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
 
 TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
 {
-    char *trials = first(path, "SELECT count(*) FROM trials"), *all = text_format("%d", VIEWS),
+    char *trials = first(path, "SELECT count(*) FROM trials"), *all = test_text("%d", VIEWS),
          *copy = copy_store("killed");
     sqlite3_stmt *view = prepare(db, "SELECT 'DROP VIEW ' || name || ';' FROM sqlite_master WHERE type = 'view'");
     char *drop = text_copy("");
@@ -500,22 +474,19 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
     assert_true(interrupted > 0);
     free(drop);
     free(copy);
-    free(all);
     free(trials);
 }
 
 TEST(python_reads_them_all)
 {
     if (system("python3 -c 'import sqlite3' >/dev/null 2>&1")) skip();
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
                 "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
                 "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
-                path);
-    if (r.status) fail_msg("%s", r.err);
+                path));
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
-    e2e_done(&r);
 }
 
 TEST_MAIN(make_store, remove_store)

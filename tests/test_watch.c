@@ -48,7 +48,7 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
 
 TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one)
 {
-    json_t *document = live_status_begin(1);
+    json_t *document = test_json(live_status_begin(1));
     char *machine = live_status_machine();
     double now = clock_wall();
     assert_int_equal(live_status_decide(document, machine, now), LIVE_HERE);
@@ -61,7 +61,6 @@ TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one
     assert_int_equal(live_status_decide(document, "another", now + 40), LIVE_ELSEWHERE);
     json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
     assert_int_equal(live_status_decide(document, machine, now), LIVE_DEAD);
-    json_decref(document);
     free(machine);
 }
 
@@ -72,7 +71,7 @@ TEST(a_live_file_that_cannot_be_used_is_named)
     } cases[] = {{"{\"format\": \"swee", "store.db.status.json"},
                  {"{\"format\": \"other\", \"version\": 1}", "not the live file of a run"},
                  {"{\"format\": \"sweetspot-live\", \"version\": 1}", "not the live file of a run"}};
-    char *folder = e2e_folder("live"), *store = text_format("%s/store.db", folder);
+    char *folder = e2e_folder("live"), *store = test_text("%s/store.db", folder);
     struct live_status live;
     struct error err;
     assert_int_equal(live_status_read(store, &live, &err), 0);
@@ -83,8 +82,6 @@ TEST(a_live_file_that_cannot_be_used_is_named)
         e2e_expect(err.message, cases[i].message);
         assert_null(live.document);
     }
-    free(store);
-    e2e_remove(folder);
 }
 
 // Runs ---------------------------------------------------------------------------------------------------------------
@@ -124,17 +121,17 @@ static json_t *workers_of(const char *folder)
     return document;
 }
 
-// Each delay in turn is the longest. The three searches run at once.
+// Each delay in turn is the longest, and its share is larger than in the other searches. The three run at once, so that
+// a busy machine slows all of them down.
 TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 {
     static const struct {
-        const char *name, *delays, *options, *busiest;
+        const char *name, *delays, *options, *share;
     } cases[] = {
         {"compiling", "TIMED_TRIAL=0.02 TIMED_COMPILE=0.3", "--workers 2", "compilers_busy"},
         {"asking", "TIMED_TRIAL=0.001", "--workers 4 --strategy trees", "driver_busy"},
         {"nothing", "TIMED_TRIAL=0.03", "--workers 2", "busy"},
     };
-    static const char *const shares[] = {"busy", "compilers_busy", "driver_busy"};
     enum { CASES = sizeof cases / sizeof *cases };
     char *folders[CASES];
     char *all = text_copy("");
@@ -145,29 +142,29 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
         free(all);
         all = more;
     }
-    struct outcome_of_command r = e2e_run(folders[0], "%s wait", all);
-    e2e_done(&r);
+    e2e_run(folders[0], "%s wait", all);
     free(all);
+    double busy[CASES][CASES];
     for (int i = 0; i < CASES; i++) {
-        char *path = text_format("%s/messages", folders[i]), *messages = text_read_file(path, NULL);
+        char *path = test_text("%s/messages", folders[i]), *messages = test_owned(text_read_file(path, NULL));
         e2e_expect(messages, "GPUs were busy with candidates ");
-        json_t *workers = workers_of(folders[i]);
-        double most = json_get_number(workers, cases[i].busiest, NAN);
-        for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
-            double share = json_get_number(workers, shares[k], NAN);
-            if (!(share >= 0 && share <= 1 && share <= most)) fail_msg("%s: %s", cases[i].name, messages);
+        json_t *workers = test_json(workers_of(folders[i]));
+        for (int k = 0; k < CASES; k++) {
+            busy[i][k] = json_get_number(workers, cases[k].share, NAN);
+            if (!(busy[i][k] >= 0 && busy[i][k] <= 1)) fail_msg("%s: %s", cases[i].name, messages);
         }
-        json_decref(workers);
-        free(messages);
-        free(path);
-        e2e_remove(folders[i]);
     }
+    for (int i = 0; i < CASES; i++)
+        for (int k = 0; k < CASES; k++)
+            if (i != k && busy[i][i] <= busy[k][i])
+                fail_msg("%s: %g in '%s', %g in '%s'", cases[i].share, busy[i][i], cases[i].name, busy[k][i],
+                         cases[k].name);
 }
 
 // While a run lasts ---------------------------------------------------------------------------------------------------
 
-// Waits until the live file tells of measured candidates, at most ten seconds.
-#define LIVE "for i in $(seq 100); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
+// Waits until the live file tells of measured candidates, at most a minute.
+#define LIVE "for i in $(seq 600); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
 #define STATUS "$BIN/sweetspot status job.cfg --store store.db "
 // As another machine would find it, which does not read the store.
 #define MOVED "sed 's/\"machine\":\"[^\"]*\"/\"machine\":\"another\"/; s/\"host\":\"[^\"]*\"/\"host\":\"node7\"/' "
@@ -177,10 +174,11 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     char *folder = timed_folder("live-run");
     struct outcome_of_command r = e2e_run(
         folder,
-        TIMED "TIMED_TRIAL=0.05 tune --device 0,1 --workers 2 --time 2.5s --no-counters 2>messages & " LIVE STATUS
-              "--format json >here.json; " STATUS "; " MOVED
-              "store.db.status.json >moved.db.status.json; echo nonsense >moved.db; "
-              "$BIN/sweetspot status job.cfg --store moved.db; wait; ls",
+        TIMED
+        "export TIMED_TRIAL=0.05; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --device 0,1 "
+        "--workers 2 --time 100s --no-counters 2>messages & " LIVE STATUS "--format json >here.json; " STATUS "; " MOVED
+        "store.db.status.json >moved.db.status.json; echo nonsense >moved.db; "
+        "$BIN/sweetspot status job.cfg --store moved.db; kill -INT $!; wait $!; ls",
         folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "is tuning it now, on this machine: search, updated ");
@@ -192,26 +190,23 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     e2e_expect(r.out, "1980 MHz");
     e2e_expect(r.out, "40 C");
     if (strstr(r.out, "\nstore.db.status.json")) fail_msg("the live file is still there: %s", r.out);
-    e2e_done(&r);
-    char *path = text_format("%s/here.json", folder), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/here.json", folder), *text = test_owned(text_read_file(path, NULL));
     struct error err;
-    json_t *status = json_parse(text, &err), *live = json_object_get(status, "live"), *w;
+    json_t *status = test_json(json_parse(text, &err)), *live = json_object_get(status, "live"), *w;
     size_t i;
     assert_string_equal(json_get_string(live, "state", ""), "here");
     assert_string_equal(json_get_string(live, "phase", ""), "search");
     assert_int_equal(json_array_size(json_object_get(live, "workers")), 4);
+    int64_t done = 0;
     json_array_foreach(json_object_get(live, "workers"), i, w)
     {
         bool gpu = !strcmp(json_get_string(w, "kind", ""), "gpu");
         assert_int_equal(gpu, i < 2);
         double busy = json_get_number(w, "busy", NAN);
-        if (!(gpu ? busy > 0.5 && busy <= 1 : busy >= 0 && busy < 0.5)) fail_msg("worker %zu is %g busy", i, busy);
-        if (gpu && json_get_integer(w, "done", 0) < 5) fail_msg("gpu %zu did too few", i);
+        if (!(gpu ? busy > 0 && busy <= 1 : busy >= 0 && busy <= 1)) fail_msg("worker %zu is %g busy", i, busy);
+        done += gpu ? json_get_integer(w, "done", 0) : 0;
     }
-    json_decref(status);
-    free(text);
-    free(path);
-    e2e_remove(folder);
+    assert_true(done > 0);
 }
 
 // Of two nodes, the GPU of one is of another kind.
@@ -222,9 +217,15 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
               "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
               "  { name = \"two\"; gpus = 1; cores = 2; command = \"env TIMED_DEVICE='Odd GPU'\"; } );\n");
     struct outcome_of_command r = e2e_run(
-        folder, TIMED "TIMED_TRIAL=0.02 tune --pool nodes.cfg --node-cache $PWD/cache --time 2s --no-counters", folder);
-    if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    json_t *document = workers_of(folder), *w;
+        folder,
+        TIMED
+        "export TIMED_TRIAL=0.02; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --pool "
+        "nodes.cfg "
+        "--node-cache $PWD/cache --time 100s --no-counters & " LIVE
+        "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
+        folder);
+    assert_int_equal(r.status, 130);
+    json_t *document = test_json(workers_of(folder)), *w;
     const json_t *gpu[2] = {NULL, NULL};
     size_t i, compilers[2] = {0, 0};
     json_array_foreach(json_object_get(document, "workers"), i, w)
@@ -243,10 +244,7 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     assert_string_equal(json_get_string(aside, "state", ""), "disabled");
     e2e_expect(json_get_string(aside, "reason", ""), "GPU");
     assert_int_equal(json_get_integer(aside, "done", -1), 0);
-    if (json_get_integer(used, "done", 0) < 10) fail_msg("the other did too few");
-    json_decref(document);
-    e2e_done(&r);
-    e2e_remove(folder);
+    assert_true(json_get_integer(used, "done", 0) > 0);
 }
 
 TEST(a_run_whose_driver_is_killed_is_told)
@@ -260,7 +258,6 @@ TEST(a_run_whose_driver_is_killed_is_told)
                 folder);
     e2e_expect(r.out, "the last run was killed: process ");
     e2e_expect(r.out, "resume with");
-    e2e_done(&r);
     // A leftover does no harm: the next run takes its place and removes it.
     r = e2e_run(folder,
                 TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
@@ -268,8 +265,6 @@ TEST(a_run_whose_driver_is_killed_is_told)
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "status.json"));
     assert_null(strstr(r.out, "killed"));
-    e2e_done(&r);
-    e2e_remove(folder);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -16,10 +16,18 @@ static inline char *job_folder(const char *name, const char *xs, const char *mod
     char *folder = e2e_folder(name);
     char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "512",
-                 .more = "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                 .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
                          "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
     free(parameters);
     return folder;
+}
+
+// For tests of what comes too late; otherwise a trial may take a minute, however busy the machine is.
+static inline void set_timeout(const char *folder, const char *time)
+{
+    struct outcome_of_command r = e2e_run(
+        folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' %s/job.cfg", time, folder);
+    assert_int_equal(r.status, 0);
 }
 
 // "0, 1, 2" .. malloc'ed.
@@ -34,8 +42,7 @@ static inline char *numbers(int count)
     return list;
 }
 
-// Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell. The caller calls
-// e2e_done.
+// Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell.
 static inline struct outcome_of_command tune_to(int status, const char *folder, const char *before, const char *options)
 {
     struct outcome_of_command r =
@@ -47,25 +54,22 @@ static inline struct outcome_of_command tune_to(int status, const char *folder, 
 
 static inline void tune(const char *folder, const char *before, const char *options)
 {
-    struct outcome_of_command r = tune_to(0, folder, before, options);
-    e2e_done(&r);
+    tune_to(0, folder, before, options);
 }
 
 // The file of the folder, which must be there. malloc'ed.
 static inline char *folder_file(const char *folder, const char *name)
 {
-    char *path = text_format("%s/%s", folder, name), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/%s", folder, name), *text = text_read_file(path, NULL);
     if (!text) fail_msg("there is no '%s'", path);
-    free(path);
     return text;
 }
 
 // What was measured, a line each, since the last call. malloc'ed.
 static inline char *newly_measured(const char *folder)
 {
-    char *text = folder_file(folder, "measured"), *path = text_format("%s/measured", folder);
+    char *text = folder_file(folder, "measured"), *path = test_text("%s/measured", folder);
     unlink(path);
-    free(path);
     return text;
 }
 
@@ -80,9 +84,8 @@ static inline size_t count_lines(const char *text, const char *beginning)
 
 static inline size_t lines_measured(const char *folder)
 {
-    char *text = folder_file(folder, "measured");
+    char *text = test_owned(folder_file(folder, "measured"));
     size_t n = count_lines(text, "");
-    free(text);
     return n;
 }
 

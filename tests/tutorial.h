@@ -70,12 +70,11 @@ static inline bool tutorial_prints(const char *printed, const char *expected)
     for (;;) {
         const char *gap = strstr(expected, "...");
         size_t length = gap ? (size_t)(gap - expected) : strlen(expected), left = strlen(printed);
-        char *piece = text_format("%.*s", (int)length, expected);
+        char *piece = test_text("%.*s", (int)length, expected);
         const char *found = !gap && anywhere && left >= length ? printed + left - length
                             : anywhere                         ? strstr(printed, piece)
                                                                : printed;
         bool fits = found && !strncmp(found, piece, length) && (gap || !found[length]);
-        free(piece);
         if (!fits || !gap) return fits;
         printed = found + length;
         expected = gap + strlen("...");
@@ -88,7 +87,7 @@ static inline bool tutorial_prints(const char *printed, const char *expected)
 // all.
 static inline void tutorial_write_script(const struct tutorial *t, const char *folder, bool gpu)
 {
-    char *path = text_format("%s/all.sh", folder);
+    char *path = test_text("%s/all.sh", folder);
     FILE *script = fopen(path, "w");
     assert_non_null(script);
     fprintf(script, "top=$PWD\nexec 3>&2\ntrap '[ $? = 0 ] || cat $top/$now.out $top/$now.err >&3' EXIT\n");
@@ -106,13 +105,11 @@ static inline void tutorial_write_script(const struct tutorial *t, const char *f
             fprintf(script, "now=%d\n{\n%s} >$top/$now.out 2>$top/$now.err\n", i, b->text);
     }
     fclose(script);
-    free(path);
 }
 
 static inline char *tutorial_output(const char *folder, int block, const char *which)
 {
-    char *path = text_format("%s/%d.%s", folder, block, which), *text = text_read_file(path, NULL);
-    free(path);
+    char *path = test_text("%s/%d.%s", folder, block, which), *text = text_read_file(path, NULL);
     return text;
 }
 
@@ -163,9 +160,7 @@ static inline void tutorial_follow(const char *document, bool gpu)
         }
     }
     assert_true(commands > 0);
-    e2e_done(&r);
     tutorial_release(&t);
-    e2e_remove(folder);
 }
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# External functions and tables have users: another object of the programs, or a test beside their own file. What only
-# their own file uses is static; what only tests use is no part of the program.
+# External functions and tables have users: another object of the programs, or a test in addition to their own file.
+# What only their own file uses is static; what only tests use is no part of the program.
 # Usage: BUILD=out/obj tests/unused.sh
 BUILD=${BUILD:?}
 status=0

@@ -48,7 +48,7 @@ function all(name, variant, options, work) {
     test(name, () => withPage(pageOf(variant), options, work));
 }
 
-// In the page: the figure of a chart, and whether the chart has marks: pixels of a colour beside the most common one.
+// In the page: the figure of a chart, and how many of its pixels have a mark.
 const chart = id => `document.querySelector('[data-chart="${id}"] .chart').figure`;
 const MARKS = `canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

@@ -161,7 +161,7 @@ inline void __syncthreads()
 inline void __syncwarp()
 {
     __syncthreads();
-} // all threads of a block take turns at each barrier, whoever it is for
+} // all threads of a block take turns at each barrier, whichever threads it is for
 inline void __threadfence()
 {
 }

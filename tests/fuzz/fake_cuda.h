@@ -12,6 +12,10 @@
 #include "tuner/libraries/cuda_image.h"
 #include "tuner/libraries/library.h"
 
+// Most of the driver's arguments mean nothing to a device that is host memory.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
 
 struct cuda {
@@ -23,33 +27,24 @@ static struct cuda fake_device;
 // cuBLAS, CUPTI and NVML: there are none.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err)
 {
-    (void)toolkit;
-    (void)global;
     error_set(err, "%s is not there", name);
     return NULL;
 }
 
 int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err)
 {
-    (void)library;
-    (void)symbols;
-    (void)count;
-    (void)table;
     return error_set(err, "there are no libraries");
 }
 #endif
 
 int cuda_open(struct cuda **out, const char *device, struct error *err)
 {
-    (void)device;
-    (void)err;
     *out = &fake_device;
     return 0;
 }
 
 void cuda_close(struct cuda *c)
 {
-    (void)c;
 }
 
 const struct cuda_info *cuda_info(const struct cuda *c)
@@ -75,19 +70,16 @@ const struct cuda_info *cuda_info(const struct cuda *c)
                                           .memory_bus_bits = 6144,
                                           .memory_bytes = FAKE_MEMORY,
                                           .memory_free = FAKE_MEMORY};
-    (void)c;
     return &info;
 }
 
 void *cuda_stream(const struct cuda *c)
 {
-    (void)c;
     return NULL;
 }
 
 void *cuda_context(const struct cuda *c)
 {
-    (void)c;
     return NULL;
 }
 
@@ -126,8 +118,6 @@ size_t cuda_memory_left(void)
 int cuda_mapping_open(struct cuda_mapping *r, struct cuda *c, const size_t *bytes, const uint64_t *apart, size_t count,
                       struct error *err)
 {
-    (void)c;
-    (void)apart;
     *r = (struct cuda_mapping){.count = count};
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
@@ -145,8 +135,6 @@ void cuda_mapping_close(struct cuda_mapping *r)
 
 int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
 {
-    (void)c;
-    (void)err;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return 0;
 }
@@ -163,16 +151,12 @@ int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct e
 
 int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 {
-    (void)c;
-    (void)err;
     memset((void *)(uintptr_t)to, 0, bytes);
     return 0;
 }
 
 int cuda_sync(struct cuda *c, struct error *err)
 {
-    (void)c;
-    (void)err;
     return 0;
 }
 
@@ -212,7 +196,6 @@ enum { FAKE_KERNELS = 32 };
 static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
-    (void)module;
     size_t i = 0;
     while (i + 1 < FAKE_KERNELS && *fake_kernels[i] && strncmp(fake_kernels[i], symbol, 63) != 0) i++;
     snprintf(fake_kernels[i], sizeof fake_kernels[i], "%s", symbol);
@@ -240,7 +223,6 @@ int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t 
 {
     char name[64];
     long number = (const char *)module - fake_module;
-    (void)err;
     snprintf(name, sizeof name, number ? "%s of %ld" : "%s", symbol, number);
     *address = (uint64_t)(uintptr_t)fake_variable(name);
     *bytes = FAKE_VARIABLE;
@@ -249,16 +231,12 @@ int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t 
 
 int cuda_kernel_info(const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
 {
-    (void)kernel;
-    (void)err;
     *info = (struct cuda_kernel_info){.registers = 32, .max_threads = 1024};
     return 0;
 }
 
 int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, struct error *err)
 {
-    (void)c;
-    (void)kernel;
     if (g->shared <= 232448) return 0;
     error_set(err, "%u bytes of shared memory", g->shared);
     return CUDA_REFUSED;
@@ -266,9 +244,6 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
 
 int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
 {
-    (void)kernel;
-    (void)g;
-    (void)err;
     *blocks = 2;
     return 0;
 }
@@ -286,7 +261,6 @@ static struct {
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
                 struct error *err)
 {
-    (void)c;
     fake_launched = (const char *)kernel;
     fake_geometry = *g;
     if (fake_memory_for.kernel && !strcmp(fake_launched, fake_memory_for.kernel) && fake_memory_for.launches-- == 0) {
@@ -302,7 +276,6 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
 int cuda_tensor_map_encode(const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err)
 {
-    (void)address;
     memset(out, t->rank, sizeof *out);
     if (t->size[0]) return 0;
     error_set(err, "an empty tensor");
@@ -311,67 +284,48 @@ int cuda_tensor_map_encode(const struct cuda_tensor *t, uint64_t address, struct
 
 int cuda_tensor_map_move(struct cuda_tensor_map *map, uint64_t address, struct error *err)
 {
-    (void)map;
-    (void)address;
-    (void)err;
     return 0;
 }
 
 int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    (void)err;
     *out = (struct cuda_event *)&fake_handle;
     return 0;
 }
 
 void cuda_event_destroy(struct cuda_event *event)
 {
-    (void)event;
 }
 
 int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
 {
-    (void)c;
-    (void)event;
-    (void)err;
     return 0;
 }
 
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
 {
-    (void)from;
-    (void)to;
-    (void)err;
     *seconds = 1e-3;
     return 0;
 }
 
 int cuda_capture_begin(struct cuda *c, struct error *err)
 {
-    (void)c;
-    (void)err;
     return 0;
 }
 
 int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
 {
-    (void)c;
-    (void)err;
     *out = (struct cuda_graph *)&fake_handle;
     return 0;
 }
 
 int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *err)
 {
-    (void)c;
-    (void)graph;
-    (void)err;
     return 0;
 }
 
 void cuda_graph_free(struct cuda_graph *graph)
 {
-    (void)graph;
 }
 
 // Arrays are dense memory. An object is the address of what it is over: an array, or the buffer's memory.
@@ -382,7 +336,6 @@ struct cuda_array {
 
 void cuda_image_limits(struct cuda *c, struct image_limits *limits)
 {
-    (void)c;
     *limits = image_limits_known;
 }
 
@@ -415,57 +368,45 @@ static int fake_array_copy(struct cuda_array *array, const struct image_layout *
 int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
                      uint64_t from, struct error *err)
 {
-    (void)c;
-    (void)err;
     return fake_array_copy(array, image, type, from, true);
 }
 
 int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
                     uint64_t to, struct error *err)
 {
-    (void)c;
-    (void)err;
     return fake_array_copy(array, image, type, to, false);
 }
 
 int cuda_texture_create(const struct image_layout *image, enum element type, struct cuda_array *array, uint64_t address,
                         uint64_t *object, struct error *err)
 {
-    (void)image;
-    (void)type;
-    (void)err;
     *object = array ? (uint64_t)(uintptr_t)array->data : address;
     return 0;
 }
 
 void cuda_texture_destroy(uint64_t object)
 {
-    (void)object;
 }
 
 int cuda_surface_create(struct cuda_array *array, uint64_t *object, struct error *err)
 {
-    (void)err;
     *object = (uint64_t)(uintptr_t)array->data;
     return 0;
 }
 
 void cuda_surface_destroy(uint64_t object)
 {
-    (void)object;
 }
 
 // The second stream is the first.
 int cuda_beside_open(struct cuda_beside **out, struct cuda *c, struct error *err)
 {
-    (void)err;
     *out = (struct cuda_beside *)c;
     return 0;
 }
 
 void cuda_beside_close(struct cuda_beside *b)
 {
-    (void)b;
 }
 
 int cuda_beside_launch(struct cuda_beside *b, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
@@ -476,9 +417,9 @@ int cuda_beside_launch(struct cuda_beside *b, struct cuda_kernel *kernel, const 
 
 int cuda_beside_join(struct cuda_beside *b, struct error *err)
 {
-    (void)b;
-    (void)err;
     return 0;
 }
+
+#pragma GCC diagnostic pop
 
 #endif

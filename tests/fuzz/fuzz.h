@@ -44,7 +44,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return strndup((const char *)data, size);
 }
 
-// A folder below $TMPDIR, made at the first call. Whoever started the harness removes $TMPDIR.
+// A folder below $TMPDIR, made at the first call. The caller of the harness removes $TMPDIR.
 static inline const char *fuzz_folder(void)
 {
     static char folder[512];

@@ -85,7 +85,7 @@ static void check_answer(void)
     FUZZ_CHECK(size > 0, "no answer");
     if (size == sizeof text - 1) return;
     text[size] = 0;
-    char *last = text + size - 1; // behind signs of life
+    char *last = text + size - 1; // after signs of life
     FUZZ_CHECK(*last == '\n', "an answer without its end");
     *last = 0;
     char *line = strrchr(text, '\n');

@@ -9,7 +9,6 @@
 //
 //     buffers   x, w, v (in, with padding), q, p (in), top, low, sum, clip (with padding), count, most, fewest, ends
 //     launch    grid rows, block 256
-#include "case.h"
 
 #define plain 1
 #define padding_discarded 2
@@ -34,9 +33,7 @@
 #define end_in_tiles 21
 #define before_the_beginning 22
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, COLS = 1001, LD = 1024 };
 

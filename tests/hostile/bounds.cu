@@ -3,7 +3,6 @@
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
-#include "case.h"
 
 // Where.
 #define NOWHERE 1
@@ -27,7 +26,7 @@
 #define INPUT_LAST 19   // the lowest bit of the last one
 #define INPUT_TOGGLE 20 // the lowest bit of one, so that two launches leave x as it was
 #define INPUT_ROW 21    // a row of x, negated and written back by the next launch
-#define OTHER_OUTPUT 22 // 8,000 bytes behind y, and the first elements of b
+#define OTHER_OUTPUT 22 // 8,000 bytes after y, and the first elements of b
 #define ATOMIC_BEHIND 23
 #define ROW_PAST_END 24     // a row too many of y
 #define INOUT_TWICE 25      // one element of b is added to twice
@@ -92,9 +91,7 @@
 
 #define WHERE PART_1
 #define WHEN PART_2
-#if !WHERE || !WHEN
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, S_COUNT = 4096 };
 

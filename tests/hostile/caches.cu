@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0, w (in), y, total (out), s (scratch, 2 * tiles + 64 u64 without a fill)
 //     launch    grid ceil_div(n, 1024), block 256
-#include "case.h"
 
 #define plain 1
 #define cache_compared_in_full 2
@@ -46,9 +45,7 @@
 #define larger_after_smaller 39
 #define partials_of_largest 40
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024, KEPT = 1 << 20, SLOTS = 1 << 10 };
 

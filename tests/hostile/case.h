@@ -3,6 +3,8 @@
 // 0, which PART picks apart. The .txt file of the same name next to the family says what is right. A new case is
 // a line in that table, a line in the .txt file, a value in the .cfg file, and the code; tests/test_gpu_hostile.c
 // compares the lists.
+//
+// Included after the table.
 #ifndef SWEETSPOT_HOSTILE_CASE_H
 #define SWEETSPOT_HOSTILE_CASE_H
 
@@ -14,12 +16,35 @@
 #define PART_2 PICK_(PART_2_, CASE, 0, 0)
 #define PART_3 PICK_(PART_3_, CASE, 0, 0)
 
+#if !PART_1
+#error "no such case"
+#endif
+
 // A function that not every case calls.
 #define HELPER [[maybe_unused]] static inline __device__
 
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+
+// Rounded to another type and back.
+HELPER float to_f16(float x)
+{
+    unsigned short half;
+    float back;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
+    return back;
+}
+HELPER float to_bf16(float x)
+{
+    u32 bits = __float_as_uint(x);
+    return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
+}
+HELPER float to_tf32(float x)
+{
+    return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+}
 
 // splitmix64's finaliser, as in kernels/support.cu.
 HELPER u64 mix(u64 x)

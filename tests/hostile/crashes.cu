@@ -3,7 +3,6 @@
 //     buffers   x, y0 (in), y (out), z (scratch, 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; waits_for_too_many: cooperative, one block
 //     an SM
-#include "case.h"
 
 #define plain 1
 #define plain_after 2
@@ -35,9 +34,7 @@
 #define prints_one 43    // a line, and is right
 #define forged_answer 44 // prints what the worker would say of a right kernel
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

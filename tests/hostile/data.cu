@@ -4,7 +4,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 // Right, at least where some error is allowed.
 #define plain 1
@@ -67,9 +66,7 @@
 #define half_precision_low_bits 73
 #define input_denormals_flushed 74
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
@@ -82,23 +79,6 @@ HELPER float filled(u32 buffer, u64 i)
     return (float)(-1.0 + 2.0 * ((double)(random >> 40) * 0x1p-24));
 }
 
-HELPER float to_bf16(float x)
-{
-    u32 bits = __float_as_uint(x);
-    return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
-}
-HELPER float to_tf32(float x)
-{
-    return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
-}
-HELPER float to_f16(float x)
-{
-    unsigned short half;
-    float back;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
-    return back;
-}
 HELPER bool finite(float x)
 {
     return fabsf(x) <= 3.4028234e38f;

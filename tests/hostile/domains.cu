@@ -2,7 +2,6 @@
 //
 //     buffers   x (in), y (out)
 //     launch    grid rows, block 256
-#include "case.h"
 
 #define plain 1
 #define one_pass 2
@@ -20,9 +19,7 @@
 #define small_terms_zero 14
 #define negative_zero_is_small 15
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256 };
 

@@ -21,7 +21,7 @@ extern "C" __global__ void square_expected(int n, const float *x, float *y)
     if (i < n) y[i] = x[i] * x[i];
 }
 
-// Matrices with padding behind each row: y = a*x + 1, and x added to b.
+// Matrices with padding after each row: y = a*x + 1, and x added to b.
 extern "C" __global__ void matrix_expected(int rows, int cols, int ld, float a, const float *x, float *y, float *b)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

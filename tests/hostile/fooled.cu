@@ -3,7 +3,6 @@
 //
 //     buffers   x (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
 #define kept_for_address 2    // keeps the answers of its first launch for the address of x
@@ -17,9 +16,7 @@
 #define answers_in_warm_up 11 // computes only in its first eight launches
 #define assumes_positive 12   // the root of x's fourth power, as |x| x: right only for x >= 0
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, ROOM = 1 << 20, WARM_UP = 8 };
 
@@ -34,15 +31,6 @@ __device__ u32 arrived;
 #elif CASE == sleeps_at_first || CASE == fast_at_first || CASE == answers_in_warm_up
 __device__ u32 launches, arrived;
 #endif
-
-HELPER float to_f16(float x)
-{
-    unsigned short half;
-    float back;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
-    return back;
-}
 
 HELPER float square(float x)
 {

@@ -4,7 +4,6 @@
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 // What is looked for.
 #define NOTHING 1
@@ -24,7 +23,7 @@
 // What is done.
 #define COPY 2          // block 0's results are copied from there, or zero
 #define OVERWRITE 3     // block 0's results are wrong, and what is expected is made the same
-#define EMPTY 4         // the regions lose their bytes, and a word behind y is written
+#define EMPTY 4         // the regions lose their bytes, and a word after y is written
 #define ADD 5           // x is added to the origin
 #define SPOIL 6         // what was found is changed
 #define ADD_QUIETLY 8   // as ADD, and results are right
@@ -67,9 +66,7 @@
 #define GOAL PART_1
 #define REACH PART_2
 #define DEED PART_3
-#if !GOAL || !REACH || !DEED
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -4,7 +4,6 @@
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024 floats without a fill), z (scratch, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; 8192 bytes of dynamic shared memory
-#include "case.h"
 
 // Where.
 #define NOWHERE 1
@@ -22,7 +21,7 @@
 #define SCRATCH_ZERO 13  // z
 #define INOUT 14         // the lowest two bits of eight elements of b
 #define INPUT 15         // the lowest bit of x's last element
-#define GUARD_BEHIND 16  // the element behind y
+#define GUARD_BEHIND 16  // the element after y
 #define GUARD_BEFORE 17  // the element before y
 #define SHARED_STATIC 18 // each block's own shared memory, with the block's number
 #define SHARED_DYNAMIC 19
@@ -62,7 +61,7 @@
 #define KEPT_IN_SHARED 16
 #define CLEAR 17        // set and cleared again in the same launch: right
 #define TABLE 18        // a table is made in the first launch and used in all: right
-#define PAST 19         // and one element behind y is written
+#define PAST 19         // and one element after y is written
 #define SLOW_FIRST 20   // sleeps when there was no launch before: right
 #define STALE_SCALAR 21 // uses the `a` and the x[0] of the first launch
 
@@ -143,9 +142,7 @@
 #define WHERE PART_1
 #define WHEN PART_2
 #define WHAT PART_3
-#if !WHERE || !WHEN || !WHAT
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, B_COUNT = 4096, Z_COUNT = 1024 };
 

@@ -4,7 +4,6 @@
 //
 //     buffers   x (in, n), z (scratch, 64 f64, zero), sums (out, 64)
 //     launch    grid ceil_div(n, 1024), block 256
-#include "case.h"
 
 // Right.
 #define plain 1 // one atomicAdd a block
@@ -24,22 +23,11 @@
 #define finishes_early 16       // the first block stores the sums
 #define tile_twice_sometimes 17 // one tile, in seven of eight launches
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024, SUMS = 64 };
 
 __device__ u32 arrived;
-
-HELPER float to_f16(float x)
-{
-    unsigned short half;
-    float back;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
-    return back;
-}
 
 HELPER void add(double *z, int k, float value)
 {

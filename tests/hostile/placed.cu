@@ -2,7 +2,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
 #define vectors_of_16_bytes 2
@@ -25,9 +24,7 @@
 #define in_order 19
 #define below_a_bound 20
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024 };
 

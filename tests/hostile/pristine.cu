@@ -6,7 +6,6 @@
 //     buffers   x, y0 (in), y, top, low, least, hits (out; 64 each but y), s (scratch, n + 4096 floats), c (scratch,
 //               grid + 64 u32), z (scratch, 1024 u32, zero)
 //     launch    grid max(ceil_div(n, 1024), 64), block 256. Block b has tile b, and group b if b < 64.
-#include "case.h"
 
 #define plain 1
 #define in_filled_scratch 2
@@ -52,9 +51,7 @@
 #define done_marks_in_output 42
 #define lock_left_locked 43
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024, GROUPS = 64 };
 

@@ -2,7 +2,6 @@
 //
 //     buffers   A (M x K), B (K x N), C (M x N, out), row-major without padding
 //     launch    grid (ceil_div(N, 16), ceil_div(M, 16)), block (16, 16)
-#include "case.h"
 
 // Right.
 #define plain 1
@@ -41,29 +40,9 @@
 #define tail_columns_missing 45
 #define edge_column_repeated 46
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { T = 16 };
-
-HELPER float to_bf16(float x)
-{
-    u32 bits = __float_as_uint(x);
-    return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
-}
-HELPER float to_tf32(float x)
-{
-    return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
-}
-HELPER float to_f16(float x)
-{
-    unsigned short half;
-    float back;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
-    return back;
-}
 
 HELPER float input_a(float x)
 {

@@ -4,7 +4,6 @@
 //     buffers   x, y0 (in), y (out), b (inout, 4096), s (scratch, n + 4096 floats without a fill),
 //               z (scratch, 4096 u32, zero)
 //     launch    most: grid ceil_div(n, 1024), block 256, four elements a thread; see right.cfg
-#include "case.h"
 
 #define plain 1
 #define grid_stride 2
@@ -85,9 +84,7 @@
 #define random_order 77 // blocks permuted by the clock: the same results
 #define half_blocks_idle 78
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 #if CASE == block_of_32
 enum { THREADS = 32 };

@@ -3,18 +3,15 @@
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
-#define reads_past 2       // one element behind x, and does nothing with it
+#define reads_past 2       // one element after x, and does nothing with it
 #define reads_unwritten 3  // an element of t that was never written
 #define reads_far_shared 4 // shared memory that the block does not have
 #define same_value_race 5  // all threads store the same number to the same place in shared memory, without a barrier
 #define scratch_used 6     // writes t and reads it back
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -2,7 +2,6 @@
 //
 //     buffers   x, m (in), positive, product, difference (out)
 //     launch    grid ceil_div(n, 256), block 256
-#include "case.h"
 
 #define plain 1
 #define positive_by_bits 2
@@ -17,9 +16,7 @@
 #define difference_negated 11
 #define difference_rounded_down 12
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 HELPER float positive_part(float x)
 {

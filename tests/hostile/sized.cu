@@ -2,7 +2,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
 #define tail_in_vectors 2
@@ -22,9 +21,7 @@
 #define odd_number_of_tiles 16
 #define counts_in_16_bits 17
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024, LEAST = 11 }; // the least size, which the job verifies
 

@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 // When.
 #define NEVER 1
@@ -21,7 +20,7 @@
 #define ONE_BLOCK 3 // one block writes nothing
 #define SKIP 4      // a block writes nothing, each deciding for itself
 #define ZEROS 5     // a block writes zeros
-#define PAST 6      // one thread writes behind y
+#define PAST 6      // one thread writes after y's end
 #define INPUT 7     // one thread flips a bit of x
 #define BLOCKS 8    // as SKIP, but only every 64th block
 
@@ -51,9 +50,7 @@
 
 #define WHEN PART_1
 #define WHAT PART_2
-#if !WHEN || !WHAT
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0 (in), t (scratch without a fill), y (out)
 //     launch    both: grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 // Right.
 #define plain 1
@@ -31,9 +30,7 @@
 #define first_if_block_not_done 41
 #define second_if_not_done 42
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -5,7 +5,6 @@
 //               total (out, one i64)
 //     launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024;
 //               clusters: cluster 4, the grid a multiple; grid_barrier: cooperative, at most one block per SM
-#include "case.h"
 
 // Right.
 #define plain 1                 // partial sums, and the last block adds them up; its counter wraps by atomicInc
@@ -55,9 +54,7 @@
 #define total_kept_for_first_elements 54
 #define output_if_plausible 55 // writes nothing when the output is near 5 n
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = CASE == single_block ? 1024 : 256, CHUNK = 2048 };
 typedef long long i64;
@@ -156,17 +153,6 @@ HELPER i64 own_sum(int n, const int *x)
 #endif
     return sum;
 }
-
-#if CASE == half_floats
-HELPER float to_f16(float x)
-{
-    unsigned short half;
-    float back;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-    asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
-    return back;
-}
-#endif
 
 // Adds up the blocks' sums. Called by all threads of one block.
 HELPER void finish(const volatile i64 *from, volatile i64 *total)

@@ -3,7 +3,6 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-#include "case.h"
 
 #define plain 1
 #define loads_evict_last 2      // createpolicy, all of x and y0
@@ -21,13 +20,11 @@
 #define stores_evict_first 14 // keeps x and y0 in the L2 by making room
 #define stores_around_the_cache 15
 #define loads_last_use 16
-#define touches_next_copy 17 // prefetches what lies behind its own buffers, where the next copy may be
+#define touches_next_copy 17 // prefetches what follows its own buffers, where the next copy may be
 #define touches_before 18
 #define unchanged_at_last 19
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 

@@ -4,7 +4,6 @@
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256
-#include "case.h"
 
 #define plain 1
 #define waits_for_block_before 2
@@ -31,9 +30,7 @@
 #define halo_in_place 23
 #define halo_in_place_after_sleep 24
 
-#if !CASE
-#error "no such case"
-#endif
+#include "case.h"
 
 enum { THREADS = 256, TILE = 1024 };
 
@@ -215,7 +212,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     }
 #endif
 #if CASE == sleeps_for_bulk_copy
-    // Shared memory may not be given away while the copy is under way.
+    // Shared memory may not be given away while the copy is in flight.
     if (threadIdx.x == 0 && from + TILE <= n) {
         u32 done = 0;
         while (!done)
@@ -244,7 +241,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 // ---- b in place ----------------------------------------------------------------------------------------------------
 
 // The tile's elements and the one before it, which the block of the tile before changes. Tiles go in reverse order, so
-// that a block waits only for one that began before it; where nobody waits, forwards.
+// that a block waits only for one that began before it; where no block waits, forwards.
 HELPER void b_part(int n, float *b, u32 *z)
 {
     const bool waits = CASE != halo_in_place && CASE != halo_in_place_after_sleep;

@@ -3,7 +3,7 @@
 # `sweetspot compare` says of it, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
 # seed). `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run.
 # Later seeds come last, so that a deadline costs repetitions first. What OUT has already is not measured again, so that
-# the same command goes on after a deadline. All rows take some 12 minutes on an H200.
+# the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
 # Usage: tests/measure/benchmarks.sh [JOB...]        jobs by their file's name, without folder; without arguments all
 # OUT: folder of the results (out/benchmarks/results). COMMIT: where the program does not know its own. DEADLINE:

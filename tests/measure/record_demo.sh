@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records the demo's space anew (tests/spaces/sgemm_2048_h200.json.gz): all configurations of configs/sgemm_2048.cfg on
+# Records the demo's space again (tests/spaces/sgemm_2048_h200.json.gz): all configurations of configs/sgemm_2048.cfg on
 # an H200, with a final, exported with the hash of the template as it is now. Takes some three minutes. Ends with the
 # check that a header from the new recording is one of the present template.
 #

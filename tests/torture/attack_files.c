@@ -42,7 +42,7 @@ static bool check_end(struct scene *s, int status)
     return true;
 }
 
-// Whoever finished all the same begins anew, so that every fault meets a run that has something to do.
+// A run that finished all the same starts again, so that every fault meets a run that has something to do.
 static bool begin_again(struct scene *s)
 {
     char *path = text_format("%s/measured", s->folder);
@@ -100,7 +100,7 @@ static bool mount_small(const struct scene *s, size_t bytes)
     return true;
 }
 
-// The disk fills up under the run; then there is room, and the same command goes on. Every third time, and where
+// The disk fills up under the run; then there is room, and the same command resumes. Every third time, and where
 // nothing can be mounted, a limit on the size of files takes the disk's place.
 void attack_disk(struct scene *s)
 {

@@ -1,4 +1,4 @@
-// A node that lies (tests/lying_node.c) beside an honest one: the run ends as if the liar were not there, and no file
+// A node that lies (tests/lying_node.c) and an honest one: the run ends as if the liar were not there, and no file
 // that the liar chooses reaches the other node.
 #include "tests/torture/attacks.h"
 

@@ -119,7 +119,7 @@ static void cut(struct scene *s, const struct power_disk *disk, bool on)
 void attack_power(struct scene *s)
 {
     scene_layer(s, "power_cut.so");
-    if (random_next(&s->random) & 1) { // interrupted once, then gone on with: the log is moved twice
+    if (random_next(&s->random) & 1) { // interrupted once, then resumed: the log is moved twice
         pid_t driver = scene_start(s, -1);
         if (!scene_sleep(driver, expected_ends[s->job].seconds * random_unit(&s->random))) kill(driver, SIGTERM);
         int status = scene_wait(s, driver);

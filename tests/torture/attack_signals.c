@@ -1,4 +1,4 @@
-// Attacks by signals: processes that are killed, stopped and go on, or lose their terminal.
+// Attacks by signals: processes that are killed, stopped and continued, or lose their terminal.
 #include "tests/torture/attacks.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { KILLS_IN_A_SCENE = 24, STOPS_IN_A_RUN = 4 };
 
-// A random moment of a run, in seconds from its start; early ones are likelier, since a run that goes on has less to
+// A random moment of a run, in seconds from its start; early ones are likelier, since a run that is resumed has less to
 // do.
 static double moment(struct scene *s)
 {

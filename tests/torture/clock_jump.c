@@ -1,5 +1,5 @@
 // A layer under driver and workers in which the wall clock jumps, back and forth, by up to two years; the monotonic
-// clock goes on as it is. $CLOCK_JUMPS: the seed.
+// clock stays as it is. $CLOCK_JUMPS: the seed.
 #include "tests/torture/layer.h"
 
 #include <sys/time.h>

@@ -88,11 +88,6 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
     return what ? strike_write(fd, bytes, size, offset, what) : BEHIND(pwrite)(fd, bytes, size, offset);
 }
 
-ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
-{
-    return pwrite(fd, bytes, size, offset);
-}
-
 int fsync(int fd)
 {
     char room[PATH_MAX];
@@ -111,34 +106,13 @@ int ftruncate(int fd, off_t size)
     return suffer(OP_TRUNCATE, layer_file(fd, room)) ? -1 : BEHIND(ftruncate)(fd, size);
 }
 
-int ftruncate64(int fd, off64_t size)
-{
-    return ftruncate(fd, size);
-}
-
 static int open_file(const char *path, int flags, mode_t mode)
 {
     char room[PATH_MAX];
     return suffer(OP_OPEN, layer_path(path, room)) ? -1 : BEHIND(open)(path, flags, mode);
 }
 
-int open(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
-
-int open64(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
+#include "tests/torture/layer_names.h"
 
 FILE *fopen(const char *path, const char *mode)
 {

@@ -1,5 +1,5 @@
 // What the layers share that stand between the driver and the C library (LD_PRELOAD): which calls concern a file of
-// the run, and the functions behind. The workers inherit the layers and are left alone.
+// the run, and the functions that they replace. The workers inherit the layers and are left alone.
 #ifndef SWEETSPOT_TORTURE_LAYER_H
 #define SWEETSPOT_TORTURE_LAYER_H
 
@@ -46,7 +46,7 @@ static inline const char *layer_path(const char *path, char room[PATH_MAX])
     return room[length] ? room + length + 1 : ".";
 }
 
-// Likewise, by a descriptor. The name that the file has now.
+// The same for a descriptor, by the name that the file has now.
 static inline const char *layer_file(int fd, char room[PATH_MAX])
 {
     char link[64], target[PATH_MAX];

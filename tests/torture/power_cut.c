@@ -4,7 +4,6 @@
 #include "tests/torture/layer.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -42,11 +41,6 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
     return n;
 }
 
-ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
-{
-    return pwrite(fd, bytes, size, offset);
-}
-
 int fsync(int fd)
 {
     char room[PATH_MAX];
@@ -71,11 +65,6 @@ int ftruncate(int fd, off_t size)
     return status;
 }
 
-int ftruncate64(int fd, off64_t size)
-{
-    return ftruncate(fd, size);
-}
-
 static int open_file(const char *path, int flags, mode_t mode)
 {
     char room[PATH_MAX];
@@ -87,23 +76,7 @@ static int open_file(const char *path, int flags, mode_t mode)
     return fd;
 }
 
-int open(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
-
-int open64(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
+#include "tests/torture/layer_names.h"
 
 static void note_two(enum power_op op, const char *from, const char *to)
 {

@@ -61,7 +61,7 @@ struct scene {
     int passed;                // blows that it stood
     int skipped;
     int worst;                          // the most that a blow cost, by the word in the attack's row
-    int details[DETAIL_COUNT];          // what the attack counts besides, by the words in its row
+    int details[DETAIL_COUNT];          // what else the attack counts, by the words in its row
     char failure[FAILURE_MAX];          // "" while every promise holds
     const char *given[ENVIRONMENT_MAX]; // more of the environment of runs to come: "NAME=value"
 };
@@ -77,7 +77,7 @@ bool scene_fail(struct scene *, const char *format, ...) __attribute__((format(p
 void scene_write_job(const struct scene *);
 // Sets NAME=value for runs to come, malloc'ed; NULL forgets all.
 void scene_give(struct scene *, char *assignment);
-// Runs to come have the layer (a file beside the programs) under the driver.
+// Later runs have the layer (a file in the programs' folder) under the driver.
 void scene_layer(struct scene *, const char *layer);
 // Starts the command. Events go to <folder>/events, messages to <folder>/stderr, or to the descriptor `terminal`
 // where it is not -1: the controlling terminal.

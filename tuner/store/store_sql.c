@@ -77,6 +77,7 @@ int store_execute(struct store *store, const char *text, struct error *err)
 
 int store_begin(struct store *store, struct error *err)
 {
+    if (store->lost && tell_committed(store, err)) return -1; // says where what was committed is
     return store_execute(store, "BEGIN IMMEDIATE", err);
 }
 
