@@ -140,7 +140,7 @@ TEST(installed_programs_find_each_other_and_the_jobs)
 {
     struct outcome_of_command r = INSTALLED(
         "work",
-        "$S check configs/sgemm_2048.cfg && $S check configs/suite/fp32_129.cfg --space && $S tune "
+        "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune "
         "configs/sgemm_2048.cfg "
         "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n 20 -q && ls out/sgemm_2048.db && $S header "
         "configs/sgemm_2048.cfg",

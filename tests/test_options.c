@@ -454,7 +454,6 @@ TEST(a_misspelt_command_has_a_nearest_one)
     assert_ptr_equal(command_find(commands, "tune"), &cmd_tune);
     assert_null(command_find(commands, "tun"));
     assert_string_equal(command_renamed("limiter"), "profile --limits");
-    assert_string_equal(command_renamed("space"), "check --space");
     assert_null(command_renamed("tune"));
     assert_null(commands[command_count]);
 }

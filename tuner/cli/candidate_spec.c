@@ -149,7 +149,7 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
     char *text = space_text(job->space, config);
-    error_set(err, "the job's constraints exclude %s (sweetspot check --space shows them)", text);
+    error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
     free(text);
     return -1;
 }

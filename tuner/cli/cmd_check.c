@@ -24,7 +24,6 @@ static struct {
     struct job_set jobs;
     const char *arch, *cache;
     int64_t compile;
-    bool space;
 } given = {.arch = "sm_90a", .compile = -1};
 
 static const struct option_spec specs[] = {
@@ -32,7 +31,6 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.compile, "compile", 'c', "N",
            "compile the reference and current kernels and N configurations (at most all); 0: nothing (the reference "
            "and the first)"),
-    FLAG(&given.space, "space", 0, "print the parameters' values, and how many configurations each constraint removes"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
     OPTION_END,
@@ -333,30 +331,6 @@ out:
     return failed;
 }
 
-// Parameters with their values, and what each constraint removes.
-static void print_space(const struct job *job)
-{
-    const struct space *s = job->space;
-    char digits[32];
-    static const char *const kinds[] = {"", "  (no order)", "  (unroll: 0 no pragma, 1 full, n)", "  (real)"};
-    printf("parameters\n");
-    for (size_t i = 0; i < space_parameter_count(s); i++) {
-        const struct parameter *p = space_parameter(s, i);
-        printf("  %-18s %3zu  ", p->name, p->count);
-        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
-        printf("%s\n", kinds[p->kind]);
-    }
-    double raw = space_raw_size(s);
-    if (space_constraint_count(s))
-        printf("constraints, and how many of the %.0f configurations each one removes by itself\n", raw);
-    for (size_t i = 0; i < space_constraint_count(s); i++) {
-        double removed = space_removed_by(s, i);
-        struct location at = job_location(job, "constraints[%zu]", i);
-        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
-               at.file ? ", " : "", at.line, space_constraint_text(s, i));
-    }
-}
-
 static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
@@ -443,7 +417,6 @@ static int check_job(void *user, const char *path, struct job *job)
     }
     printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
            space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device->name);
-    if (given.space) print_space(job);
     if (check_problems(job, &device->limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
@@ -492,5 +465,5 @@ const struct command cmd_check = {
     .more = "`--arch` sets the device whose limits constraints use: sm_80 is an A100, sm_86 an A40, sm_89 an L40S "
             "and sm_90 an H200. `docs/commands.md` lists the others; for unknown architectures those of an H200 are "
             "assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
-    .see = "list tune",
+    .see = "space list tune",
 };

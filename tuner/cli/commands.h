@@ -49,6 +49,7 @@ const struct command *const *commands_known(void);
     x(status) \
     x(init) \
     x(check) \
+    x(space) \
     x(simulate) \
     x(export) \
     x(import) \

@@ -104,7 +104,7 @@ static void comment_choice(struct renderer *r, const json_t *section)
     free(kernel);
 }
 
-// What the compiler made of each stage, as far as it is known.
+// The compiler's figures and the counters of each stage, as far as they are known.
 static void comment_stages(struct renderer *r, const json_t *section)
 {
     static const struct {
@@ -124,7 +124,9 @@ static void comment_stages(struct renderer *r, const json_t *section)
             if (value >= 0) text_add(&text, "%s%" PRId64 " %s", text.text ? ", " : "", value, figures[k].text);
         }
         if (text.text && isfinite(occupancy)) text_add(&text, ", occupancy %.4g", occupancy);
-        if (text.text) header_comment(r, "   %s: %s", json_get_string(stage, "name", "?"), text.text);
+        const char *name = json_get_string(stage, "name", "?"), *counters = json_get_string(stage, "counters", "");
+        if (text.text) header_comment(r, "   %s: %s", name, text.text);
+        if (*counters) header_comment(r, "   %s, counters on the first problem: %s", name, counters);
         free(text.text);
     }
 }

@@ -54,6 +54,19 @@ static void add_define(void *defines, const char *name, const char *value)
     json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
+// "icache_misses 108, occupancy 50": a stage's counters on the first tuned problem. malloc'ed; NULL: it was not
+// counted.
+static char *counters_text(const struct trial *trial, int stage)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        const struct trial_counter *c = &trial->counters[i];
+        if (c->problem == 0 && c->stage == stage && !isnan(c->value))
+            text_add(&text, "%s%s %.4g", text.text ? ", " : "", c->key, c->value);
+    }
+    return text.text;
+}
+
 static json_t *stage_section(struct const_eval *f, const struct stage *stage, const struct trial *trial)
 {
     json_t *object =
@@ -85,6 +98,9 @@ static json_t *stage_section(struct const_eval *f, const struct stage *stage, co
         json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
         json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
         json_object_set_new(object, "occupancy", json_real(figures->occupancy));
+        char *counters = counters_text(trial, (int)i);
+        if (counters) json_object_set_new(object, "counters", json_string(counters));
+        free(counters);
         break;
     }
     return object;

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/child_process.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_file.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "tuner/base/base.h"
-#include "tuner/base/input_file.h"
 #include "tuner/base/entropy.h"
+#include "tuner/base/input_file.h"
 #include "tuner/protocol/job_message.h"
 
 // What the job calls a role of the reference's operation.
