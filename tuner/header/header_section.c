@@ -62,7 +62,7 @@ static char *counters_text(const struct trial *trial, int stage)
     for (size_t i = 0; i < trial->counter_count; i++) {
         const struct trial_counter *c = &trial->counters[i];
         if (c->problem == 0 && c->stage == stage && !isnan(c->value))
-            text_add(&text, "%s%s %.4g", text.text ? ", " : "", c->key, c->value);
+            text_add(&text, "%s%s %.6g", text.text ? ", " : "", c->key, c->value);
     }
     return text.text;
 }
