@@ -194,17 +194,26 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     return kept;
 }
 
+static double intensity(const json_t *profile, const json_t *stage)
+{
+    return json_get_number(profile, "flops", NAN) / profile_number(stage, "dram_bytes");
+}
+
+double profile_roof(const json_t *profile, const json_t *stage)
+{
+    double slope = intensity(profile, stage) *
+                   json_get_number(json_object_get(profile, "ceilings"), "bytes_per_second", NAN),
+           flat = profile_arithmetic_ceiling(profile, stage);
+    return isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
+}
+
 json_t *profile_roofline(const json_t *profile)
 {
-    const json_t *ceilings = json_object_get(profile, "ceilings");
-    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
-    double intensity =
-        json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
-    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
-           flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
-    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
-    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity, "flops_per_second", rate, "roof", roof,
-                     "reached", rate / roof);
+    const json_t *stage = profile_main_stage(profile);
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN),
+           roof = profile_roof(profile, stage);
+    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity(profile, stage), "flops_per_second", rate,
+                     "roof", roof, "reached", rate / roof);
 }
 
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
