@@ -70,7 +70,7 @@ json_t *bench_json(const struct bench_rows *r)
                      (json_int_t)r->options->first_seed, "rows", rows);
 }
 
-struct bench_rows bench_rows(const struct bench *b, bool detailed)
+void bench_add_columns(struct bench_rows *r, bool detailed)
 {
 #define FIGURE(member) offsetof(struct bench_cell, member)
     static const struct {
@@ -78,33 +78,29 @@ struct bench_rows bench_rows(const struct bench *b, bool detailed)
         size_t place;
     } groups[] = {
         {"mean", "%.4f", FIGURE(mean)}, {"median", "%.4f", FIGURE(median)}, {"1%", "%.3f", FIGURE(within_1_percent)}};
-    const struct bench_options *o = &b->options;
-    struct bench_rows r = {.options = o,
-                           .kind = "sweetspot-replay",
-                           .budgets = "",
-                           .legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.",
-                           .cells = b->cells,
-                           .overall = b->overall,
-                           .size = sizeof *b->cells};
+    const struct bench_options *o = r->options;
+    r->kind = "sweetspot-replay";
+    r->budgets = "";
+    r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.";
     size_t n = 0, last = o->budget_count - 1;
     for (int g = 0; g < (detailed ? 3 : 1); g++)
         for (size_t i = 0; i < o->budget_count; i++, n++) {
-            r.columns[n] =
+            r->columns[n] =
                 (struct bench_column){.format = groups[g].format, .place = groups[g].place + i * sizeof(double)};
-            snprintf(r.columns[n].title, sizeof r.columns[n].title, ">%s@%lld", groups[g].title,
+            snprintf(r->columns[n].title, sizeof r->columns[n].title, ">%s@%lld", groups[g].title,
                      (long long)o->budgets[i]);
         }
     if (!detailed) {
-        r.columns[n] = (struct bench_column){
+        r->columns[n] = (struct bench_column){
             .format = "%.0f%%", .place = FIGURE(within_1_percent) + last * sizeof(double), .scale = 100};
-        snprintf(r.columns[n].title, sizeof r.columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
         n++;
     }
-    r.columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
-    r.columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
-    if (o->score) r.columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
-    r.columns[n++] = (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
-    r.column_count = n;
-    return r;
+    r->columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
+    r->columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
+    if (o->score) r->columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
+    r->columns[n++] =
+        (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
+    r->column_count = n;
 #undef FIGURE
 }
