@@ -136,21 +136,14 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 // The excess of a line, and its total.
 static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
-    double ideal;
-    switch (what) {
-    case EXCESS_SHARED:
-        *amount = json_get_number(columns, "shared_wavefronts", 0);
-        ideal = json_get_number(columns, "shared_ideal", *amount);
-        break;
-    case EXCESS_GLOBAL:
-        *amount = json_get_number(columns, "global_sectors", 0);
-        ideal = json_get_number(columns, "global_ideal", *amount);
-        break;
-    default:
-        *amount = 32 * json_get_number(columns, "instructions", 0);
-        ideal = json_get_number(columns, "threads", *amount);
-    }
-    return fmax(*amount - ideal, 0);
+    static const struct {
+        const char *amount, *ideal;
+        double scale; // of the amount
+    } of[EXCESS_COUNT] = {[EXCESS_SHARED] = {"shared_wavefronts", "shared_ideal", 1},
+                          [EXCESS_GLOBAL] = {"global_sectors", "global_ideal", 1},
+                          [EXCESS_DIVERGENCE] = {"instructions", "threads", 32}};
+    *amount = of[what].scale * json_get_number(columns, of[what].amount, 0);
+    return fmax(*amount - json_get_number(columns, of[what].ideal, *amount), 0);
 }
 
 // How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this

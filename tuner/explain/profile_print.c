@@ -239,37 +239,30 @@ static void print_stalls(FILE *out, const struct view *a, const struct view *b)
     }
 }
 
-struct difference {
-    const char *reason;
-    double seconds;
-};
-
 static int by_size(const void *a, const void *b)
 {
-    double x = fabs(((const struct difference *)a)->seconds), y = fabs(((const struct difference *)b)->seconds);
+    double x = fabs(((const struct profile_share *)a)->share), y = fabs(((const struct profile_share *)b)->share);
     return (x < y) - (x > y);
 }
 
 // A warp's time is the sum of its states, so the difference of two times is the sum of the states' differences.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
-    struct profile_share shares[PROFILE_SHARES];
-    struct difference list[PROFILE_SHARES];
+    struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds
     char text[32];
-    size_t count = profile_shares(a->stage, shares, PROFILE_SHARES), kept = 0;
+    size_t count = profile_shares(a->stage, list, PROFILE_SHARES);
     double ours = number(a, "profile.time"), theirs = number(b, "profile.time"), all = ours - theirs;
     if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
     for (size_t i = 0; i < count; i++) {
-        double other = profile_share(b->stage, shares[i].reason);
-        list[kept++] =
-            (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
+        double other = profile_share(b->stage, list[i].reason);
+        list[i].share = ours * list[i].share - theirs * (isnan(other) ? 0 : other);
     }
-    qsort(list, kept, sizeof *list, by_size);
+    qsort(list, count, sizeof *list, by_size);
     fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
             show_time(fabs(all), text, sizeof text));
-    for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
-        fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].seconds < 0 ? "-" : "+",
-                show_time(fabs(list[i].seconds), text, sizeof text));
+    for (size_t i = 0; i < count && fabs(list[i].share) > 0.02 * fabs(all); i++)
+        fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].share < 0 ? "-" : "+",
+                show_time(fabs(list[i].share), text, sizeof text));
 }
 
 static int by_samples(const void *a, const void *b)
