@@ -348,26 +348,19 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
 {
     const struct problem *problem = &job->problems[p];
     int64_t flops = 0, bytes = 0, needed = job_problem_bytes(job, p, err);
-    if (needed > memory && memory > 0) {
-        error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
-                  (double)needed / (1 << 30), (double)memory / (1 << 30));
-        needed = -1;
-    }
-    if (needed < 0 || job_problem_values(job, NULL, p, values, err)) {
+    json_t *buffers = NULL;
+    int failed = needed < 0 ? -1 : job_problem_values(job, NULL, p, values, err);
+    if (needed > memory && memory > 0)
+        failed = error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
+                           (double)needed / (1 << 30), (double)memory / (1 << 30));
+    if (!failed && ((job->flops && expr_eval(job->flops, values, &flops, err)) ||
+                    (job->bytes && expr_eval(job->bytes, values, &bytes, err))))
+        failed = error_prefix(err, "work of this problem");
+    if (failed || !(buffers = describe_buffers(job, problem, values, err))) {
         error_prefix(err, "%s:%d", job->path, problem->line);
         return NULL;
     }
-    if ((job->flops && expr_eval(job->flops, values, &flops, err)) ||
-        (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
-        error_prefix(err, "%s:%d: work of this problem", job->path, problem->line);
-        return NULL;
-    }
-    json_t *buffers = describe_buffers(job, problem, values, err), *sizes = json_object();
-    if (!buffers) {
-        error_prefix(err, "%s:%d", job->path, problem->line);
-        json_decref(sizes);
-        return NULL;
-    }
+    json_t *sizes = json_object();
     for (size_t i = 0; i < job->size_count; i++)
         json_object_set_new(sizes, job->size_names[i], json_integer(problem->sizes[i]));
     return json_pack("{s:s, s:b, s:f, s:o, s:o, s:I, s:I, s:o}", "name", problem->name, "tune", (int)problem->tune,
