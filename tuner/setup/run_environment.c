@@ -47,7 +47,6 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                               known->source_hash, "compiler", known->compiler, "device", known->device, "arch",
                               known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
                               defines, "parameters", parameters, "replayed", (int)replayed);
-    if (!facts) return NULL;
     json_t *compiled = json_array();
     for (size_t i = 0; i < job->compiled_count; i++)
         json_array_append_new(compiled, json_string(expr_text(job->compiled[i].holds)));

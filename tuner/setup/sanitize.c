@@ -230,7 +230,7 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
                             (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted",
                             (json_int_t)log.unprinted, "first", log.errors ? log.first_error : log.first_warning,
                             "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
-    if (out && log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
+    if (log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
     json_decref(answer);
     free(run->log);
     free(text);
@@ -286,15 +286,11 @@ json_t *sanitizer_end(struct sanitizing *z)
     json_t *document = z->document;
     for (size_t i = 0; i < TOOLS && *z->folder; i++) {
         const char *why = z->left_out[i];
-        json_t *one = NULL;
-        if (!why) {
-            why = "its log is not text"; // not UTF-8, which the JSON library refuses
-            one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
-        }
-        if (!one)
-            one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
-                            z->left_out[i] && !z->sanitizer->stuck[i] ? "skipped" : "failed", "reason", why);
-        json_array_append_new(json_object_get(document, "tools"), one);
+        json_array_append_new(json_object_get(document, "tools"),
+                              why ? json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice",
+                                              (int)tools[i].advice, "status",
+                                              z->sanitizer->stuck[i] ? "failed" : "skipped", "reason", why)
+                                  : finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count));
     }
     if (*z->folder) work_folder_remove(z->folder);
     free(z);
