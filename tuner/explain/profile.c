@@ -241,14 +241,13 @@ static char *read_line(const char *path, int64_t number)
 
 char *profile_source(const char *source, const json_t *line)
 {
-    const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", ""),
-               *base = strrchr(source, '/');
+    const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", "");
     int64_t number = json_get_integer(line, "line", 0);
     char *folder = text_directory(source), *result = NULL,
          *path = *directory ? text_join_path(directory, file) : text_copy(file);
     // The compiler was given the template by name, and what it includes by its path from the template, to which NVRTC
     // adds the folder that it stands in.
-    if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
+    if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         char *path_there = text_join_path(folder, tail);
         result = read_line(path_there, number);

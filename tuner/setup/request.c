@@ -176,12 +176,6 @@ char *implementation_label(const struct job *job, const struct implementation *m
     return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // Launches, or calls of a function, for every problem, and the file that has the code: a cubin, PTX or a library.
 static int describe_own_launches(const struct job *job, const struct implementation *m, const json_t *answer,
                                  struct implementation_request *to, struct arena *memory, json_t **problems,
@@ -207,7 +201,7 @@ static void name_baseline(const struct job *job, const struct implementation *m,
 {
     char *detail = m->kind == IMPLEMENTATION_CONFIGURATION
                        ? space_text(job->space, m->config)
-                       : text_format("%s of %s", m->stage.entry, last_part(m->path));
+                       : text_format("%s of %s", m->stage.entry, text_file_name(m->path));
     bool made = !answer || status_find(json_get_string(answer, "status", "")) == STATUS_OK;
     to->candidate.name = m->name;
     to->detail = arena_copy(memory, detail);

@@ -29,18 +29,12 @@ static void add_cells(struct table *t, const struct bench_rows *r, const char *f
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // The figures of a row, whose file and strategy are set; NULL after the last row.
 static const void *row_at(const struct bench_rows *r, size_t row, const char **file, const char **strategy)
 {
     size_t f = row / r->options->strategy_count, s = row % r->options->strategy_count, files = r->options->file_count;
     if (f > files || (f == files && files == 1)) return NULL;
-    *file = f < files ? base_name(r->options->paths[f]) : "mean over files";
+    *file = f < files ? text_file_name(r->options->paths[f]) : "mean over files";
     *strategy = r->options->strategies[s]->name;
     return (const char *)(f < files ? r->cells : r->overall) + (f < files ? s * files + f : s) * r->size;
 }
