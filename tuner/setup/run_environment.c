@@ -53,9 +53,8 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     if (job->compiled_count) json_object_set(facts, "compiled", compiled);
     json_decref(compiled);
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
-    static const char *const same[] = {"problems", "reference", "verify"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        json_object_set(facts, same[i], json_object_get(request, same[i]));
+    json_object_set(facts, "problems", json_object_get(request, "problems"));
+    json_object_set(facts, "reference", json_object_get(request, "reference"));
     // A setting that is newer than stores which may be in use is a fact only where it differs from what they had.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
