@@ -477,6 +477,11 @@ static int by_gain(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+const char *findings_rule(size_t i)
+{
+    return i < sizeof rules / sizeof *rules ? rules[i].name : NULL;
+}
+
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
                      struct finding out[FINDINGS_MAX])
 {
@@ -489,7 +494,7 @@ size_t findings_make(const json_t *profile, const struct job *job, const struct 
         if (!strcmp(job->problems[p].name, json_get_string(profile, "problem", ""))) c.problem = p;
     c.has_config =
         job && job->space && !space_parse(job->space, json_get_string(profile, "config", ""), c.config, NULL);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && count < FINDINGS_MAX; i++) {
+    for (size_t i = 0; findings_rule(i) && count < FINDINGS_MAX; i++) {
         out[count] = (struct finding){.rule = rules[i].name, .gain = NAN, .parameter = -1};
         if (rules[i].look(&c, &out[count])) count++;
     }
