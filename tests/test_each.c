@@ -57,7 +57,8 @@ TEST(a_kernel_set_is_as_small_as_brute_force_finds)
             times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
         for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
         struct kernel_set set;
-        assert_int_equal(kernel_set_find(times, CANDIDATES, problems, holdout, sizes, 1, NULL, 0.15, &set), 0);
+        const struct kernel_times all = {CANDIDATES, problems, 1, times, holdout, sizes, NULL};
+        assert_int_equal(kernel_set_find(&all, 0.15, &set), 0);
         assert_true(set.exact);
         assert_int_equal(set.count, brute_force(times, CANDIDATES, problems, holdout, 0.15));
         for (size_t p = 0; p < problems; p++) {
@@ -75,8 +76,8 @@ TEST(a_kernel_set_is_as_small_as_brute_force_finds)
 TEST(a_problem_that_nothing_can_do_has_no_kernel_set)
 {
     struct kernel_set set;
-    assert_int_equal(
-        kernel_set_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &set), -1);
+    const struct kernel_times all = {2, 2, 0, (double[]){1, NAN, 2, NAN}, (bool[]){false, false}, NULL, NULL};
+    assert_int_equal(kernel_set_find(&all, 0.1, &set), -1);
 }
 
 // Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest
@@ -88,12 +89,15 @@ TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
     const int64_t sizes[] = {904, 1800, 1200};
     struct kernel_set set;
     const double both[] = {1.1, 2.2, 2.7, 1.0, 2.3, 4.0}; // each is the best somewhere
-    assert_int_equal(kernel_set_find(both, 2, 3, holdout, sizes, 1, NULL, 0.03, &set), 0);
+    struct kernel_times all = {2, 3, 1, both, holdout, sizes, NULL};
+    assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_int_equal(set.count, 2);
     assert_true(set.worst_holdout > 0.4); // nearest is 904, which candidate 1 is the fastest on
-    assert_int_equal(kernel_set_find(both, 2, 3, holdout, sizes, 1, relative_times, 0.03, &set), 0);
+    all.relative_times = relative_times;
+    assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_true(set.worst_holdout == 0);
-    assert_int_equal(kernel_set_find(times, 2, 3, holdout, sizes, 1, relative_times, 0.03, &set), 0);
+    all.times = times;
+    assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_int_equal(set.count, 1);
     assert_int_equal(set.chosen[0], 1);
 }

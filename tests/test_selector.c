@@ -103,9 +103,8 @@ TEST(the_wave_model_makes_a_better_selector)
         }
         for (int with = 0; with < 2; with++) {
             struct kernel_set set;
-            assert_int_equal(
-                kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set),
-                0);
+            const struct kernel_times all = {PART, problems, 3, times, holdout, sizes_of, with ? relative_times : NULL};
+            assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
             assert_true(set.exact && set.worst <= 0.03 + 1e-9);
             worst[with] += set.worst_holdout / SETS;
             double largest = 0;
@@ -168,8 +167,8 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
         holdout[p] = p >= tuned;
         memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
     }
-    for (size_t p = tuned; p < problems; p++)
-        out[p - tuned] = kernel_set_select(times, problems, holdout, sizes_of, 3, relative, kernels, count, p);
+    const struct kernel_times all = {count, problems, 3, times, holdout, sizes_of, relative};
+    for (size_t p = tuned; p < problems; p++) out[p - tuned] = kernel_set_select(&all, kernels, count, p);
     free(times);
     free(relative);
     free(sizes_of);

@@ -58,13 +58,13 @@ static int simulate(const char *path, const char *strategy, const char *settings
                                            .processes = processes},
                                  .time_count = 2,
                                  .times = {5, 10}};
-    struct simulation_bench b;
+    struct bench_rows b;
     int status = simulate_parse(settings, &o.settings, err);
     if (!status) status = simulate_run(&b, &o, err);
     if (!status) {
-        *figures = b.cells[0];
-        assert_memory_equal(figures, &b.overall[0], sizeof *figures);
-        simulate_release(&b);
+        memcpy(figures, b.cells, sizeof *figures);
+        assert_memory_equal(figures, b.overall, sizeof *figures);
+        bench_release(&b);
     }
     recorded_free(r);
     return status;

@@ -3,9 +3,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-
-#include "tuner/base/memory.h"
 
 // The numbers of a parameter's values: the values, or their ranks where they are reals or unroll factors.
 static double number_of(const struct parameter *p, size_t i)
@@ -53,16 +50,15 @@ static void fill(const struct parameter *p, size_t width, float *table)
 
 void encoding_init(struct encoding *f, const struct space *space)
 {
-    f->parameter_count = space_parameter_count(space);
-    f->first = memory_new(f->parameter_count + 1, sizeof *f->first);
-    f->nominal = memory_new(f->parameter_count, sizeof *f->nominal);
-    f->table = memory_new(f->parameter_count, sizeof *f->table);
-    f->ordinal = 0;
+    *f = (struct encoding){.parameter_count = space_parameter_count(space)};
+    f->first = arena_new(&f->memory, (f->parameter_count + 1) * sizeof *f->first);
+    f->nominal = arena_new(&f->memory, f->parameter_count * sizeof *f->nominal);
+    f->table = arena_new(&f->memory, f->parameter_count * sizeof *f->table);
     for (size_t i = 0; i < f->parameter_count; i++) {
         const struct parameter *p = space_parameter(space, i);
         size_t width = ordinal_coordinates(p);
         f->first[i] = f->ordinal;
-        f->table[i] = memory_new(p->count * width, sizeof **f->table);
+        f->table[i] = arena_new(&f->memory, p->count * width * sizeof **f->table);
         if (width) fill(p, width, f->table[i]);
         f->ordinal += width;
     }
@@ -73,10 +69,7 @@ void encoding_init(struct encoding *f, const struct space *space)
 
 void encoding_release(struct encoding *f)
 {
-    for (size_t i = 0; i < f->parameter_count; i++) free(f->table[i]);
-    free(f->table);
-    free(f->first);
-    free(f->nominal);
+    arena_release(&f->memory);
 }
 
 void encoding_of(const struct encoding *f, const uint16_t *config, float *out)

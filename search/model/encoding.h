@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #include "search/space/space.h"
+#include "tuner/base/arena.h"
 
 struct encoding {
+    struct arena memory; // of what the pointers point to
     size_t parameter_count;
     size_t ordinal, count;   // coordinates: the first `ordinal` of them are ordinal, the others nominal
     size_t *first, *nominal; // of a parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal

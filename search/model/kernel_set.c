@@ -12,10 +12,10 @@
 enum { MOST_NODES = 2000000 };
 
 struct set_search {
-    size_t candidates, problems;
-    const double *times;
-    uint64_t *covers; // by candidate: a bit per problem
-    uint64_t all;     // the problems that must be covered
+    const struct kernel_times *t;
+    size_t candidates, problems; // the same as in t
+    uint64_t *covers;            // by candidate: a bit per problem
+    uint64_t all;                // the problems that must be covered
     double least[KERNEL_SET_MAX_PROBLEMS];
     size_t now[KERNEL_SET_MAX_CHOSEN], depth;
     size_t best[KERNEL_SET_MAX_CHOSEN], best_count;
@@ -24,7 +24,7 @@ struct set_search {
 
 static double time_of(const struct set_search *s, size_t candidate, size_t problem)
 {
-    double t = s->times[candidate * s->problems + problem];
+    double t = s->t->times[candidate * s->problems + problem];
     return t > 0 ? t : INFINITY;
 }
 
@@ -76,13 +76,10 @@ static void branch(struct set_search *s, uint64_t left)
 // first).
 static void drop_dominated(struct set_search *s)
 {
-    uint64_t *kept = memory_new(s->candidates, sizeof *kept);
-    memcpy(kept, s->covers, s->candidates * sizeof *kept);
+    uint64_t *kept = s->covers;
     for (size_t a = 0; a < s->candidates; a++)
         for (size_t b = 0; b < s->candidates && kept[a]; b++)
             if (a != b && kept[b] && (kept[a] & ~kept[b]) == 0 && (kept[a] != kept[b] || b < a)) kept[a] = 0;
-    memcpy(s->covers, kept, s->candidates * sizeof *kept);
-    free(kept);
 }
 
 // The fastest member for a problem.
@@ -139,36 +136,32 @@ static void order_by_use(struct set_search *s, struct kernel_set *out)
         }
 }
 
-int kernel_set_select(const double *times, size_t problems, const bool *holdout, const int64_t *sizes,
-                      size_t size_count, const double *relative_times, const size_t *kernels, size_t count,
-                      size_t problem)
+int kernel_set_select(const struct kernel_times *t, const size_t *kernels, size_t count, size_t problem)
 {
-    const int64_t *here = sizes + problem * size_count;
+    const int64_t *here = t->sizes + problem * t->size_count;
     struct fn_selection selection = fn_selection_begin();
     for (size_t k = 0; k < count; k++) {
-        const double *own = times + kernels[k] * problems,
-                     *relative = relative_times ? relative_times + kernels[k] * problems : NULL;
+        const double *own = t->times + kernels[k] * t->problems,
+                     *relative = t->relative_times ? t->relative_times + kernels[k] * t->problems : NULL;
         if (!(own[problem] > 0)) continue;
-        for (size_t q = 0; q < problems; q++)
-            if (!holdout[q] && own[q] > 0)
-                fn_selection_add(&selection, here, sizes + q * size_count, (int)size_count, own[q],
+        for (size_t q = 0; q < t->problems; q++)
+            if (!t->holdout[q] && own[q] > 0)
+                fn_selection_add(&selection, here, t->sizes + q * t->size_count, (int)t->size_count, own[q],
                                  relative ? relative[problem] : 1, relative ? relative[q] : 1);
         fn_selection_take(&selection, (int)k);
     }
     return selection.kernel;
 }
 
-static void assign(const struct set_search *s, const bool *holdout, const int64_t *sizes, size_t size_count,
-                   const double *relative_times, struct kernel_set *out)
+static void assign(const struct set_search *s, struct kernel_set *out)
 {
+    const bool *holdout = s->t->holdout;
     out->worst = 0;
     out->worst_holdout = NAN;
     for (size_t p = 0; p < s->problems; p++)
         if (!holdout[p]) out->kernel[p] = member_for(s, out->chosen, out->count, p);
     for (size_t p = 0; p < s->problems; p++) {
-        int selected = holdout[p] ? kernel_set_select(s->times, s->problems, holdout, sizes, size_count, relative_times,
-                                                      out->chosen, out->count, p)
-                                  : -1;
+        int selected = holdout[p] ? kernel_set_select(s->t, out->chosen, out->count, p) : -1;
         if (selected >= 0) out->kernel[p] = (size_t)selected;
         out->best[p] = s->least[p];
         out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
@@ -179,10 +172,11 @@ static void assign(const struct set_search *s, const bool *holdout, const int64_
     }
 }
 
-int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
-                    size_t size_count, const double *relative_times, double regret, struct kernel_set *out)
+int kernel_set_find(const struct kernel_times *t, double regret, struct kernel_set *out)
 {
-    struct set_search s = {.candidates = candidates, .problems = problems, .times = times};
+    const size_t candidates = t->candidates, problems = t->problems;
+    const bool *holdout = t->holdout;
+    struct set_search s = {.t = t, .candidates = candidates, .problems = problems};
     const double bound = 1 + regret + 1e-12;
     *out = (struct kernel_set){0};
     for (size_t p = 0; p < problems; p++) {
@@ -204,6 +198,6 @@ int kernel_set_find(const double *times, size_t candidates, size_t problems, con
     memcpy(out->chosen, s.best, s.best_count * sizeof *s.best);
     exchange(&s, out->chosen, out->count, bound);
     order_by_use(&s, out);
-    assign(&s, holdout, sizes, size_count, relative_times, out);
+    assign(&s, out);
     return 0;
 }

@@ -26,18 +26,22 @@ struct kernel_set {
     bool exact;                             // no smaller cover exists
 };
 
-// times[candidate * problems + problem] in s, NaN where a candidate has none. holdout: by problem. sizes[problem *
-// size_count + i]: what distances between problems are measured in; size_count may be 0. relative_times[candidate *
-// problems + problem], all > 0: a candidate's times on two problems are expected to be in this proportion; NULL: to be
-// equal. -1 when some problem has no time at all.
-int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
-                    size_t size_count, const double *relative_times, double regret, struct kernel_set *out);
+struct kernel_times {
+    size_t candidates, problems, size_count;
+    const double *times;  // [candidate * problems + problem], s; NaN where a candidate has none
+    const bool *holdout;  // by problem
+    const int64_t *sizes; // [problem * size_count + i]: what distances between problems are measured in
+    // [candidate * problems + problem], all > 0: a candidate's times on two problems are expected to be in this
+    // proportion; NULL: to be equal.
+    const double *relative_times;
+};
+
+// -1 when some problem has no time at all.
+int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
 // Of some candidates, the one that is expected to be the fastest on a problem, from their times on the problems that
 // are not held back; its index into `kernels`. A candidate without a time on the problem cannot do it; -1 when none
 // can.
-int kernel_set_select(const double *times, size_t problems, const bool *holdout, const int64_t *sizes,
-                      size_t size_count, const double *relative_times, const size_t *kernels, size_t count,
-                      size_t problem);
+int kernel_set_select(const struct kernel_times *, const size_t *kernels, size_t count, size_t problem);
 
 #endif

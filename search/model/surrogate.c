@@ -446,10 +446,10 @@ void surrogate_await(struct surrogate *s)
     s->proposed = false;
 }
 
-// Promise ------------------------------------------------------------------------------------------
+// Proposing ------------------------------------------------------------------------------------------
 
-// The best of the candidates, except below `*promise`; exact variances are computed only as far as the bounds leave it
-// open, and are bounds for the next proposal. Returns it, or -1, and its promise and variance.
+// The best of the candidates, except below `*acquisition`; exact variances are computed only as far as the bounds leave
+// it open, and are bounds for the next proposal. Returns it, or -1, and its acquisition and variance.
 static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {
     size_t d = s->encoding.count;
@@ -473,14 +473,6 @@ static int64_t best_candidate(struct surrogate *s, double *acquisition, double *
     }
 }
 
-static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
-{
-    size_t found = space_neighbours(s->space, config, s->configs + s->candidate_count * s->width,
-                                    s->candidate_room - s->candidate_count);
-    s->candidate_count += found;
-    return found;
-}
-
 static void add_best_neighbours(struct surrogate *s)
 {
     struct scored top[TOP + 1];
@@ -493,7 +485,10 @@ static void add_best_neighbours(struct surrogate *s)
         top[at] = one;
         if (count < TOP) count++;
     }
-    for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
+    for (size_t i = 0; i < count; i++)
+        s->candidate_count +=
+            space_neighbours(s->space, history_config(s->history, top[i].row),
+                             s->configs + s->candidate_count * s->width, s->candidate_room - s->candidate_count);
 }
 
 // The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their

@@ -19,7 +19,8 @@ struct tree_node {
 struct trees {
     size_t dimensions, tree_count;
     struct tree_node *nodes;
-    uint32_t node_count, node_room;
+    uint32_t node_count;
+    size_t node_room;
     uint32_t *roots;
     // while growing
     const float *points;
@@ -48,10 +49,7 @@ void trees_free(struct trees *t)
 
 static uint32_t add_node(struct trees *t)
 {
-    if (t->node_count == t->node_room) {
-        t->node_room = t->node_room ? 2 * t->node_room : 1024;
-        t->nodes = memory_grow(t->nodes, t->node_room, sizeof *t->nodes);
-    }
+    t->nodes = memory_room(t->nodes, &t->node_room, t->node_count + 1u, sizeof *t->nodes);
     return t->node_count++;
 }
 

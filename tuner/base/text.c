@@ -254,6 +254,12 @@ char *text_directory(const char *path)
     return text_format("%.*s", (int)(slash - path), path);
 }
 
+const char *text_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 char *text_read_file(const char *path, size_t *size)
 {
     return input_file_read(path, 0, size, NULL);

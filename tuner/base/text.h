@@ -51,6 +51,8 @@ char *text_join_path(const char *directory, const char *path);
 int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
+// The part of a path after its last slash.
+const char *text_file_name(const char *path);
 
 // The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. What a user
 // names is read by input_file.h, which says what is wrong with it.

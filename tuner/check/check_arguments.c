@@ -1,4 +1,6 @@
 // Entries that the source lacks, and arguments that the kernel does not take. See check.h.
+#include <stdarg.h>
+
 #include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
@@ -29,25 +31,41 @@ static bool same_class(const struct kernel_type *type, enum element element)
     return (type->kind == 'f') == element_is_float(element);
 }
 
-static void check_scalar(struct check *c, struct location at, const char *what, const struct argument *a,
-                         const struct kernel_signature *s, const struct kernel_parameter *p)
+// An argument of a launch, and what the kernel takes there.
+struct given_argument {
+    struct check *check;
+    struct location at;
+    size_t number; // from 1
+    const char *entry;
+    char *takes; // the parameter's type
+};
+
+// Adds "argument 2: kernel 'scale' takes ..".
+__attribute__((format(printf, 3, 4))) static void add(const struct given_argument *g, struct mistakes *m,
+                                                      const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    check_add(m, g->at, "argument %zu: kernel '%s' takes %s", g->number, g->entry, text);
+    free(text);
+}
+
+static void check_scalar(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
+{
+    struct mistakes *m = &g->check->mistakes;
     const char *word = element_name(a->type);
     size_t bytes = element_size(a->type);
-    char *takes = kernel_parameter_text(p), *fix = advice(p);
+    char *fix = advice(p);
     if (p->pointer)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes a pointer, '%s', but the job gives the scalar '%s'", what,
-                  s->entry, takes, a->name);
+        add(g, m, "a pointer, '%s', but the job gives the scalar '%s'", g->takes, a->name);
     else if (p->bytes != bytes)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but scalar '%s' of type %s has %zu%s", what,
-                  s->entry, p->type || p->vector ? takes : "a type", p->bytes, a->name, word, bytes, fix);
+        add(g, m, "%s of %zu bytes, but scalar '%s' of type %s has %zu%s", p->type || p->vector ? g->takes : "a type",
+            p->bytes, a->name, word, bytes, fix);
     else if (p->type && (!same_class(p->type, a->type) ||
                          (p->type->kind == 'f' && p->type->element && strcmp(p->type->element, word) != 0)))
-        check_add(&c->mistakes, at,
-                  "%s: kernel '%s' takes %s, but scalar '%s' is of type %s, whose bits mean another "
-                  "number%s",
-                  what, s->entry, takes, a->name, word, fix);
-    free(takes);
+        add(g, m, "%s, but scalar '%s' is of type %s, whose bits mean another number%s", g->takes, a->name, word, fix);
     free(fix);
 }
 
@@ -61,21 +79,18 @@ static bool same_lanes(const struct argument *a, const struct vector_type *v)
 }
 
 // A struct or a vector by value.
-static void check_struct(struct check *c, struct location at, const char *what, const struct argument *a,
-                         const struct kernel_signature *s, const struct kernel_parameter *p)
+static void check_struct(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
-    char *takes = kernel_parameter_text(p), *layout = job_argument_layout(a);
+    struct mistakes *m = &g->check->mistakes;
+    char *layout = job_argument_layout(a);
     if (p->pointer || p->type)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes '%s', but the job gives the %s '%s' by value", what,
-                  s->entry, takes, a->vector ? a->vector : "struct", a->name);
+        add(g, m, "'%s', but the job gives the %s '%s' by value", g->takes, a->vector ? a->vector : "struct", a->name);
     else if (p->bytes != a->bytes)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but '%s' has %zu: %s", what, s->entry,
-                  p->vector ? takes : "a type", p->bytes, a->name, a->bytes, layout);
+        add(g, m, "%s of %zu bytes, but '%s' has %zu: %s", p->vector ? g->takes : "a type", p->bytes, a->name, a->bytes,
+            layout);
     else if (p->vector && !same_lanes(a, p->vector))
-        check_add(&c->mistakes, at,
-                  "%s: kernel '%s' takes %s, but the numbers of '%s' are others, %s: write type = \"%s\"", what,
-                  s->entry, takes, a->name, layout, p->vector->name);
-    free(takes);
+        add(g, m, "%s, but the numbers of '%s' are others, %s: write type = \"%s\"", g->takes, a->name, layout,
+            p->vector->name);
     free(layout);
 }
 
@@ -93,46 +108,33 @@ static bool pointee_fits(const struct kernel_parameter *p, enum element element)
     return false;
 }
 
-static void check_pointer(struct check *c, struct location at, const char *what, const struct argument *a,
-                          const struct kernel_signature *s, const struct kernel_parameter *p)
+static void check_pointer(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
+    struct check *c = g->check;
     const struct buffer *b = &c->job->buffers[a->buffer];
-    char *takes = kernel_parameter_text(p);
     bool address = !p->pointer && p->bytes == sizeof(void *) && (!p->type || p->type->kind != 'f');
     if (!p->pointer && !address)
-        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the job gives the address of buffer '%s'", what,
-                  s->entry, takes, b->name);
+        add(g, &c->mistakes, "%s, but the job gives the address of buffer '%s'", g->takes, b->name);
     else if (p->pointer && !pointee_fits(p, b->type))
-        check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', but the elements of buffer '%s' are %s", what, s->entry,
-                  takes, b->name, element_name(b->type));
+        add(g, &c->doubts, "'%s', but the elements of buffer '%s' are %s", g->takes, b->name, element_name(b->type));
     else if (p->pointer && p->constant && b->direction == DIRECTION_OUT)
-        check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', so it cannot write buffer '%s', which is an output",
-                  what, s->entry, takes, b->name);
-    free(takes);
+        add(g, &c->doubts, "'%s', so it cannot write buffer '%s', which is an output", g->takes, b->name);
 }
 
-static void check_object(struct check *c, struct location at, const char *what, const struct argument *a,
-                         const struct kernel_signature *s, const struct kernel_parameter *p)
+static void check_object(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
     bool texture = a->view == VIEW_TEXTURE;
-    if (!p->pointer && p->bytes == sizeof(uint64_t) && (!p->type || p->type->kind == 'u')) return;
-    char *takes = kernel_parameter_text(p);
-    check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the job gives a %s of '%s', which a kernel has as %s",
-              what, s->entry, takes, texture ? "texture" : "surface", a->name,
-              texture ? "cudaTextureObject_t" : "cudaSurfaceObject_t");
-    free(takes);
+    if (p->pointer || p->bytes != sizeof(uint64_t) || (p->type && p->type->kind != 'u'))
+        add(g, &g->check->mistakes, "%s, but the job gives a %s of '%s', which a kernel has as %s", g->takes,
+            texture ? "texture" : "surface", a->name, texture ? "cudaTextureObject_t" : "cudaSurfaceObject_t");
 }
 
-static void check_map(struct check *c, struct location at, const char *what, const struct argument *a,
-                      const struct kernel_signature *s, const struct kernel_parameter *p)
+static void check_map(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
-    char *takes = kernel_parameter_text(p);
     if (p->pointer || p->type || p->bytes != TENSOR_MAP_BYTES)
-        check_add(&c->mistakes, at,
-                  "%s: kernel '%s' takes %s, but the job gives the tensor map of '%s': write 'const __grid_constant__ "
-                  "CUtensorMap %s'",
-                  what, s->entry, takes, a->name, a->name);
-    free(takes);
+        add(g, &g->check->mistakes,
+            "%s, but the job gives the tensor map of '%s': write 'const __grid_constant__ CUtensorMap %s'", g->takes,
+            a->name, a->name);
 }
 
 static void check_launch_arguments(struct check *c, const struct launch *l, const struct kernel_signature *s)
@@ -147,19 +149,17 @@ static void check_launch_arguments(struct check *c, const struct launch *l, cons
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
         const struct argument *a = &l->stage.arguments[i];
-        struct location at = check_stage_location(c->job, l->owner, "arguments", (int)i, "");
-        char *what = text_format("argument %zu", i + 1);
-        if (a->map)
-            check_map(c, at, what, a, s, &s->parameters[i]);
-        else if (a->view != VIEW_POINTER)
-            check_object(c, at, what, a, s, &s->parameters[i]);
-        else if (a->member_count)
-            check_struct(c, at, what, a, s, &s->parameters[i]);
-        else if (a->buffer >= 0)
-            check_pointer(c, at, what, a, s, &s->parameters[i]);
-        else
-            check_scalar(c, at, what, a, s, &s->parameters[i]);
-        free(what);
+        struct given_argument g = {.check = c,
+                                   .at = check_stage_location(c->job, l->owner, "arguments", (int)i, ""),
+                                   .number = i + 1,
+                                   .entry = s->entry,
+                                   .takes = kernel_parameter_text(&s->parameters[i])};
+        (a->map                    ? check_map
+         : a->view != VIEW_POINTER ? check_object
+         : a->member_count         ? check_struct
+         : a->buffer >= 0          ? check_pointer
+                                   : check_scalar)(&g, a, &s->parameters[i]);
+        free(g.takes);
     }
 }
 

@@ -33,9 +33,9 @@ static void check_missing(struct check *c, struct location at, const struct buff
     const char **names = memory_new(all->variable_count + 1, sizeof *names);
     char(*texts)[SYMBOL_TEXT_SIZE] = memory_new(all->variable_count, sizeof *texts);
     for (size_t i = 0; i < all->variable_count; i++) names[i] = symbol_text(all->variables[i].symbol, texts[i]);
-    const char *nearest = text_nearest(b->name, names), *slash = strrchr(source, '/');
+    const char *nearest = text_nearest(b->name, names);
     check_add(&c->mistakes, at, "there is no __constant__ or __device__ variable '%s' in %s%s%s%s", b->name,
-              slash ? slash + 1 : source, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+              text_file_name(source), nearest ? "; did you mean '" : "", nearest ? nearest : "",
               nearest               ? "'?"
               : all->variable_count ? ""
                                     : ", which has none");

@@ -82,7 +82,7 @@ static bool begins_message(const char *line, size_t length)
 
 char *compile_first_error(const char *log, const char *source)
 {
-    const char *slash = source ? strrchr(source, '/') : NULL, *name = slash ? slash + 1 : "";
+    const char *name = source ? text_file_name(source) : "";
     size_t errors = 0, own = strlen(name);
     struct text text = {0};
     bool shown = false;

@@ -123,8 +123,8 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
     if (strcmp(json_get_string(request, "compiler", PROTOCOL_NVRTC), PROTOCOL_NVCC) != 0) {
-        const char *source = json_get_string(request, "source", ""), *slash = strrchr(source, '/');
-        json_object_set_new(mine, "text", json_sprintf("#include \"%s\"\n%s", slash ? slash + 1 : source, text));
+        const char *source = text_file_name(json_get_string(request, "source", ""));
+        json_object_set_new(mine, "text", json_sprintf("#include \"%s\"\n%s", source, text));
         json_object_del(mine, "source");
     } else {
         json_object_set_new(mine, "behind", json_string(text));

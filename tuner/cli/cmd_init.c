@@ -82,9 +82,7 @@ static char *path_from(const char *folder, const char *path)
 // The file's name without folder and ending, as a job may be called. malloc'ed.
 static char *job_name(const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    const char *dot = strrchr(base, '.');
+    const char *base = text_file_name(path), *dot = strrchr(base, '.');
     int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
     char *name = text_format("%.*s", length > 100 ? 100 : length, base);
     static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

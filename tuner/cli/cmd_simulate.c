@@ -145,26 +145,6 @@ static void print_rows(const struct bench_rows *r)
                (long long)r->options->seeds, r->legend);
 }
 
-static int print_bench(const struct bench_options *o, struct error *err)
-{
-    struct bench bench;
-    if (bench_run(&bench, o, err) < 0) return -1;
-    struct bench_rows rows = bench_rows(&bench, given.format != FORMAT_TABLE);
-    print_rows(&rows);
-    bench_release(&bench);
-    return 0;
-}
-
-static int print_simulation(const struct simulate_options *o, struct error *err)
-{
-    struct simulation_bench bench;
-    if (simulate_run(&bench, o, err) < 0) return -1;
-    struct bench_rows rows = simulate_rows(&bench);
-    print_rows(&rows);
-    simulate_release(&bench);
-    return 0;
-}
-
 // Reads the options that are texts. -1 with a message.
 static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
                  struct error *err)
@@ -208,8 +188,13 @@ static int run(void)
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
     simulated.bench = *o;
-    if (given.timeline ? print_simulation(&simulated, &err) : print_bench(o, &err))
+    struct bench_rows rows;
+    if (given.timeline ? simulate_run(&rows, &simulated, &err)
+                       : bench_run(&rows, o, given.format != FORMAT_TABLE, &err))
         status = complain(EXIT_NOTHING, &err);
+    else
+        print_rows(&rows);
+    bench_release(&rows);
     free_priors(read, o->file_count);
 out:
     for (size_t i = 0; i < given.paths.count; i++) recorded_free(files[i]);

@@ -37,7 +37,7 @@ char *session_job_path(const char *path)
 static char *job_name_of(const char *path)
 {
     static const char ending[] = ".cfg";
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = text_file_name(path);
     size_t length = strlen(name), tail = strlen(ending);
     bool job = length > tail && !strcmp(name + length - tail, ending);
     return text_format("%.*s", (int)(length - (job ? tail : 0)), name);

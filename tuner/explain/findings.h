@@ -32,6 +32,9 @@ struct finding {
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
                      struct finding out[FINDINGS_MAX]);
 
+// The name of rule `i`; NULL after the last one.
+const char *findings_rule(size_t i);
+
 void findings_print(FILE *, const struct finding *, size_t count);
 // [{"rule":..,"seen":..,"why":..,"advice":..,"gain":..,"parameter":..,"value":..,"line":{"file":..,"line":..}}, ..];
 // the last three where there are any.

@@ -32,8 +32,6 @@ enum { JUDGE_TRIAL = 1 };
 int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
 void judgement_release(struct judgement *);
-// The candidate's entry of the final, or NULL.
-const struct final_entry_answer *judgement_entry(const struct judgement *);
 
 // A judgement as a document and as a table. docs/judge.md describes the document, which has a
 // version: members are added without a new one, but none changes its meaning.

@@ -136,21 +136,14 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 // The excess of a line, and its total.
 static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
-    double ideal;
-    switch (what) {
-    case EXCESS_SHARED:
-        *amount = json_get_number(columns, "shared_wavefronts", 0);
-        ideal = json_get_number(columns, "shared_ideal", *amount);
-        break;
-    case EXCESS_GLOBAL:
-        *amount = json_get_number(columns, "global_sectors", 0);
-        ideal = json_get_number(columns, "global_ideal", *amount);
-        break;
-    default:
-        *amount = 32 * json_get_number(columns, "instructions", 0);
-        ideal = json_get_number(columns, "threads", *amount);
-    }
-    return fmax(*amount - ideal, 0);
+    static const struct {
+        const char *amount, *ideal;
+        double scale; // of the amount
+    } of[EXCESS_COUNT] = {[EXCESS_SHARED] = {"shared_wavefronts", "shared_ideal", 1},
+                          [EXCESS_GLOBAL] = {"global_sectors", "global_ideal", 1},
+                          [EXCESS_DIVERGENCE] = {"instructions", "threads", 32}};
+    *amount = of[what].scale * json_get_number(columns, of[what].amount, 0);
+    return fmax(*amount - json_get_number(columns, of[what].ideal, *amount), 0);
 }
 
 // How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this
@@ -194,17 +187,26 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     return kept;
 }
 
+static double intensity(const json_t *profile, const json_t *stage)
+{
+    return json_get_number(profile, "flops", NAN) / profile_number(stage, "dram_bytes");
+}
+
+double profile_roof(const json_t *profile, const json_t *stage)
+{
+    double slope = intensity(profile, stage) *
+                   json_get_number(json_object_get(profile, "ceilings"), "bytes_per_second", NAN),
+           flat = profile_arithmetic_ceiling(profile, stage);
+    return isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
+}
+
 json_t *profile_roofline(const json_t *profile)
 {
-    const json_t *ceilings = json_object_get(profile, "ceilings");
-    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
-    double intensity =
-        json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
-    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
-           flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
-    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
-    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity, "flops_per_second", rate, "roof", roof,
-                     "reached", rate / roof);
+    const json_t *stage = profile_main_stage(profile);
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN),
+           roof = profile_roof(profile, stage);
+    return json_pack("{s:f, s:f, s:f, s:f}", "operations_per_byte", intensity(profile, stage), "flops_per_second", rate,
+                     "roof", roof, "reached", rate / roof);
 }
 
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
@@ -239,14 +241,13 @@ static char *read_line(const char *path, int64_t number)
 
 char *profile_source(const char *source, const json_t *line)
 {
-    const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", ""),
-               *base = strrchr(source, '/');
+    const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", "");
     int64_t number = json_get_integer(line, "line", 0);
     char *folder = text_directory(source), *result = NULL,
          *path = *directory ? text_join_path(directory, file) : text_copy(file);
     // The compiler was given the template by name, and what it includes by its path from the template, to which NVRTC
     // adds the folder that it stands in.
-    if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
+    if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         char *path_there = text_join_path(folder, tail);
         result = read_line(path_there, number);

@@ -56,6 +56,8 @@ size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_
 // files are searched in its folder. malloc'ed.
 char *profile_source(const char *source, const json_t *line);
 
+// The device's limit at the stage's number of operations per byte, FLOP/s: the lower of the two roofs. NaN unknown.
+double profile_roof(const json_t *profile, const json_t *stage);
 // The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes
 // that device memory moved in the main stage; null where a figure is missing. New reference.
 json_t *profile_roofline(const json_t *profile);

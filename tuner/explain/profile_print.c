@@ -22,48 +22,27 @@ struct figure {
     double scale;                         // of the quotient
 };
 
-// A number of the stage (profile_number) or, with a dot, a member of the profile itself ("profile.time"), or of an
-// object of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second").
-static double number(const struct view *v, const char *key)
-{
-    const char *dot = strchr(key, '.');
-    char place[16];
-    if (!dot) return profile_number(v->stage, key);
-    snprintf(place, sizeof place, "%.*s", (int)(dot - key), key);
-    const json_t *object = json_object_get(v->stage, place);
-    if (!object) object = strcmp(place, "profile") ? json_object_get(v->profile, place) : v->profile;
-    return json_get_number(object, dot + 1, NAN);
-}
 static double known(double value)
 {
     return value > 0 ? value : (double)NAN;
 }
 
-static double flop_rate(const struct view *v)
+// A number of the stage (profile_number) or, with a dot, a member of the profile itself ("profile.time"), of an object
+// of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second"), or the share of a state of warps
+// ("share.barrier").
+static double number(const struct view *v, const char *key)
 {
-    return known(number(v, "profile.flops") / number(v, "profile.time"));
-}
-static double arithmetic_ceiling(const struct view *v)
-{
-    return profile_arithmetic_ceiling(v->profile, v->stage);
-}
-static double of_flop_ceiling(const struct view *v)
-{
-    return 100 * flop_rate(v) / arithmetic_ceiling(v);
-}
-static double intensity(const struct view *v)
-{
-    return known(number(v, "profile.flops") / number(v, "dram_bytes"));
-}
-// The device's limit at the kernel's own number of operations per byte: the lower of the two roofs.
-static double roofline(const struct view *v)
-{
-    double flops = arithmetic_ceiling(v), bytes = intensity(v) * number(v, "ceilings.bytes_per_second");
-    return isnan(bytes) || isnan(flops) ? (double)NAN : fmin(flops, bytes);
-}
-static double of_roofline(const struct view *v)
-{
-    return 100 * flop_rate(v) / roofline(v);
+    const char *dot = strchr(key, '.');
+    char place[16];
+    if (!strcmp(key, "arithmetic_ceiling")) return profile_arithmetic_ceiling(v->profile, v->stage);
+    if (!strcmp(key, "roof")) return known(profile_roof(v->profile, v->stage));
+    if (!strcmp(key, "sectors")) return profile_global_sectors(v->stage);
+    if (!dot) return profile_number(v->stage, key);
+    snprintf(place, sizeof place, "%.*s", (int)(dot - key), key);
+    if (!strcmp(place, "share")) return profile_share(v->stage, dot + 1);
+    if (!strcmp(place, "profile")) return known(json_get_number(v->profile, dot + 1, NAN));
+    const json_t *object = json_object_get(v->stage, place);
+    return json_get_number(object ? object : json_object_get(v->profile, place), dot + 1, NAN);
 }
 
 // The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
@@ -82,21 +61,9 @@ static double miss_rate(const struct view *v)
     return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests")
                                             : 0 * number(v, "icache_requests");
 }
-static double fetch_share(const struct view *v)
-{
-    return 100 * profile_share(v->stage, "no_instruction");
-}
-static double all_sectors(const struct view *v)
-{
-    return profile_global_sectors(v->stage);
-}
-static double wanted_bytes(const struct view *v)
-{
-    return known(number(v, "profile.bytes"));
-}
 static double per_issue(const struct view *v)
 {
-    return 1 / (profile_share(v->stage, "selected"));
+    return 1 / number(v, "share.selected");
 }
 static double imbalance(const struct view *v)
 {
@@ -110,14 +77,14 @@ static const struct figure figures[] = {
     {NULL, "L2", PERCENT, "l2_throughput", NULL, NULL, NULL, 1},
     {NULL, "device memory", PERCENT, "dram_throughput", NULL, NULL, NULL, 1},
     {NULL, "schedulers issuing", PERCENT, "issue_active", NULL, NULL, NULL, 1},
-    {NULL, "arithmetic, of the job's work", RATE, NULL, flop_rate, NULL, NULL, 1},
+    {NULL, "arithmetic, of the job's work", RATE, "profile.flops", NULL, "profile.time", NULL, 1},
     {NULL, "  its pipe", PIPE, NULL, NULL, NULL, NULL, 1},
-    {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL, NULL, 1},
+    {NULL, "  of the measured ceiling", PERCENT, "profile.flops", NULL, "profile.time", "arithmetic_ceiling", 100},
     {NULL, "device memory, bytes moved", BYTE_RATE, "dram_bytes", NULL, "profile.time", NULL, 1},
     {NULL, "  of the measured ceiling", PERCENT, "dram_bytes", NULL, "profile.time", "ceilings.bytes_per_second", 100},
-    {NULL, "operations per byte moved", NUMBER, NULL, intensity, NULL, NULL, 1},
-    {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL, NULL, 1},
-    {NULL, "  reached", PERCENT, NULL, of_roofline, NULL, NULL, 1},
+    {NULL, "operations per byte moved", NUMBER, "profile.flops", NULL, "dram_bytes", NULL, 1},
+    {NULL, "roofline at that intensity", RATE, "roof", NULL, NULL, NULL, 1},
+    {NULL, "  reached", PERCENT, "profile.flops", NULL, "profile.time", "roof", 100},
     // a wavefront is 128 bytes of the banks, a sector 32 bytes
     {NULL, "shared memory, of the measured ceiling", PERCENT, "shared_wavefronts", NULL, "profile.time",
      "ceilings.shared_bytes_per_second", 12800},
@@ -158,20 +125,20 @@ static const struct figure figures[] = {
     {NULL, "  of requests", PERCENT, NULL, miss_rate, NULL, NULL, 1},
     {NULL, "next level: requests", COUNT, "icache_l15_requests", NULL, NULL, NULL, 1},
     {NULL, "next level: misses", COUNT, "icache_l15_misses", NULL, NULL, NULL, 1},
-    {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL, NULL, 1},
+    {NULL, "time waiting for instructions", PERCENT, "share.no_instruction", NULL, NULL, NULL, 100},
     {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL, NULL, 1},
     {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL, NULL, 1},
     {NULL, "wavefronts, of ideal", NUMBER, "shared_wavefronts", NULL, "shared_ideal", NULL, 1},
     {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL, NULL, 1},
     {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL, NULL, 1},
     {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL, NULL, 1},
-    {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL, NULL, 1},
+    {"Global memory", "sectors", COUNT, "sectors", NULL, NULL, NULL, 1},
     {NULL, "sectors, of ideal", NUMBER, "global_sectors", NULL, "global_ideal", NULL, 1},
     {NULL, "sectors per load", NUMBER, "global_load_sectors", NULL, "global_load_requests", NULL, 1},
     {NULL, "sectors per store", NUMBER, "global_store_sectors", NULL, "global_store_requests", NULL, 1},
     {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL, NULL, 1},
     {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL, NULL, 1},
-    {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL, NULL, 1},
+    {NULL, "bytes needed (the job's work)", BYTES, "profile.bytes", NULL, NULL, NULL, 1},
     {NULL, "bytes read from device memory", BYTES, "dram_read_bytes", NULL, NULL, NULL, 1},
     {NULL, "bytes written to device memory", BYTES, "dram_write_bytes", NULL, NULL, NULL, 1},
     {NULL, "moved, of needed", NUMBER, "dram_bytes", NULL, "profile.bytes", NULL, 1},
@@ -272,37 +239,30 @@ static void print_stalls(FILE *out, const struct view *a, const struct view *b)
     }
 }
 
-struct difference {
-    const char *reason;
-    double seconds;
-};
-
 static int by_size(const void *a, const void *b)
 {
-    double x = fabs(((const struct difference *)a)->seconds), y = fabs(((const struct difference *)b)->seconds);
+    double x = fabs(((const struct profile_share *)a)->share), y = fabs(((const struct profile_share *)b)->share);
     return (x < y) - (x > y);
 }
 
 // A warp's time is the sum of its states, so the difference of two times is the sum of the states' differences.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
-    struct profile_share shares[PROFILE_SHARES];
-    struct difference list[PROFILE_SHARES];
+    struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds
     char text[32];
-    size_t count = profile_shares(a->stage, shares, PROFILE_SHARES), kept = 0;
+    size_t count = profile_shares(a->stage, list, PROFILE_SHARES);
     double ours = number(a, "profile.time"), theirs = number(b, "profile.time"), all = ours - theirs;
     if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
     for (size_t i = 0; i < count; i++) {
-        double other = profile_share(b->stage, shares[i].reason);
-        list[kept++] =
-            (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
+        double other = profile_share(b->stage, list[i].reason);
+        list[i].share = ours * list[i].share - theirs * (isnan(other) ? 0 : other);
     }
-    qsort(list, kept, sizeof *list, by_size);
+    qsort(list, count, sizeof *list, by_size);
     fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
             show_time(fabs(all), text, sizeof text));
-    for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
-        fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].seconds < 0 ? "-" : "+",
-                show_time(fabs(list[i].seconds), text, sizeof text));
+    for (size_t i = 0; i < count && fabs(list[i].share) > 0.02 * fabs(all); i++)
+        fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].share < 0 ? "-" : "+",
+                show_time(fabs(list[i].share), text, sizeof text));
 }
 
 static int by_samples(const void *a, const void *b)

@@ -46,8 +46,8 @@ static int choose_set(const struct final_run *f, const double *times, size_t cou
         holdout[p] = job->problems[p].holdout;
         memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
     }
-    int failed = kernel_set_find(times, count, job->tuned_count, holdout, sizes, job->size_count, relative_times,
-                                 job->regret, set);
+    const struct kernel_times all = {count, job->tuned_count, job->size_count, times, holdout, sizes, relative_times};
+    int failed = kernel_set_find(&all, job->regret, set);
     free(sizes);
     return failed;
 }

@@ -149,7 +149,7 @@ static char *fill_words(const struct fill *f)
     case FILL_INDEX:
         return text_copy("each element's number, from 0");
     case FILL_NPY:
-        return text_format("the values of %s", strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path);
+        return text_format("the values of %s", text_file_name(f->path));
     case FILL_NORMAL:
         return text_copy("normally distributed random numbers");
     case FILL_UNIFORM:

@@ -235,11 +235,10 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
                        const struct final *final, size_t kernel, json_t *ties, struct error *err)
 {
-    const char *slash = strrchr(job->source, '/');
     json_t *section =
         json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
-                  job->name, "template", slash ? slash + 1 : job->source, "source_hash", environment->source_hash,
-                  "device", environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
+                  job->name, "template", text_file_name(job->source), "source_hash", environment->source_hash, "device",
+                  environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
                   environment->compiler, "when", (json_int_t)(final ? final->when : trial->finished), "trial",
                   (json_int_t)trial->id, "configuration", trial->config);
     add_final(section, final, ties);

@@ -30,9 +30,9 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
 static char *find_template(const struct job *job, const char *source)
 {
     char *path = text_join_path(job->directory, source), *folder = text_directory(source), *installed = NULL;
-    const char *slash = strrchr(source, '/'), *last = strrchr(folder, '/');
-    if (access(path, F_OK) && source[0] != '/' && (!slash || !strcmp(last ? last + 1 : folder, "templates"))) {
-        char *name = text_format("templates/%s", slash ? slash + 1 : source);
+    const char *file = text_file_name(source);
+    if (access(path, F_OK) && source[0] != '/' && (file == source || !strcmp(text_file_name(folder), "templates"))) {
+        char *name = text_format("templates/%s", file);
         installed = installation_data(name);
         free(name);
     }
@@ -358,8 +358,7 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
                            "name \"%s\" must be 1 to %d letters, digits, '_' or '-', and not begin with '-'", name,
                            JOB_MAX_NAME);
     } else {
-        const char *base = strrchr(job->path, '/');
-        job->name = job_copy(job, base ? base + 1 : job->path);
+        job->name = job_copy(job, text_file_name(job->path));
         char *dot = strrchr(job->name, '.');
         if (dot && dot > job->name) *dot = 0;
         if (!is_job_name(job->name))

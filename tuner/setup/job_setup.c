@@ -206,20 +206,16 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     const char *word = json_get_string(answer, "status", "");
     int found = status_find(word);
     *reason = json_get_string(answer, "reason", "no reason given");
-    switch (found) {
-    case STATUS_OK:
+    if (found == STATUS_COMPILE_ERROR || found == STATUS_COMPILE_TIMEOUT || found == STATUS_PRUNED) {
+        *status = (enum trial_status)found;
+        return COMPILE_FAILED;
+    }
+    if (found == STATUS_OK) {
         *status = STATUS_OK;
         if (!compiled_read(answer, compiled, text)) return COMPILE_DONE;
         *status = STATUS_COMPILE_ERROR;
         *reason = text->message;
         return COMPILE_FAILED;
-    case STATUS_COMPILE_ERROR:
-    case STATUS_COMPILE_TIMEOUT:
-    case STATUS_PRUNED:
-        *status = (enum trial_status)found;
-        return COMPILE_FAILED;
-    default:
-        break;
     }
     bool changed = !strcmp(word, PROTOCOL_SOURCE_CHANGED);
     if (changed)

@@ -26,21 +26,22 @@ double theoretical_occupancy(const struct device_limits *d, int64_t threads, int
     return (double)(blocks_per_sm(d, threads, registers, shared) * warps) / (double)most;
 }
 
+static int check_dimension(const char *what, int i, int64_t value, int64_t most, struct error *reason)
+{
+    if (value >= 1 && value <= most) return 0;
+    return error_set(reason, "%s dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, what, i, value, most);
+}
+
 int launch_check(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static,
                  struct error *reason)
 {
     static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
     int64_t threads = 1, cluster = 1, shared;
     for (int i = 0; i < 3; i++) {
-        if (l->grid[i] < 1 || l->grid[i] > grid_limits[i])
-            return error_set(reason, "grid dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
-                             l->grid[i], grid_limits[i]);
-        if (l->block[i] < 1 || l->block[i] > block_limits[i])
-            return error_set(reason, "block dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
-                             l->block[i], block_limits[i]);
-        if (l->cluster[i] < 1 || l->cluster[i] > 16)
-            return error_set(reason, "cluster dimension %d is %" PRId64 "; it must be between 1 and 16", i,
-                             l->cluster[i]);
+        if (check_dimension("grid", i, l->grid[i], grid_limits[i], reason) ||
+            check_dimension("block", i, l->block[i], block_limits[i], reason) ||
+            check_dimension("cluster", i, l->cluster[i], 16, reason))
+            return -1;
         if (l->grid[i] % l->cluster[i])
             return error_set(reason,
                              "grid dimension %d, %" PRId64 " blocks, is not a multiple of the cluster's %" PRId64, i,

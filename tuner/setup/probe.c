@@ -31,27 +31,28 @@ static json_t *ask_new(const char *variable, const char *program, char *device, 
     return answer;
 }
 
+// The GPU worker's answer, which has `member` unless it says why not.
+static json_t *ask_gpu(char *device, json_t *request, const char *member, const char *why, struct error *err)
+{
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
+    if (!answer || json_object_get(answer, member)) return answer;
+    error_set(err, "%s", json_get_string(answer, "reason", why));
+    json_decref(answer);
+    return NULL;
+}
+
 json_t *probe_gpu(int index, struct error *err)
 {
     char device[16];
     snprintf(device, sizeof device, "%d", index);
-    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, json_pack("{s:s}", "op", "hello"), err);
-    if (answer && !json_object_get(answer, "device")) {
-        error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not say which device it has"));
-        json_decref(answer);
-        return NULL;
-    }
-    return answer;
+    return ask_gpu(device, json_pack("{s:s}", "op", "hello"), "device",
+                   "the GPU worker does not say which device it has", err);
 }
 
 json_t *probe_metrics(const char *chip, struct error *err)
 {
-    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", NULL,
-                             json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), err);
-    if (answer && json_object_get(answer, "metrics")) return answer;
-    if (answer) error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not know its metrics"));
-    json_decref(answer);
-    return NULL;
+    return ask_gpu(NULL, json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), "metrics",
+                   "the GPU worker does not know its metrics", err);
 }
 
 json_t *probe_compiler(json_t *request, struct error *err)

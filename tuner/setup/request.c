@@ -176,12 +176,6 @@ char *implementation_label(const struct job *job, const struct implementation *m
     return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // Launches, or calls of a function, for every problem, and the file that has the code: a cubin, PTX or a library.
 static int describe_own_launches(const struct job *job, const struct implementation *m, const json_t *answer,
                                  struct implementation_request *to, struct arena *memory, json_t **problems,
@@ -207,7 +201,7 @@ static void name_baseline(const struct job *job, const struct implementation *m,
 {
     char *detail = m->kind == IMPLEMENTATION_CONFIGURATION
                        ? space_text(job->space, m->config)
-                       : text_format("%s of %s", m->stage.entry, last_part(m->path));
+                       : text_format("%s of %s", m->stage.entry, text_file_name(m->path));
     bool made = !answer || status_find(json_get_string(answer, "status", "")) == STATUS_OK;
     to->candidate.name = m->name;
     to->detail = arena_copy(memory, detail);
@@ -348,26 +342,19 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
 {
     const struct problem *problem = &job->problems[p];
     int64_t flops = 0, bytes = 0, needed = job_problem_bytes(job, p, err);
-    if (needed > memory && memory > 0) {
-        error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
-                  (double)needed / (1 << 30), (double)memory / (1 << 30));
-        needed = -1;
-    }
-    if (needed < 0 || job_problem_values(job, NULL, p, values, err)) {
+    json_t *buffers = NULL;
+    int failed = needed < 0 ? -1 : job_problem_values(job, NULL, p, values, err);
+    if (needed > memory && memory > 0)
+        failed = error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
+                           (double)needed / (1 << 30), (double)memory / (1 << 30));
+    if (!failed && ((job->flops && expr_eval(job->flops, values, &flops, err)) ||
+                    (job->bytes && expr_eval(job->bytes, values, &bytes, err))))
+        failed = error_prefix(err, "work of this problem");
+    if (failed || !(buffers = describe_buffers(job, problem, values, err))) {
         error_prefix(err, "%s:%d", job->path, problem->line);
         return NULL;
     }
-    if ((job->flops && expr_eval(job->flops, values, &flops, err)) ||
-        (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
-        error_prefix(err, "%s:%d: work of this problem", job->path, problem->line);
-        return NULL;
-    }
-    json_t *buffers = describe_buffers(job, problem, values, err), *sizes = json_object();
-    if (!buffers) {
-        error_prefix(err, "%s:%d", job->path, problem->line);
-        json_decref(sizes);
-        return NULL;
-    }
+    json_t *sizes = json_object();
     for (size_t i = 0; i < job->size_count; i++)
         json_object_set_new(sizes, job->size_names[i], json_integer(problem->sizes[i]));
     return json_pack("{s:s, s:b, s:f, s:o, s:o, s:I, s:I, s:o}", "name", problem->name, "tune", (int)problem->tune,

@@ -104,16 +104,6 @@ static void define_for_reference(const struct job *job, json_t *defines)
     for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
 }
 
-// The folders in which headers are looked for. The strings in it are of the job and of `folder`.
-static const char **header_folders(const struct job *job, const char *folder, size_t *count)
-{
-    const char **list = memory_new(job->include_count + 1, sizeof *list);
-    list[0] = folder;
-    for (size_t i = 0; i < job->include_count; i++) list[i + 1] = job->includes[i];
-    *count = job->include_count + 1;
-    return list;
-}
-
 static void add_macro(json_t *macros, const char *name, const char *value)
 {
     if (include_is_header(value) || include_is_identifier(value))
@@ -141,12 +131,15 @@ int request_source_open(const struct job *job, const char *path, struct source *
     char *folder = text_directory(path);
     json_t *macros = header_macros(job);
     struct source_request request = {.path = path,
+                                     .include_count = job->include_count + 1,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
                                      .macro_count = json_array_size(macros),
                                      .host_headers = job->compiler == JOB_NVRTC};
-    const char **folders = header_folders(job, folder, &request.include_count),
+    const char **folders = memory_new(request.include_count, sizeof *folders),
                **names = memory_new(request.macro_count, sizeof *names);
+    folders[0] = folder;
+    for (size_t i = 0; i < job->include_count; i++) folders[i + 1] = job->includes[i];
     for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
     request.include = folders;
     request.macro = names;
@@ -176,12 +169,9 @@ static void add_text(void *list, const char *text)
 static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
                                     json_t *entries, const char *arch, const char *cache)
 {
-    json_t *include = json_array(), *options = json_array(), *macros = header_macros(job);
     char *folder = text_directory(source);
-    size_t folder_count;
-    const char **folders = header_folders(job, folder, &folder_count);
-    for (size_t i = 0; i < folder_count; i++) json_array_append_new(include, json_string(folders[i]));
-    free(folders);
+    json_t *include = json_pack("[s]", folder), *options = json_array(), *macros = header_macros(job);
+    for (size_t i = 0; i < job->include_count; i++) add_text(include, job->includes[i]);
     free(folder);
     job_options(job, config, add_text, options);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,

@@ -47,16 +47,14 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                               known->source_hash, "compiler", known->compiler, "device", known->device, "arch",
                               known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
                               defines, "parameters", parameters, "replayed", (int)replayed);
-    if (!facts) return NULL;
     json_t *compiled = json_array();
     for (size_t i = 0; i < job->compiled_count; i++)
         json_array_append_new(compiled, json_string(expr_text(job->compiled[i].holds)));
     if (job->compiled_count) json_object_set(facts, "compiled", compiled);
     json_decref(compiled);
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
-    static const char *const same[] = {"problems", "reference", "verify"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        json_object_set(facts, same[i], json_object_get(request, same[i]));
+    json_object_set(facts, "problems", json_object_get(request, "problems"));
+    json_object_set(facts, "reference", json_object_get(request, "reference"));
     // A setting that is newer than stores which may be in use is a fact only where it differs from what they had.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");

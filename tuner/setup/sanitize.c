@@ -34,6 +34,17 @@ struct tool_run {
     bool started;
 };
 
+struct sanitizing {
+    struct sanitizer *sanitizer;
+    struct tool_run runs[TOOLS];
+    const char *left_out[TOOLS]; // why, or NULL
+    double deadline;
+    const char *symbols[JOB_MAX_STAGES];
+    size_t symbol_count;
+    char folder[PATH_MAX]; // of the logs; "": nothing was started
+    json_t *document;
+};
+
 // Finding the program ------------------------------------------------------------------------------------------------
 
 static char *beside_nvcc(const char *name)
@@ -168,15 +179,16 @@ static size_t list_symbols(const json_t *problems, size_t problem, const char *s
 // Running ------------------------------------------------------------------------------------------------------------
 
 // All requests at once: the worker answers them in order.
-static void start(struct sanitizer *s, struct tool_run *run, const struct sanitizer_tool *tool, const char *folder,
-                  const json_t *job, json_t *request)
+static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *request)
 {
+    struct tool_run *run = &z->runs[tool];
+    const struct sanitizer *s = z->sanitizer;
     run->worker = WORKER_NONE;
-    run->log = text_format("%s/%s.log", folder, tool->name);
+    run->log = text_format("%s/%s.log", z->folder, tools[tool].name);
     run->begun = clock_now();
     char *argv[] = {s->program,
                     "--tool",
-                    (char *)(uintptr_t)tool->name,
+                    (char *)(uintptr_t)tools[tool].name,
                     "--log-file",
                     run->log,
                     "--demangle",
@@ -191,7 +203,7 @@ static void start(struct sanitizer *s, struct tool_run *run, const struct saniti
                     "--device",
                     s->device,
                     NULL};
-    if (worker_start(&run->worker, tool->name, argv, &run->failure)) {
+    if (worker_start(&run->worker, tools[tool].name, argv, &run->failure)) {
         json_decref(request);
         return;
     }
@@ -207,18 +219,19 @@ static const char *status_of(const struct sanitizer_log *log, bool done)
 }
 
 // Waits for one tool, to the deadline, and reads its log.
-static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, double deadline,
-                      const char *const *symbols, size_t symbol_count)
+static json_t *finish(struct sanitizing *z, size_t tool)
 {
+    struct sanitizer *s = z->sanitizer;
+    struct tool_run *run = &z->runs[tool];
     struct error why = run->failure;
-    double left = fmax(deadline - clock_now(), grace); // another tool may have taken all the time
+    double left = fmax(z->deadline - clock_now(), grace); // another tool may have taken all the time
     json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
-    left = fmax(deadline - clock_now(), grace);
+    left = fmax(z->deadline - clock_now(), grace);
     if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
     char *text = text_read_file(run->log, NULL);
     struct sanitizer_log log;
-    sanitizer_log_read(text ? text : "", symbols, symbol_count, &log);
+    sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
     const char *word = json_get_string(answer, "status", "");
     bool answered = answer && status_find(word) == STATUS_OK;
     if (answer && !answered) error_set(&why, "the worker says %s: %s", word, json_get_string(answer, "reason", ""));
@@ -230,24 +243,13 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
                             (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted",
                             (json_int_t)log.unprinted, "first", log.errors ? log.first_error : log.first_warning,
                             "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
-    if (out && log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
+    if (log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
     json_decref(answer);
     free(run->log);
     free(text);
     worker_release(&run->worker);
     return out;
 }
-
-struct sanitizing {
-    struct sanitizer *sanitizer;
-    struct tool_run runs[TOOLS];
-    const char *left_out[TOOLS]; // why, or NULL
-    double deadline;
-    const char *symbols[JOB_MAX_STAGES];
-    size_t symbol_count;
-    char folder[PATH_MAX]; // of the logs; "": nothing was started
-    json_t *document;
-};
 
 struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
                                    const char *config, const char *cubin, const json_t *problems, bool thorough)
@@ -274,7 +276,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     for (size_t i = 0; i < TOOLS; i++) {
         if (tools[i].advice && brief) z->left_out[i] = "the problem is large; `sweetspot judge` runs it all the same";
         if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
-        if (!z->left_out[i]) start(s, &z->runs[i], &tools[i], z->folder, set_up, json_deep_copy(asked));
+        if (!z->left_out[i]) start(z, i, set_up, json_deep_copy(asked));
     }
     json_decref(set_up);
     json_decref(asked);
@@ -286,15 +288,11 @@ json_t *sanitizer_end(struct sanitizing *z)
     json_t *document = z->document;
     for (size_t i = 0; i < TOOLS && *z->folder; i++) {
         const char *why = z->left_out[i];
-        json_t *one = NULL;
-        if (!why) {
-            why = "its log is not text"; // not UTF-8, which the JSON library refuses
-            one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
-        }
-        if (!one)
-            one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
-                            z->left_out[i] && !z->sanitizer->stuck[i] ? "skipped" : "failed", "reason", why);
-        json_array_append_new(json_object_get(document, "tools"), one);
+        json_array_append_new(json_object_get(document, "tools"),
+                              why ? json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice",
+                                              (int)tools[i].advice, "status",
+                                              z->sanitizer->stuck[i] ? "failed" : "skipped", "reason", why)
+                                  : finish(z, i));
     }
     if (*z->folder) work_folder_remove(z->folder);
     free(z);

@@ -85,15 +85,9 @@ static int take_compiled(struct single_run *single, const uint16_t *config, cons
 {
     enum trial_status status;
     const char *reason;
-    switch (compile_result_read(answer, single->job, &c->compiled, &status, &reason, err)) {
-    case COMPILE_FAILED:
-        return fail_candidate(c, status, reason);
-    case COMPILE_SOURCE_CHANGED:
-    case COMPILE_IMPOSSIBLE:
-        return -1;
-    case COMPILE_DONE:
-        break;
-    }
+    enum compile_result result = compile_result_read(answer, single->job, &c->compiled, &status, &reason, err);
+    if (result == COMPILE_FAILED) return fail_candidate(c, status, reason);
+    if (result != COMPILE_DONE) return -1;
     if (job_setup_launches(single->job, &single->pool.limits, config, &c->compiled, &c->problems, &c->launches,
                            &c->launch_count, err))
         return fail_candidate(c, STATUS_PRUNED, err->message);

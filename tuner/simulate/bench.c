@@ -15,6 +15,7 @@
 
 struct runs {
     const struct bench_options *o;
+    int64_t *cutoff; // evaluations that the score averages over, per file; 0 without `score`
     int64_t *length; // evaluations of a run, per file
     size_t *offset;  // of a file's first curve in `best`
     double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
@@ -123,13 +124,13 @@ static int run(void *user, size_t strategy, size_t file, size_t seed, struct err
                    &runs->seconds[bench_run_number(o, strategy, file, seed)], err);
 }
 
-static double score_of(const struct runs *runs, size_t strategy, size_t file, int64_t cutoff)
+static double score_of(const struct runs *runs, size_t strategy, size_t file)
 {
     const struct recorded *r = runs->o->files[file];
     size_t valid;
     double *times = sorted_times(r, &valid), sum = 0;
     int64_t points = 0;
-    for (int64_t t = 0; t < cutoff; t++) {
+    for (int64_t t = 0; t < runs->cutoff[file]; t++) {
         double best = 0;
         int found = 0;
         for (int64_t seed = 0; seed < runs->o->seeds; seed++) {
@@ -147,13 +148,13 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file, in
     return points ? sum / (double)points : NAN;
 }
 
-static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strategy, size_t file)
+static void evaluate_cell(struct bench_cell *cell, const struct runs *runs, size_t strategy, size_t file)
 {
-    const struct bench_options *o = &b->options;
-    struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
+    const struct bench_options *o = runs->o;
+    const struct recorded *r = o->files[file];
     size_t seeds = (size_t)o->seeds;
     int64_t last = o->budgets[o->budget_count - 1];
-    double optimum = b->optimum[file], *quality = memory_new(3 * seeds, sizeof *quality);
+    double optimum = r->trials[r->best].objective, *quality = memory_new(3 * seeds, sizeof *quality);
     double *to_95 = quality + seeds, *to_99 = to_95 + seeds;
     for (size_t i = 0; i < o->budget_count; i++) {
         double sum = 0, near = 0;
@@ -177,7 +178,7 @@ static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strat
     }
     cell->to_95 = stats_median(to_95, seeds);
     cell->to_99 = stats_median(to_99, seeds);
-    cell->score = o->score ? score_of(runs, strategy, file, b->cutoff[file]) : NAN;
+    cell->score = o->score ? score_of(runs, strategy, file) : NAN;
     free(quality);
 }
 
@@ -188,56 +189,58 @@ void bench_add(void *to, const void *from, size_t size, double share)
     for (size_t i = 0; i < size / sizeof *sum; i++) sum[i] += values[i] * share;
 }
 
-int bench_run(struct bench *b, const struct bench_options *options, struct error *err)
+int bench_open(struct bench_rows *r, const struct bench_options *o, size_t size, struct error *err)
 {
-    *b = (struct bench){.options = *options};
-    const struct bench_options *o = &b->options;
+    *r = (struct bench_rows){.options = o, .size = size};
     for (size_t f = 0; f < o->file_count; f++)
         if (o->files[f]->best < 0)
             return error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
-    b->optimum = memory_new(o->file_count, sizeof *b->optimum);
-    b->cutoff = memory_new(o->file_count, sizeof *b->cutoff);
-    b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
-    b->overall = memory_new(o->strategy_count, sizeof *b->overall);
+    r->cells = memory_new(o->strategy_count * o->file_count, size);
+    r->overall = memory_new(o->strategy_count, size);
+    return 0;
+}
 
+void bench_average(struct bench_rows *r)
+{
+    size_t files = r->options->file_count;
+    for (size_t i = 0; i < r->options->strategy_count * files; i++)
+        bench_add((char *)r->overall + i / files * r->size, (char *)r->cells + i * r->size, r->size, 1 / (double)files);
+}
+
+int bench_run(struct bench_rows *rows, const struct bench_options *o, bool detailed, struct error *err)
+{
     struct runs runs = {.o = o};
+    size_t doubles = 0;
+    if (bench_open(rows, o, sizeof(struct bench_cell), err)) return -1;
+    runs.cutoff = memory_new(o->file_count, sizeof *runs.cutoff);
     runs.length = memory_new(o->file_count, sizeof *runs.length);
     runs.offset = memory_new(o->file_count, sizeof *runs.offset);
-    size_t doubles = 0;
     for (size_t f = 0; f < o->file_count; f++) {
-        b->optimum[f] = o->files[f]->trials[o->files[f]->best].objective;
-        b->cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
+        runs.cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
         runs.length[f] = o->budgets[o->budget_count - 1];
-        if (b->cutoff[f] > runs.length[f]) runs.length[f] = b->cutoff[f];
+        if (runs.cutoff[f] > runs.length[f]) runs.length[f] = runs.cutoff[f];
         runs.offset[f] = doubles;
         doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
     }
     size_t bytes = (doubles + bench_runs(o)) * sizeof(double);
     runs.best = bench_shared(bytes, err);
-    int result = -1;
-    if (runs.best) {
-        runs.seconds = runs.best + doubles;
-        result = bench_deal(o, run, &runs, err);
-        for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
-            for (size_t f = 0; f < o->file_count; f++) {
-                evaluate_cell(b, &runs, s, f);
-                bench_add(&b->overall[s], &b->cells[s * o->file_count + f], sizeof *b->cells,
-                          1 / (double)o->file_count);
-            }
-        }
-        bench_unshare(runs.best, bytes);
-    }
+    runs.seconds = runs.best ? runs.best + doubles : NULL;
+    int result = runs.best ? bench_deal(o, run, &runs, err) : -1;
+    for (size_t i = 0; i < o->strategy_count * o->file_count && !result; i++)
+        evaluate_cell((struct bench_cell *)rows->cells + i, &runs, i / o->file_count, i % o->file_count);
+    bench_unshare(runs.best, bytes);
+    free(runs.cutoff);
     free(runs.length);
     free(runs.offset);
-    if (result < 0) bench_release(b);
+    bench_average(rows);
+    bench_add_columns(rows, detailed);
+    if (result) bench_release(rows);
     return result;
 }
 
-void bench_release(struct bench *b)
+void bench_release(struct bench_rows *r)
 {
-    free(b->optimum);
-    free(b->cutoff);
-    free(b->cells);
-    free(b->overall);
-    *b = (struct bench){0};
+    free(r->cells);
+    free(r->overall);
+    *r = (struct bench_rows){0};
 }

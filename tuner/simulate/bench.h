@@ -43,18 +43,6 @@ struct bench_cell {
     double seconds_per_proposal; // time of a core in the strategy, per evaluation
 };
 
-struct bench {
-    struct bench_options options;
-    double *optimum;            // s, a file
-    int64_t *cutoff;            // evaluations that the score averages over, per file; 0 without `score`
-    struct bench_cell *cells;   // strategy after strategy, file_count each
-    struct bench_cell *overall; // mean over the files, per strategy
-};
-
-// Runs everything. `options` is copied, what it points to is borrowed. -1 with a message: a file without a valid
-// configuration, a strategy that cannot start or proposes an invalid configuration.
-int bench_run(struct bench *, const struct bench_options *, struct error *);
-void bench_release(struct bench *);
 // The conditions under which a strategy is created for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
@@ -81,18 +69,25 @@ struct bench_column {
     double scale;   // what the number is multiplied by; 0: 1
     size_t reached; // the place of the share of the runs that got there, which ">" marks below 1; 0: none
 };
-// What is printed: a row for each strategy on each file, and with several files one for the mean over them. Borrows the
-// bench.
+// The figures of strategies on files, and what is printed of them: a row for each strategy on each file, and with
+// several files one for the mean over them. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
     const char *kind, *budgets, *legend; // the document's format; what stands around the number of seeds in the legend
     size_t column_count;
     struct bench_column columns[BENCH_MOST_COLUMNS];
-    const void *cells, *overall; // structs of `size` bytes, strategy after strategy
+    void *cells, *overall; // structs of `size` bytes, strategy after strategy; the means over the files
     size_t size;
 };
-// detailed: with medians and shares at every budget.
-struct bench_rows bench_rows(const struct bench *, bool detailed);
+// Runs everything; each cell is a struct bench_cell. detailed: with medians and shares at every budget. -1 with a
+// message: a file without a valid configuration, a strategy that cannot start or proposes an invalid configuration.
+int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
+void bench_release(struct bench_rows *);
+// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the columns of
+// struct bench_cell; the means over the files.
+int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
+void bench_add_columns(struct bench_rows *, bool detailed);
+void bench_average(struct bench_rows *);
 // What is infinite is shown as above the last budget.
 struct table *bench_table(const struct bench_rows *);
 // The columns' titles are members: {"seeds": 60, "first_seed": 1, "rows": [{"file": "a.json", "strategy": "default",

@@ -29,18 +29,12 @@ static void add_cells(struct table *t, const struct bench_rows *r, const char *f
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // The figures of a row, whose file and strategy are set; NULL after the last row.
 static const void *row_at(const struct bench_rows *r, size_t row, const char **file, const char **strategy)
 {
     size_t f = row / r->options->strategy_count, s = row % r->options->strategy_count, files = r->options->file_count;
     if (f > files || (f == files && files == 1)) return NULL;
-    *file = f < files ? base_name(r->options->paths[f]) : "mean over files";
+    *file = f < files ? text_file_name(r->options->paths[f]) : "mean over files";
     *strategy = r->options->strategies[s]->name;
     return (const char *)(f < files ? r->cells : r->overall) + (f < files ? s * files + f : s) * r->size;
 }
@@ -70,7 +64,7 @@ json_t *bench_json(const struct bench_rows *r)
                      (json_int_t)r->options->first_seed, "rows", rows);
 }
 
-struct bench_rows bench_rows(const struct bench *b, bool detailed)
+void bench_add_columns(struct bench_rows *r, bool detailed)
 {
 #define FIGURE(member) offsetof(struct bench_cell, member)
     static const struct {
@@ -78,33 +72,29 @@ struct bench_rows bench_rows(const struct bench *b, bool detailed)
         size_t place;
     } groups[] = {
         {"mean", "%.4f", FIGURE(mean)}, {"median", "%.4f", FIGURE(median)}, {"1%", "%.3f", FIGURE(within_1_percent)}};
-    const struct bench_options *o = &b->options;
-    struct bench_rows r = {.options = o,
-                           .kind = "sweetspot-replay",
-                           .budgets = "",
-                           .legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.",
-                           .cells = b->cells,
-                           .overall = b->overall,
-                           .size = sizeof *b->cells};
+    const struct bench_options *o = r->options;
+    r->kind = "sweetspot-replay";
+    r->budgets = "";
+    r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.";
     size_t n = 0, last = o->budget_count - 1;
     for (int g = 0; g < (detailed ? 3 : 1); g++)
         for (size_t i = 0; i < o->budget_count; i++, n++) {
-            r.columns[n] =
+            r->columns[n] =
                 (struct bench_column){.format = groups[g].format, .place = groups[g].place + i * sizeof(double)};
-            snprintf(r.columns[n].title, sizeof r.columns[n].title, ">%s@%lld", groups[g].title,
+            snprintf(r->columns[n].title, sizeof r->columns[n].title, ">%s@%lld", groups[g].title,
                      (long long)o->budgets[i]);
         }
     if (!detailed) {
-        r.columns[n] = (struct bench_column){
+        r->columns[n] = (struct bench_column){
             .format = "%.0f%%", .place = FIGURE(within_1_percent) + last * sizeof(double), .scale = 100};
-        snprintf(r.columns[n].title, sizeof r.columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
         n++;
     }
-    r.columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
-    r.columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
-    if (o->score) r.columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
-    r.columns[n++] = (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
-    r.column_count = n;
-    return r;
+    r->columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
+    r->columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
+    if (o->score) r->columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
+    r->columns[n++] =
+        (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
+    r->column_count = n;
 #undef FIGURE
 }

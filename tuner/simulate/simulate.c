@@ -321,54 +321,6 @@ static int run(void *user, size_t strategy, size_t file, size_t seed, struct err
                    &runs->figures[bench_run_number(o, strategy, file, seed)], err);
 }
 
-static int run_all(struct simulation_bench *b, struct simulated_runs *runs, struct error *err)
-{
-    const struct bench_options *o = &b->options.bench;
-    size_t seeds = (size_t)o->seeds, cells = o->strategy_count * o->file_count;
-    if (bench_deal(o, run, runs, err)) return -1;
-    for (size_t i = 0; i < cells * seeds; i++)
-        bench_add(&b->cells[i / seeds], &runs->figures[i], sizeof *b->cells, 1 / (double)seeds);
-    for (size_t i = 0; i < cells; i++)
-        bench_add(&b->overall[i / o->file_count], &b->cells[i], sizeof *b->cells, 1 / (double)o->file_count);
-    return 0;
-}
-
-int simulate_run(struct simulation_bench *b, const struct simulate_options *options, struct error *err)
-{
-    *b = (struct simulation_bench){.options = *options};
-    const struct bench_options *o = &b->options.bench;
-    size_t bytes = bench_runs(o) * sizeof(struct simulate_figures);
-    struct simulated_runs runs = {.o = &b->options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
-    int status = 0;
-    for (size_t f = 0; f < o->file_count && !status; f++) {
-        if (o->files[f]->best < 0)
-            status = error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
-        else
-            status = find_durations(&runs.durations[f], o->files[f], &b->options.settings, o->paths[f], err);
-    }
-    if (!status && !(runs.figures = bench_shared(bytes, err))) status = -1;
-    if (!status) {
-        b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
-        b->overall = memory_new(o->strategy_count, sizeof *b->overall);
-        status = run_all(b, &runs, err);
-    }
-    bench_unshare(runs.figures, bytes);
-    for (size_t f = 0; f < o->file_count; f++) {
-        free(runs.durations[f].compile);
-        free(runs.durations[f].gpu);
-    }
-    free(runs.durations);
-    if (status) simulate_release(b);
-    return status;
-}
-
-void simulate_release(struct simulation_bench *b)
-{
-    free(b->cells);
-    free(b->overall);
-    *b = (struct simulation_bench){0};
-}
-
 // Rows ---------------------------------------------------------------------------------------------------------------
 
 #define FIGURE(member) .place = offsetof(struct simulate_figures, member)
@@ -384,26 +336,45 @@ static const struct bench_column columns[] = {
     {">GPU idle", "%.3f", FIGURE(idle)},
 };
 
-struct bench_rows simulate_rows(const struct simulation_bench *b)
+static void add_columns(struct bench_rows *r, const struct simulate_options *o)
 {
-    const struct simulate_options *o = &b->options;
-    struct bench_rows r = {.options = &o->bench,
-                           .kind = "sweetspot-simulation",
-                           .budgets = " or simulated seconds",
-                           .legend = "s and n\nto 95%: mean seconds and evaluations ('>': some runs ended before).",
-                           .cells = b->cells,
-                           .overall = b->overall,
-                           .size = sizeof *b->cells};
+    r->kind = "sweetspot-simulation";
+    r->budgets = " or simulated seconds";
+    r->legend = "s and n\nto 95%: mean seconds and evaluations ('>': some runs ended before).";
     size_t n = 0;
     for (size_t i = 0; i < o->bench.budget_count; i++, n++) {
-        r.columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_budget[i])};
-        snprintf(r.columns[n].title, sizeof r.columns[n].title, ">@%lld", (long long)o->bench.budgets[i]);
+        r->columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_budget[i])};
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">@%lld", (long long)o->bench.budgets[i]);
     }
     for (size_t i = 0; i < o->time_count; i++, n++) {
-        r.columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_time[i])};
-        snprintf(r.columns[n].title, sizeof r.columns[n].title, ">@%gs", o->times[i]);
+        r->columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_time[i])};
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">@%gs", o->times[i]);
     }
-    memcpy(r.columns + n, columns, sizeof columns);
-    r.column_count = n + sizeof columns / sizeof *columns;
-    return r;
+    memcpy(r->columns + n, columns, sizeof columns);
+    r->column_count = n + sizeof columns / sizeof *columns;
+}
+
+int simulate_run(struct bench_rows *rows, const struct simulate_options *options, struct error *err)
+{
+    const struct bench_options *o = &options->bench;
+    size_t bytes = bench_runs(o) * sizeof(struct simulate_figures), seeds = (size_t)o->seeds;
+    if (bench_open(rows, o, sizeof(struct simulate_figures), err)) return -1;
+    struct simulated_runs runs = {.o = options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
+    int status = 0;
+    for (size_t f = 0; f < o->file_count && !status; f++)
+        status = find_durations(&runs.durations[f], o->files[f], &options->settings, o->paths[f], err);
+    if (!status && !(runs.figures = bench_shared(bytes, err))) status = -1;
+    if (!status) status = bench_deal(o, run, &runs, err);
+    for (size_t i = 0; i < bench_runs(o) && !status; i++)
+        bench_add((struct simulate_figures *)rows->cells + i / seeds, &runs.figures[i], rows->size, 1 / (double)seeds);
+    bench_average(rows);
+    add_columns(rows, options);
+    bench_unshare(runs.figures, bytes);
+    for (size_t f = 0; f < o->file_count; f++) {
+        free(runs.durations[f].compile);
+        free(runs.durations[f].gpu);
+    }
+    free(runs.durations);
+    if (status) bench_release(rows);
+    return status;
 }

@@ -37,18 +37,9 @@ struct simulate_figures {
     double idle; // the GPUs' share of the time, from the first candidate that was compiled to the last budget
 };
 
-struct simulation_bench {
-    struct simulate_options options;
-    struct simulate_figures *cells;   // strategy after strategy, file_count each
-    struct simulate_figures *overall; // mean over the files, per strategy
-};
-
 // Runs everything: each run to the last of the budgets and times, and on until it is within 1%, at most four times as
-// many evaluations as the last budget. What the options point to is borrowed. -1 with a message: as bench_run; times
-// that are to be taken from a recording that has none.
-int simulate_run(struct simulation_bench *, const struct simulate_options *, struct error *);
-void simulate_release(struct simulation_bench *);
-
-struct bench_rows simulate_rows(const struct simulation_bench *);
+// many evaluations as the last budget. Each cell is a struct simulate_figures; bench_release releases the rows. Borrows
+// the options. -1 with a message: as bench_run; times that are to be taken from a recording that has none.
+int simulate_run(struct bench_rows *, const struct simulate_options *, struct error *);
 
 #endif

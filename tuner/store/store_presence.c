@@ -28,8 +28,7 @@ static int rescue(struct store *store, struct error *err)
     char *folder = text_directory(store->path), *base = text_copy(store->path);
     if (access(folder, W_OK)) {
         free(base);
-        const char *slash = strrchr(store->path, '/');
-        base = text_format("./%s", slash ? slash + 1 : store->path);
+        base = text_format("./%s", text_file_name(store->path));
     }
     char *path = text_format("%s.rescued", base);
     for (int i = 2; i < NAMES_MOST && !access(path, F_OK); i++) {
