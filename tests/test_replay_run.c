@@ -80,7 +80,7 @@ static void read_store(const char *folder, const char *name, struct seen *seen)
         if (store_open(&store, path, false, &err)) fail_msg("after a kill: %s", err.message);
         if (!store_last_environment(store, &e, &err)) {
             assert_int_equal(store_use_environment(store, &e, &err), 0);
-            assert_true(store_each(store, false, 0, note, seen, &err) >= 0);
+            assert_true(store_each(store, false, 0, STORE_WHOLE, note, seen, &err) >= 0);
         }
         store_close(store);
     }

@@ -1,8 +1,8 @@
 // sweetspot simulate: runs search strategies on recorded spaces and compares them (bench.h).
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -97,12 +97,6 @@ static int parse_times(const char *text, struct simulate_options *o, struct erro
     return 0;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 // The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
 // with a note.
 static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
@@ -111,7 +105,7 @@ static struct bench_priors *read_priors(const struct option_list *priors, const 
     struct error err;
     for (size_t f = 0; f < o->file_count; f++)
         for (size_t i = 0; i < priors->count; i++) {
-            if (is_same_file(priors->items[i], o->paths[f])) continue;
+            if (input_file_is_same(priors->items[i], o->paths[f])) continue;
             struct prior *prior = prior_file_read(priors->items[i], NULL, o->files[f]->space, &err);
             if (prior)
                 read[f].list[read[f].count++] = prior;
@@ -132,9 +126,7 @@ static void print_rows(const struct bench_rows *r)
 {
     enum { DOCUMENT_VERSION = 2 };
     if (given.format == FORMAT_JSON) {
-        json_t *document = bench_json(r);
-        json_print_document(r->kind, DOCUMENT_VERSION, document, stdout);
-        json_decref(document);
+        json_print_document(r->kind, DOCUMENT_VERSION, bench_json(r), stdout);
         return;
     }
     struct table *table = bench_table(r);
@@ -180,12 +172,6 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
     return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
 }
 
-static int complain(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot simulate: %s\n", err->message);
-    return status;
-}
-
 static int run(void)
 {
     struct error err;
@@ -193,10 +179,10 @@ static int run(void)
     struct simulate_options simulated = {0};
     struct bench_options *o = &given.bench;
     struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
-    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? complain(EXIT_USAGE, &err) : EXIT_DONE;
+    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? command_refuse("%s", err.message) : EXIT_DONE;
     if (status) goto out;
     for (size_t i = 0; i < given.paths.count; i++)
-        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = complain(EXIT_USAGE, &err);
+        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = command_refuse("%s", err.message);
     if (status) goto out;
     for (size_t i = 0; i < given.paths.count; i++) recorded_warn(files[i], given.paths.items[i]);
     o->strategies = chosen;
@@ -208,8 +194,10 @@ static int run(void)
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
     simulated.bench = *o;
-    if (given.timeline ? print_simulation(&simulated, &err) : print_bench(o, &err))
-        status = complain(EXIT_NOTHING, &err);
+    if (given.timeline ? print_simulation(&simulated, &err) : print_bench(o, &err)) {
+        command_refuse("%s", err.message);
+        status = EXIT_NOTHING;
+    }
     free_priors(read, o->file_count);
 out:
     for (size_t i = 0; i < given.paths.count; i++) recorded_free(files[i]);

@@ -71,10 +71,10 @@ static void print_json(const struct job *job)
                                                      "file", at.file ? at.file : job->path, "line", at.line, "removes",
                                                      json_real(space_removed_by(s, i))));
     }
-    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
-                            space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
-    json_print_document("sweetspot-job-space", 1, all, stdout);
-    json_decref(all);
+    json_print_document("sweetspot-job-space", 1,
+                        json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
+                                  space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints),
+                        stdout);
 }
 
 static int run(void)

@@ -124,11 +124,9 @@ static void log_ceilings(struct run *r)
 // The ceilings of the device that the job needs: measured once per environment.
 static void measure_ceilings(struct run *r)
 {
-    const char *known;
     struct error err;
-    int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
-    if (!missing) r->ceilings = json_parse(known, &err);
-    json_t *request = missing < 0 ? NULL : job_ceilings_request(r->job, r->ceilings);
+    r->ceilings = store_get_document(r->store, 0, "ceilings", NULL, &err);
+    json_t *request = job_ceilings_request(r->job, r->ceilings);
     if (!request) return;
     struct answer_head head;
     struct arena memory = {NULL};
