@@ -127,8 +127,7 @@ static void add_recording(json_t *section, const json_t *recording)
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
     json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
-    json_t *summary = builds_summary(document, final, session->job);
-    if (summary) json_object_set_new(section, "nvcc", summary);
+    json_object_set_new(section, "nvcc", builds_summary(document, final, session->job));
     json_decref(document);
 }
 
@@ -151,26 +150,26 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
 {
     struct error err = {""};
     struct trial trial;
-    json_t *section = NULL;
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    if (!found) section = header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
-    if (section && session->replayed) add_recording(section, session->recording);
-    if (section && final) add_builds(section, session, final);
-    json_t *sanitized = section ? store_get_document(session->store, id, SANITIZED_DOCUMENT, NULL, NULL) : NULL;
+    json_t *section =
+        found ? NULL : header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
+    if (!section) {
+        *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+        return NULL;
+    }
+    if (session->replayed) add_recording(section, session->recording);
+    if (final) add_builds(section, session, final);
+    json_t *sanitized = store_get_document(session->store, id, SANITIZED_DOCUMENT, NULL, NULL);
     char *words = sanitized_text(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
     free(words);
     json_decref(sanitized);
-    if (!section) *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
-    int missing =
-        section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
-    if (missing) {
-        *status = complain_binary(session, missing, &err);
-        json_decref(section);
-        section = NULL;
-    }
-    return section;
+    int missing = binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
+    if (!missing) return section;
+    *status = complain_binary(session, missing, &err);
+    json_decref(section);
+    return NULL;
 }
 
 // Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.

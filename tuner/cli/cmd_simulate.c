@@ -63,38 +63,26 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
     return status;
 }
 
-static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
-{
-    for (const char *at = text; *at;) {
-        char *end;
-        long long budget = strtoll(at, &end, 10);
-        if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
-            return error_set(err, "--budgets: '%s' is not a list of whole numbers from 1 to 1000000", text);
-        if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
-        if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
-            return error_set(err, "--budgets: must ascend");
-        o->budgets[o->budget_count++] = budget;
-        at = *end ? end + 1 : end;
-    }
-    return o->budget_count ? 0 : error_set(err, "--budgets: empty");
-}
-
-static int parse_times(const char *text, struct simulate_options *o, struct error *err)
+// A list of numbers, or with `seconds` of times, which must ascend. -1 with a message.
+static int parse_list(const char *option, const char *text, bool seconds, double *values, size_t most, size_t *count,
+                      struct error *err)
 {
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
-        char *one = text_format("%.*s", (int)length, at);
-        double seconds;
-        int status = text_duration(one, &seconds);
+        char *one = text_format("%.*s", (int)length, at), *end = one;
+        double value = seconds ? 0 : (double)strtoll(one, &end, 10);
+        bool good =
+            seconds ? !text_duration(one, &value) && value > 0 : end != one && !*end && value >= 1 && value <= 1000000;
         free(one);
-        if (status || !(seconds > 0))
-            return error_set(err, "--times: '%s' is not a list of times such as 10s,20s", text);
-        if (o->time_count == SIMULATE_MAX_TIMES) return error_set(err, "--times: at most %d", SIMULATE_MAX_TIMES);
-        if (o->time_count && seconds <= o->times[o->time_count - 1]) return error_set(err, "--times: must ascend");
-        o->times[o->time_count++] = seconds;
+        if (!good)
+            return error_set(err, "%s: '%s' is not a list of %s", option, text,
+                             seconds ? "times such as 10s,20s" : "whole numbers from 1 to 1000000");
+        if (*count == most) return error_set(err, "%s: at most %zu", option, most);
+        if (*count && value <= values[*count - 1]) return error_set(err, "%s: must ascend", option);
+        values[(*count)++] = value;
         at += length + (at[length] == ',');
     }
-    return 0;
+    return *count ? 0 : error_set(err, "%s: empty", option);
 }
 
 // The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
@@ -162,11 +150,16 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
                  struct error *err)
 {
     struct bench_options *o = &given.bench;
-    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(given.budgets, o, err)) return -1;
+    double budgets[BENCH_MAX_BUDGETS];
+    if (choose_strategies(given.strategy, chosen, count, err) ||
+        parse_list("--budgets", given.budgets, false, budgets, BENCH_MAX_BUDGETS, &o->budget_count, err))
+        return -1;
+    for (size_t i = 0; i < o->budget_count; i++) o->budgets[i] = (int64_t)budgets[i];
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
     if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
     if (simulate_parse(given.timeline, &simulated->settings, err) ||
-        parse_times(given.times ? given.times : "10,20,40,80", simulated, err))
+        parse_list("--times", given.times ? given.times : "10,20,40,80", true, simulated->times, SIMULATE_MAX_TIMES,
+                   &simulated->time_count, err))
         return -1;
     if (o->ahead == 1) return 0;
     return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");

@@ -18,14 +18,6 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static void print_value(const struct job *job, const struct parameter *p, size_t i)
-{
-    if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
-        printf("%s", symbols_text(job->symbols, p->values[i]));
-    else
-        printf("%" PRId64, p->values[i]);
-}
-
 static void print_table(const struct job *job)
 {
     const struct space *s = job->space;
@@ -34,10 +26,8 @@ static void print_table(const struct job *job)
     for (size_t i = 0; i < space_parameter_count(s); i++) {
         const struct parameter *p = space_parameter(s, i);
         printf("  %-18s %3zu  ", p->name, p->count);
-        for (size_t k = 0; k < p->count; k++) {
-            if (k) putchar(' ');
-            print_value(job, p, k);
-        }
+        char digits[32];
+        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
         printf("%s\n", kinds[p->kind]);
     }
     double raw = space_raw_size(s);

@@ -154,15 +154,8 @@ static void measure_ceilings(struct run *r)
 // Trials that were committed but not yet counted when the last run ended.
 static int resume_counts(struct run *r)
 {
-    int64_t *ids = NULL;
-    struct error *err = &r->failure.why;
-    int room = 0, n = 0;
-    while (r->job_answer.metric_count && n == room && n >= 0) { // until there are fewer than were requested
-        room = 2 * room + 256;
-        ids = memory_grow(ids, (size_t)room, sizeof *ids);
-        n = store_uncounted(r->store, ids, room, err);
-    }
-    for (int i = 0; i < n; i++) {
+    int64_t count = 0, *ids = r->job_answer.metric_count ? store_uncounted(r->store, &count, &r->failure.why) : NULL;
+    for (int64_t i = 0; i < count; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
         struct error ignored; // a trial that is not in the present space is skipped
@@ -171,7 +164,7 @@ static int resume_counts(struct run *r)
         task_add(&r->policy, r->job->space, config, TASK_COUNT, TASK_UNKNOWN)->trial = ids[i];
     }
     free(ids);
-    return n < 0 ? -1 : 0;
+    return count < 0 ? -1 : 0;
 }
 
 // Workers, device, space, and the policy for so many workers.

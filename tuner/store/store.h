@@ -96,8 +96,8 @@ int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
 // The number of trials by status in the current environment.
 int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
-// Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.
-int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
+// Ids of ok trials that still lack counters, ascending, malloc'ed; *count < 0 with a message.
+int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 
 // Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
 // They belong to the environment that is current when they are put (to the whole store when none is), and are found in

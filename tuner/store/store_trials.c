@@ -371,11 +371,7 @@ int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error
     return step;
 }
 
-int store_uncounted(struct store *store, int64_t *ids, int max, struct error *err)
+int64_t *store_uncounted(struct store *store, int64_t *count, struct error *err)
 {
-    int64_t count;
-    int64_t *found = read_ids(store, STATEMENT_UNCOUNTED, max, &count, err);
-    for (int64_t i = 0; i < count; i++) ids[i] = found[i];
-    free(found);
-    return (int)count;
+    return read_ids(store, STATEMENT_UNCOUNTED, -1, count, err);
 }
