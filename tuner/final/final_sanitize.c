@@ -44,6 +44,7 @@ static json_t *known_document(struct final_run *f, const struct task *t)
     struct sanitized_found found;
     struct arena memory = {NULL};
     json_t *known = store_get_document(f->with.store, t->trial, SANITIZED_DOCUMENT, NULL, NULL);
+    if (!known) return NULL;
     bool same = !record_read(&found_record, known, &found, &memory, NULL) &&
                 !strcmp(found.version, sanitizer_version(f->sanitizer));
     arena_release(&memory);
