@@ -140,9 +140,9 @@ TEST(it_can_be_switched_off)
 TEST(an_older_race_is_not_shown)
 {
     char *folder = write_job("older", "\"good\"", NULL, TWO);
-    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "");
+    tune(folder, "FAKE_NVCC=1", "");
     sleep(1); // finals have the second
-    r = tune(folder, "FAKE_NVCC=1", "--no-nvcc");
+    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "--no-nvcc");
     assert_int_equal(r.status, 0);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "
@@ -283,9 +283,9 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
         char *folder = write_job("bad", "\"good\"", NULL, TWO "compile = { timeout = \"2s\"; };");
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
         char *script = test_text("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
-        struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
+        e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
         e2e_write(folder, "bin/nvcc", script);
-        r = e2e_run(
+        struct outcome_of_command r = e2e_run(
             folder,
             "cd %s && %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 TMPDIR=$PWD/tmp "
             "CUDA_HOME=/nowhere PATH=$PWD/bin:/usr/bin:/bin && $BIN/sweetspot tune job.cfg --store job.db --cache "

@@ -26,12 +26,12 @@ static void skip_without_dpkg(void)
 TEST(the_package_is_built_with_what_it_needs)
 {
     skip_without_dpkg();
-    struct outcome_of_command r = e2e_passed(
+    e2e_passed(
         e2e_run(folder,
                 "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all deb BIN=\"$BIN\" DEB=%s/deb && mv "
                 "%s/deb/*.deb %s/sweetspot.deb",
                 folder, folder, folder));
-    r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
+    struct outcome_of_command r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
     e2e_expect(r.out, "Package: sweetspot\n");
     e2e_expect(r.out, "libsqlite3-0");
     e2e_expect(r.out, "libjansson4");

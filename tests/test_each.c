@@ -321,19 +321,20 @@ TEST(embedded_kernels_are_launched_by_size)
         "    e_unload(&k);\n    return fake_unloads != 2;\n}\n";
     char *folder = e2e_folder("each_embedded");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder));
+    e2e_passed(e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet",
+                       folder));
     keep_binaries(folder);
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
-        r = e2e_passed(e2e_run(
+        e2e_passed(e2e_run(
             folder,
             "top=$PWD; cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc -std=c99 "
             "-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
             "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
             folder, any ? "-DE_ALLOW_UNVERIFIED" : ""));
     }
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "the final chose 2 kernels");
 }
@@ -343,16 +344,15 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s && "
-                           "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
-                           "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
-                           folder));
+    e2e_passed(e2e_run(folder,
+                       "cd %s && "
+                       "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                       "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
+                       folder));
     e2e_write(folder, "main.c",
               "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
               "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
-    r = e2e_passed(e2e_run(
+    struct outcome_of_command r = e2e_passed(e2e_run(
         folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
         folder));
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only

@@ -330,10 +330,9 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
 {
     char *folder = e2e_folder("best");
     write_job(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
-    r = e2e_passed(e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder,
-                           folder, folder));
+    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    struct outcome_of_command r = e2e_passed(e2e_run(
+        folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder, folder));
     e2e_expect(r.out, "X=7,MODE=good"); // the fake's fastest
     e2e_expect(r.out, "against trial ");
     e2e_expect(r.out, "X=2,MODE=");
@@ -380,11 +379,10 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
     char *folder = e2e_folder("failed");
     bool seen = false;
     write_job(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
     for (int trial = 1; trial < 20 && !seen; trial++) {
-        r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder,
-                    trial);
+        struct outcome_of_command r = e2e_run(
+            folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder, trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
     }

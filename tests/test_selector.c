@@ -272,7 +272,7 @@ TEST(the_header_selects_what_the_driver_expects)
                     calls);
     e2e_write(folder, "main.c", program);
     e2e_write(folder, "expected", expected);
-    r = e2e_passed(
+    e2e_passed(
         e2e_run(folder,
                 "cd %s && cp main.c main.cpp && "
                 "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "

@@ -250,13 +250,13 @@ TEST(a_gpu_that_is_named_twice_is_refused)
 TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
     char *folder = job_folder("gpus_files", CONFIGURATIONS / XS);
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder, "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final",
-                folder));
+    e2e_passed(e2e_run(folder,
+                       "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final",
+                       folder));
     assert_int_equal(tally(folder).ok, CONFIGURATIONS);
-    r = e2e_run(folder,
-                "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final -n 500",
-                folder);
+    struct outcome_of_command r = e2e_run(
+        folder, "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final -n 500",
+        folder);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "cannot create a pipe: Too many open files; `ulimit -n` says how many are allowed");
 }

@@ -15,6 +15,7 @@
 // Most of the driver's arguments mean nothing to a device that is host memory.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+// NOLINTBEGIN(misc-unused-parameters)
 
 enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
 
@@ -420,6 +421,7 @@ int cuda_beside_join(struct cuda_beside *b, struct error *err)
     return 0;
 }
 
+// NOLINTEND(misc-unused-parameters)
 #pragma GCC diagnostic pop
 
 #endif

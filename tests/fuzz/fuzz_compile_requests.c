@@ -51,6 +51,11 @@ json_t *library_build(const struct compile_request *request, const char *home)
     return json_pack("{s:s, s:s}", "status", "error", "reason", "nothing is built here");
 }
 
+char *nvcc_symbol_marker(const char *entry, size_t index)
+{
+    return text_format("// %zu: %s", index, entry);
+}
+
 int nvcc_find(struct nvcc *n, const char *home, struct error *err)
 {
     (void)home;

@@ -37,6 +37,12 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     struct error err;
     int status =
         output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err) : tune(job, &o, outcome);
+    if (!status && o.final && !o.events && !outcome) {
+        struct session found = {.job_path = job->path, .store_given = request->store};
+        char *header = session_command(&found, "header");
+        printf("results are in %s; to write the header: %s\n", store_path, header);
+        free(header);
+    }
     free(store_path);
     free(folder);
     free(log_path);

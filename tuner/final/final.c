@@ -5,6 +5,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
+#include "tuner/setup/work_bounds.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
@@ -148,6 +149,9 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
         display_log(display, "%.3fx as fast as %s (%.3f to %.3f)", ratio->value, baselines[i].name, ratio->low,
                     ratio->high);
     }
+    double least = work_least_objective(f->with.job, *f->with.ceilings);
+    if (!told && isfinite(least))
+        printf("  %.1f%% of the measured ceiling\n", 100 * least / contenders[winner].median);
     final_event_winner(f, &trial, contenders[winner].median, baselines, count);
 out:
     free(certainty);

@@ -34,6 +34,7 @@ struct final_parts {
     struct policy *policy;
     struct store *store;
     const json_t *recording; // that is replayed; NULL: none
+    json_t *const *ceilings; // the run's; NULL there: not known
     struct display *display;
     struct fatal_error *failure; // ends the run
 };

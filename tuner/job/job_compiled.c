@@ -44,7 +44,7 @@ int job_check_compiled(const struct job *job, const uint16_t *config, const stru
         for (size_t s = 0; s < count; s++)
             for (size_t i = 0; i < FIGURE_COUNT; i++) {
                 if (strcmp(symbols_name(job->symbols, slots[s]), figures[i].name)) continue;
-                double value = *(const double *)((const char *)facts + figures[i].offset);
+                double value = *(const double *)((const void *)((const char *)facts + figures[i].offset));
                 values[slots[s]] = isfinite(value) ? (int64_t)value : -1;
                 text_add(&found, "%s%s = %" PRId64, found.text ? ", " : "", figures[i].name, values[slots[s]]);
             }

@@ -237,6 +237,7 @@ static void hand_out(struct run *r)
                                          .policy = &r->policy,
                                          .store = r->store,
                                          .recording = r->pool.recording,
+                                         .ceilings = &r->ceilings,
                                          .display = &r->display,
                                          .failure = &r->failure};
     r->checks.with = &r->final.with;

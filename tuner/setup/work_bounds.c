@@ -66,6 +66,18 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
     return failed;
 }
 
+double work_least_objective(const struct job *job, const json_t *ceilings)
+{
+    double *floors = memory_new(job->tuned_count, sizeof *floors), least;
+    struct work_bounds w;
+    struct error ignored;
+    for (size_t p = 0; p < job->tuned_count; p++)
+        floors[p] = work_bounds(job, p, ceilings, &w, &ignored) ? (double)NAN : w.floor;
+    least = job_objective(job, floors);
+    free(floors);
+    return least;
+}
+
 // Whether `work` is possible ------------------------------------------------------------------------------------------
 
 // A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes a warning and

@@ -27,6 +27,9 @@ extern const double work_balance;
 // an expression cannot be worked out.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
+// The job's objective (s) if every tuned problem took its `floor`; NaN where one is unknown.
+double work_least_objective(const struct job *, const json_t *ceilings);
+
 // A pipe's ceiling among those measured, for "tensor bf16" the higher of its two; NaN unknown.
 double work_ceiling(const json_t *ceilings, const struct execution_unit *);
 // How it was measured: "wgmma bf16 at 1.4 GHz, the clock that lasts: 690 TFLOP/s"; "" unknown. malloc'ed.
