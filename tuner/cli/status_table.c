@@ -265,9 +265,9 @@ static const json_t *fastest_baseline(const json_t *report)
 
 static void add_line(struct table *table, const json_t *report)
 {
-    const json_t *trials = json_object_get(report, "trials"), *final = json_object_get(report, "final"),
-                 *live = trials ? NULL : json_object_get(report, "live"), // of a run on another machine
-                     *baseline = live ? live : fastest_baseline(report),
+    const json_t *trials = json_object_get(report, "trials"), *final = json_object_get(report, "final");
+    const json_t *live = trials ? NULL : json_object_get(report, "live"); // of a run on another machine
+    const json_t *baseline = live ? live : fastest_baseline(report),
                  *run = live ? live : json_array_get(json_object_get(report, "runs"), 0);
     int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
     double best =
