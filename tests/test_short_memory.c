@@ -139,6 +139,35 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
     }
 }
 
+TEST(guards_that_could_not_be_written_blame_no_candidate)
+{
+    struct machine machine = {.cuda = &fake_device};
+    char *text = test_text(
+        "{\"op\":\"trial\",\"config\":\"\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"stages\":[" STAGE "]}]}",
+        cubin, "k");
+    bool short_of = true;
+    for (int n = 0; short_of; n++) {
+        struct workload w;
+        struct arena memory = {NULL};
+        struct trial_request request;
+        struct trial_answer answer;
+        struct error err = {""};
+        open_workload(&w, &machine, false);
+        json_t *json = test_json(json_parse(text, &err));
+        if (record_read(&trial_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
+        record_clear(&trial_answer_record, &answer);
+        fake_memory_for.kernel = "support_guards";
+        fake_memory_for.launches = n;
+        if (gpu_trial_run(&w, &request, &answer, &memory, &err)) fail_msg("%s", err.message);
+        short_of = fake_memory_for.launches < 0;
+        fake_memory_for.kernel = NULL;
+        if (!strcmp(answer.head.status, status_name(STATUS_OUT_OF_BOUNDS)))
+            fail_msg("memory for %d guards: %s", n, answer.head.reason);
+        arena_release(&memory);
+        workload_release(&w);
+    }
+}
+
 static const struct {
     const char *reference;
     size_t left;

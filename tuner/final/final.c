@@ -150,8 +150,7 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
                     ratio->high);
     }
     double least = work_least_objective(f->with.job, *f->with.ceilings);
-    if (!told && isfinite(least))
-        printf("  %.1f%% of the measured ceiling\n", 100 * least / contenders[winner].median);
+    if (!told && isfinite(least)) printf("  %.1f%% of the measured ceiling\n", 100 * least / contenders[winner].median);
     final_event_winner(f, &trial, contenders[winner].median, baselines, count);
 out:
     free(certainty);

@@ -85,8 +85,8 @@ int final_begin_each(struct final_run *f)
 static void summarise_each(struct final_run *f, const struct kernel_set *set, const int64_t *trials)
 {
     const struct job *job = f->with.job;
-    display_log(f->with.display, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst,
-                set->worst_holdout);
+    display_log(f->with.display, "%zu kernels, largest regret %.4f", set->count, set->worst);
+    if (isfinite(set->worst_holdout)) display_log(f->with.display, "held back: %.4f", set->worst_holdout);
     if (f->with.events) {
         final_event_kernels(f, set, trials);
         return;

@@ -478,12 +478,15 @@ int buffers_guards(struct buffers *s, int copy, struct error *err)
 int buffers_write_guards(struct buffers *s, int copy, uint64_t key, struct error *err)
 {
     static const enum content_kind kinds[] = {CONTENT_NAN, CONTENT_HIGH, CONTENT_LOW};
+    const struct guard_contents before = s->guards;
     for (unsigned c = 0; c < s->copy_count; c++) {
         if (copy != BUFFERS_ALL && c != (unsigned)copy) continue;
         s->guards.key[c] = copy_key(s, c, key);
         s->guards.kind[c] = (unsigned char)kinds[key == CONTENT_NAN ? 0 : s->guards_written++ % 3];
     }
-    return guards(s, copy, 0, err);
+    int failed = guards(s, copy, 0, err);
+    if (failed) s->guards = before;
+    return failed;
 }
 
 int buffers_clone(struct buffers *s, unsigned copies, struct error *err)

@@ -194,8 +194,7 @@ static int soak(struct gpu_trial *t, struct error *err)
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
     if (failed || t->status != STATUS_OK) return failed;
     int64_t verified;
-    failed = sizes_run(t->w, t->candidate, false, &verified, &t->status, &t->reason, err);
-    return failed;
+    return sizes_run(t->w, t->candidate, false, &verified, &t->status, &t->reason, err);
 }
 
 static int run(struct gpu_trial *t, struct error *err)

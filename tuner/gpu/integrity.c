@@ -33,8 +33,10 @@ static void add(struct pieces *all, struct piece p)
     if (!p.address || all->failed) return;
     if (!(all->count & (all->count - 1))) // there is room for as many as the next power of two
         grown = memory_try_grow(grown, all->count ? 2 * all->count : 1, sizeof *grown, all->err);
-    if (!grown) all->failed = -1;
-    if (!grown) return;
+    if (!grown) {
+        all->failed = -1;
+        return;
+    }
     all->list = grown;
     all->list[all->count++] = p;
 }
@@ -203,8 +205,7 @@ static enum trial_status judge(const struct pieces *all, struct error *reason)
 {
     const struct workload *w = all->w;
     const struct piece *damaged = find_damage(all);
-    for (size_t k = 0; k < w->problem_count;
-         k++) // first: a stray write is the likeliest damage, and its place is known
+    for (size_t k = 0; k < w->problem_count; k++) // first: the likeliest damage, whose place is known
         if (is_stray(w, k, reason)) return STATUS_OUT_OF_BOUNDS;
     if (!damaged) return STATUS_OK;
     const struct device_problem *p = &w->problems[damaged->problem];

@@ -1,4 +1,4 @@
-// Sizes that the job does not name but the header accepts (tuner/job/job_sizes.h): a workload of their own, prepared
+// Sizes that the job does not name but the header accepts (tuner/job/job_sizes.c): a workload of their own, prepared
 // once for a job. A new best must be right on some of them, a finalist on all; then a soak mixes them, in which all
 // sizes share one scratch buffer.
 #ifndef SWEETSPOT_GPU_SIZES_H

@@ -69,7 +69,8 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     int failed = l->placed ? placement_fill(w->placement, w, l->problem, l->set, err) : 0;
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
-    if (!failed) failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
+    failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
+    if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);

@@ -4,6 +4,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
+
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
