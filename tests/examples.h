@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "tests/e2e.h"
+#include "tests/stored_text.h"
 #include "tuner/base/json.h"
 #include "tuner/header/header.h"
 #include "tuner/store/binary.h"
@@ -88,7 +89,7 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
         fail_msg("%s", err.message);
     char *document =
         text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"gemm_simt\":\"gemm_simt\"}}", hash, size);
-    assert_int_equal(store_put_trial_document(store, trial, BINARY_DOCUMENT, document, &err), 0);
+    assert_int_equal(put_text(store, trial, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
     free(document);
 }

@@ -34,7 +34,7 @@ static inline void finished_binary(const struct finished *f, const void *bytes, 
         store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
     char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":%s}", hash, size, symbols);
-    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    assert_int_equal(put_text(store, 1, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
 }
 

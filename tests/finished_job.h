@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/stored_text.h"
 #include "tests/testing.h"
 #include "tuner/base/json.h"
 #include "tuner/cli/commands.h"
@@ -137,18 +138,16 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
     }
     char *hello = test_text("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":%d,\"max_shared\":232448}}",
                             device, arch, count);
-    assert_int_equal(store_put_document(store, "device", hello, &err), 0);
-    assert_int_equal(store_put_document(
-                         store, "baselines",
-                         "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}",
-                         &err),
-                     0);
+    assert_int_equal(put_text(store, 0, "device", hello, &err), 0);
     assert_int_equal(
-        store_put_document(
-            store, "run",
-            "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
-            "\"search_seconds\":90,\"stopped_by\":\"budget\"}",
-            &err),
+        put_text(store, 0, "baselines",
+                 "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}", &err),
+        0);
+    assert_int_equal(
+        put_text(store, 0, "run",
+                 "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
+                 "\"search_seconds\":90,\"stopped_by\":\"budget\"}",
+                 &err),
         0);
     store_close(store);
     free(key);
@@ -191,12 +190,10 @@ static inline void finished_final(const struct finished *f)
                                              "reason", "no heuristic", "problems"));
     json_t *document = test_json(json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7,
                                            "rounds", 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries));
-    char *text = json_dumps(document, JSON_COMPACT);
     if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_put_document(store, "final", text, &err))
+        store_put_document(store, 0, "final", document, &err))
         fail_msg("%s", err.message);
     store_close(store);
-    free(text);
 }
 
 // Runs a command in a process of its own, because commands keep their options in static variables.

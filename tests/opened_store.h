@@ -44,7 +44,7 @@ static inline struct statuses statuses(const char *folder, const char *name)
     struct store *store = opened_store("%s/%s", folder, name);
     struct statuses s = {0};
     struct error err;
-    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, count_status, &s, &err), 0);
     store_close(store);
     return s;
 }

@@ -31,9 +31,7 @@ static json_t *builds_document(const char *folder)
 {
     struct store *store = opened_store("%s/job.db", folder);
     struct error err = {""};
-    const char *text;
-    int missing = store_get_document(store, BUILDS_DOCUMENT, &text, NULL, &err);
-    json_t *document = missing ? NULL : json_parse(text, &err);
+    json_t *document = store_get_document(store, 0, BUILDS_DOCUMENT, NULL, &err);
     store_close(store);
     return document;
 }

@@ -1,6 +1,7 @@
 // compare and status: what they say of a job follows from its store, in all three formats, and without a final they say
 // how to get one.
 #include "tests/shared_job.h"
+#include "tests/stored_text.h"
 #include "tests/testing.h"
 
 #include <signal.h>
@@ -108,7 +109,7 @@ TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
         if (!i) finished_final(&job);
         assert_int_equal(store_open(&store, job.store, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
-        assert_int_equal(store_put_document(store, "ceilings", cases[i].ceilings, &err), 0);
+        assert_int_equal(put_text(store, 0, "ceilings", cases[i].ceilings, &err), 0);
         store_close(store);
         assert_int_equal(finished_run(&cmd_compare, NULL, &errors, "compare", job.job, "--store", job.store, NULL), 0);
         if (!!strstr(errors, "'work' says") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
@@ -128,8 +129,7 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
     assert_int_equal(
-        store_put_document(store, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err),
-        0);
+        put_text(store, 0, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err), 0);
     store_close(store);
     assert_int_equal(
         finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);

@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 #include "tests/sanitized.h"
+#include "tests/stored_text.h"
 #include "tests/testing.h"
 
 #include <math.h>
@@ -290,7 +291,7 @@ static int keep_binary(void *user, const struct trial *trial)
         store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
     char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
-    assert_int_equal(store_put_trial_document(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
+    assert_int_equal(put_text(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
     return 0;
 }
 
@@ -301,7 +302,7 @@ static void keep_binaries(const char *folder)
     struct error err;
     struct environment environment;
     if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_each(store, false, 0, keep_binary, store, &err))
+        store_each(store, false, 0, STORE_WHOLE, keep_binary, store, &err))
         fail_msg("%s", err.message);
     store_close(store);
 }

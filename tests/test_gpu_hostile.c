@@ -349,15 +349,13 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
 // The winner must be one that is right. Returns 1 where it is not, or where there is none.
 static int judge_winner(size_t family, const struct hostile_case *cases, int count, struct store *store)
 {
-    const char *text;
-    double when;
     struct error err;
     struct trial t;
-    if (store_get_document(store, "final", &text, &when, &err)) {
+    json_t *document = test_json(store_get_document(store, 0, "final", NULL, &err));
+    if (!document) {
         print_message("%s: the final has no winner\n", families[family].name);
         return 1;
     }
-    json_t *document = test_json(json_parse(text, &err));
     int64_t winner = json_get_integer(document, "winner", -1);
     if (store_get(store, winner, &t, &err))
         fail_msg("%s: trial %lld: %s", families[family].name, (long long)winner, err.message);

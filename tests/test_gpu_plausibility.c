@@ -89,7 +89,7 @@ TEST(no_right_candidate_of_any_job_is_faster_than_its_least_time)
         if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
         assert_int_equal(store_last_environment(store, &e, &err), 0);
         assert_int_equal(store_use_environment(store, &e, &err), 0);
-        assert_true(store_each(store, false, 0, look, all, &err) >= 0);
+        assert_true(store_each(store, false, 0, STORE_WHOLE, look, all, &err) >= 0);
         store_close(store);
         bad += all->bad + !all->count;
         if (!all->count) print_message("%s: no least time is in the log\n", jobs[i].job);

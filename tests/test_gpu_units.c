@@ -172,7 +172,7 @@ TEST(trials_have_the_power_that_the_board_took)
         path));
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
-    assert_int_equal(store_each(store, false, 0, look, &p, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, look, &p, &err), 0);
     store_close(store);
     print_message("  %d trials, %d with power (%.0f to %.0f W), %d with energy\n", p.trials, p.known, p.lowest,
                   p.highest, p.energies);

@@ -24,10 +24,8 @@ static json_t *kept(const char *folder, const char *config, const char *kind)
     struct store *store = opened_store("%s/job.db", folder);
     struct trial trial;
     struct error err;
-    const char *text;
-    json_t *document = NULL;
     assert_int_equal(store_find(store, config, &trial, &err), 0);
-    if (!store_get_trial_document(store, trial.id, kind, &text, NULL, &err)) document = json_parse(text, &err);
+    json_t *document = store_get_document(store, trial.id, kind, NULL, &err);
     if (document) assert_int_equal(json_get_integer(document, "version", 0), 1);
     store_close(store);
     return document;

@@ -1,6 +1,7 @@
 // Profiles without a GPU: line tables of real cubins, recorded profiles of the classic bank conflict, and the commands
 // against a scripted worker.
 #include "tests/scripted.h"
+#include "tests/stored_text.h"
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
@@ -417,7 +418,7 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     char *path = test_text("%s/job.db", folder);
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
-    assert_int_equal(store_put_document(store, "ceilings", "{}", &err), 0); // as of a version that knew none
+    assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);
     for (int round = 0; round < 2; round++) {
         r = e2e_run(folder,

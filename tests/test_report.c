@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sqlite3.h>
 
+#include "tests/stored_text.h"
 #include "tests/testing.h"
 #include "tuner/base/text.h"
 #include "tuner/report/report.h"
@@ -64,7 +65,7 @@ static int64_t add(const char *config, enum trial_status status, const char *rea
 static void put(const char *kind, double when, const char *json)
 {
     sqlite3 *db;
-    assert_int_equal(store_put_document(store, kind, json, &err), 0);
+    assert_int_equal(put_text(store, 0, kind, json, &err), 0);
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     char *change = test_text("UPDATE documents SET written = %f WHERE id = (SELECT max(id) FROM documents)", when);
     assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
@@ -396,8 +397,8 @@ TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
 {
     use("A");
     int64_t id = add("X=1", STATUS_OK, "", 1e-3, 1e6);
-    assert_int_equal(store_put_trial_document(store, id, "limits", "{\"limiter\":\"memory\"}", &err), 0);
-    assert_int_equal(store_put_trial_document(store, id, "findings", "[{\"rule\":\"x\"}]", &err), 0);
+    assert_int_equal(put_text(store, id, "limits", "{\"limiter\":\"memory\"}", &err), 0);
+    assert_int_equal(put_text(store, id, "findings", "[{\"rule\":\"x\"}]", &err), 0);
     json_t *job = report_of(100);
     expect_word(job, "results.0.limits.limiter", "memory");
     expect_word(job, "results.0.findings.0.rule", "x");

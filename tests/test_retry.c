@@ -53,7 +53,7 @@ static struct counts counts(const char *folder)
     struct counts c = {0};
     struct error err;
     struct store *store = opened_store("%s/job.db", folder);
-    assert_int_equal(store_each(store, false, 0, count, &c, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, count, &c, &err), 0);
     store_close(store);
     return c;
 }

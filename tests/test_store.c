@@ -2,6 +2,29 @@
 #include <math.h>
 
 #include "tests/store_fixture.h"
+#include "tests/stored_text.h"
+
+static int64_t uncounted(struct store *store, int64_t *ids)
+{
+    struct error err;
+    int64_t count, *found = store_uncounted(store, &count, &err);
+    for (int64_t i = 0; i < count; i++) ids[i] = found[i];
+    free(found);
+    return count;
+}
+
+// The newest document is this; "": there is none.
+static void expect_document(struct store *store, int64_t trial, const char *kind, const char *expected)
+{
+    struct error err;
+    double when = 2e9;
+    json_t *document = test_json(store_get_document(store, trial, kind, &when, &err));
+    char *json = document ? json_dumps(document, JSON_COMPACT) : text_copy("");
+    assert_string_equal(json, expected);
+    assert_string_equal(err.message, "");
+    assert_true(when > 1.6e9);
+    free(json);
+}
 
 STORE_TEST(a_trial_comes_back_as_it_was_committed)
 {
@@ -62,7 +85,7 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
         char *seen = NULL, *change = test_text("UPDATE trials SET id = %s", ids[i]);
         add(store, 1, STATUS_OK);
         raw(change);
-        assert_int_equal(store_each(store, false, 0, see_trial, &seen, &err), -1);
+        assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_trial, &seen, &err), -1);
         assert_non_null(strstr(err.message, "a trial has the number "));
         assert_non_null(strstr(err.message, ids[i]));
         assert_null(seen);
@@ -88,7 +111,7 @@ STORE_TEST(texts_that_are_not_utf_8_are_shown_all_the_same)
     char *seen = NULL;
     add(store, 1, STATUS_OK);
     raw("UPDATE trials SET reason = CAST(x'ff41' AS TEXT); UPDATE trial_problems SET name = CAST(x'c3' AS TEXT)");
-    assert_int_equal(store_each(store, false, 0, see_trial, &seen, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_trial, &seen, &err), 0);
     assert_non_null(strstr(seen, "\"reason\":\"?A\""));
     assert_non_null(strstr(seen, "\"problems\":[{\"name\":\"?\""));
     free(seen);
@@ -223,16 +246,16 @@ STORE_TEST(queries_answer_in_the_promised_order)
     for (int i = 20; i > 0; i--) add(store, i, i % 5 == 0 ? STATUS_WRONG : STATUS_OK);
     struct seen all = {.in_order = true}, best = {.in_order = true}, three = {.in_order = true},
                 stopped = {.in_order = true, .stop_at = 4};
-    assert_int_equal(store_each(store, false, 0, see_ids, &all, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_ids, &all, &err), 0);
     assert_int_equal(all.count, 20);
     assert_true(all.in_order);
-    assert_int_equal(store_each(store, true, 0, see_best, &best, &err), 0);
+    assert_int_equal(store_each(store, true, 0, STORE_WHOLE, see_best, &best, &err), 0);
     assert_int_equal(best.count, 16);
     assert_true(best.in_order);
-    assert_int_equal(store_each(store, true, 3, see_best, &three, &err), 0);
+    assert_int_equal(store_each(store, true, 3, STORE_WHOLE, see_best, &three, &err), 0);
     assert_int_equal(three.count, 3);
     assert_true(three.objective == 3 * 1e-6);
-    assert_int_equal(store_each(store, false, 0, see_ids, &stopped, &err), 7);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_ids, &stopped, &err), 7);
     assert_int_equal(stopped.count, 4);
     int64_t counts[STATUS_COUNT];
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -291,13 +314,12 @@ STORE_TEST(counters_come_later_and_are_awaited_until_then)
     for (int i = 1; i <= 8; i++)
         add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones are uncounted, the second is wrong
     int64_t ids[10];
-    assert_int_equal(store_uncounted(store, ids, 2, &err), 2);
-    assert_int_equal(store_uncounted(store, ids, 10, &err), 3);
+    assert_int_equal(uncounted(store, ids), 3);
     assert_true(ids[0] < ids[1] && ids[1] < ids[2]);
     struct trial_counter counter = {0, 0, "bank_conflicts", 99};
     assert_int_equal(store_add_counters(store, ids[1], &counter, 1, &err), 0);
     assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable: still counts as counted
-    assert_int_equal(store_uncounted(store, ids, 10, &err), 1);
+    assert_int_equal(uncounted(store, ids), 1);
     struct trial t;
     assert_int_equal(store_find(store, "N=6", &t, &err), 0);
     assert_true(t.counted);
@@ -320,14 +342,13 @@ STORE_TEST(trials_of_a_changed_source_sleep_until_it_is_changed_back)
     assert_int_equal(store_use_environment(store, &changed, &err), 0);
     assert_int_equal(store_find(store, "N=1", &t, &err), 1);
     add(store, 1, STATUS_WRONG);
-    assert_int_equal(store_put_document(store, "final", "{\"a\":2}", &err), 0);
+    assert_int_equal(put_text(store, 0, "final", "{\"a\":2}", &err), 0);
     assert_int_equal(store_last_environment(store, &last, &err), 0);
     assert_string_equal(last.source_hash, "bb");
     assert_int_equal(store_use_environment(store, &first, &err), 0);
     assert_int_equal(store_find(store, "N=1", &t, &err), 0);
     assert_int_equal(t.status, STATUS_OK);
-    const char *json;
-    assert_int_equal(store_get_document(store, "final", &json, NULL, &err), 1);
+    expect_document(store, 0, "final", "");
     store_close(store);
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &last, &err), 0);
@@ -358,10 +379,10 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(t.status, STATUS_WRONG);
     assert_int_equal(store_counts(store, counts, &err), 0);
     assert_true(counts[STATUS_OK] == 2 && counts[STATUS_WRONG] == 1);
-    assert_int_equal(store_each(store, true, 0, see_best, &best, &err), 0);
+    assert_int_equal(store_each(store, true, 0, STORE_WHOLE, see_best, &best, &err), 0);
     assert_int_equal(best.count, 2);
     assert_true(best.objective == 3e-6);
-    assert_int_equal(store_uncounted(store, ids, 4, &err), 0); // the second, which is none any more
+    assert_int_equal(uncounted(store, ids), 0); // the second, which is none any more
     store_close(store);
     store = open_store();
     assert_int_equal(store_add_verdict(store, second, STATUS_OK, "", &err), 0); // it was the data's fault
@@ -369,7 +390,7 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(t.status, STATUS_OK);
     assert_string_equal(t.reason, "");
     assert_true(t.objective == 2 * 1e-6);
-    assert_int_equal(store_uncounted(store, ids, 4, &err), 1);
+    assert_int_equal(uncounted(store, ids), 1);
     assert_int_equal(store_add_verdict(store, 4711, STATUS_WRONG, "", &err), -1);
     assert_non_null(strstr(err.message, "4711"));
     // A verdict holds in other environments' eyes too: a search does not start from a wrong kernel.
@@ -424,22 +445,17 @@ STORE_TEST(blobs_are_kept_once_and_checked_against_their_hash)
 STORE_TEST(documents_of_a_trial_are_kept_apart_from_the_job_s)
 {
     struct error err = {""};
-    const char *json;
-    double when;
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
     add(store, 2, STATUS_OK);
-    assert_int_equal(store_put_trial_document(store, 1, "findings", "[1]", &err), 0);
-    assert_int_equal(store_put_trial_document(store, 1, "findings", "[2]", &err), 0);
-    assert_int_equal(store_put_trial_document(store, 1, "limits", "[3]", &err), 0);
-    assert_int_equal(store_get_document(store, "findings", &json, &when, &err), 1);
-    assert_int_equal(store_get_trial_document(store, 2, "findings", &json, &when, &err), 1);
-    assert_int_equal(store_get_trial_document(store, 1, "findings", &json, &when, &err), 0);
-    assert_string_equal(json, "[2]");
-    assert_true(when > 1.6e9);
-    assert_int_equal(store_get_trial_document(store, 1, "limits", &json, &when, &err), 0);
-    assert_string_equal(json, "[3]");
-    assert_int_equal(store_put_trial_document(store, 4711, "limits", "[]", &err), -1); // no such trial
+    assert_int_equal(put_text(store, 1, "findings", "[1]", &err), 0);
+    assert_int_equal(put_text(store, 1, "findings", "[2]", &err), 0);
+    assert_int_equal(put_text(store, 1, "limits", "[3]", &err), 0);
+    expect_document(store, 0, "findings", "");
+    expect_document(store, 2, "findings", "");
+    expect_document(store, 1, "findings", "[2]");
+    expect_document(store, 1, "limits", "[3]");
+    assert_int_equal(put_text(store, 4711, "limits", "[]", &err), -1); // no such trial
     store_close(store);
 }
 
@@ -475,29 +491,26 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
     store_close(store);
 }
 
-static int see_document(void *user, double when, const char *json)
+static int see_document(void *user, double when, json_t *document)
 {
-    char *text = user;
+    char *json = json_dumps(document, JSON_COMPACT);
     assert_true(when > 1.6e9);
-    strcat(text, json);
+    strcat(user, json);
+    free(json);
     return 0;
 }
 
 STORE_TEST(the_newest_document_counts)
 {
     struct error err = {""};
-    const char *json;
-    double when;
     char text[64] = "";
     struct store *store = open_store();
-    assert_int_equal(store_get_document(store, "final", &json, &when, &err), 1);
-    assert_int_equal(store_put_document(store, "final", "[1]", &err), 0);
-    assert_int_equal(store_put_document(store, "run", "[9]", &err), 0);
-    assert_int_equal(store_put_document(store, "final", "[2]", &err), 0);
-    assert_int_equal(store_put_document(store, "final", "[3]", &err), 0);
-    assert_int_equal(store_get_document(store, "final", &json, &when, &err), 0);
-    assert_string_equal(json, "[3]");
-    assert_true(when > 1.6e9);
+    expect_document(store, 0, "final", "");
+    assert_int_equal(put_text(store, 0, "final", "[1]", &err), 0);
+    assert_int_equal(put_text(store, 0, "run", "[9]", &err), 0);
+    assert_int_equal(put_text(store, 0, "final", "[2]", &err), 0);
+    assert_int_equal(put_text(store, 0, "final", "[3]", &err), 0);
+    expect_document(store, 0, "final", "[3]");
     assert_int_equal(store_each_document(store, "final", 2, see_document, text, &err), 0);
     assert_string_equal(text, "[3][2]");
     store_close(store);

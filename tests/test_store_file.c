@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/store_fixture.h"
+#include "tests/stored_text.h"
 
 STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
@@ -82,7 +83,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         close(report[0]);
         struct store *store = open_store();
         int count = 0;
-        if (store_each(store, false, 0, whole, &count, &err)) fail_msg("%s", err.message);
+        if (store_each(store, false, 0, STORE_WHOLE, whole, &count, &err)) fail_msg("%s", err.message);
         assert_in_range(count, committed, committed + 1); // at most the one whose report was cut off
         store_close(store);
     }
@@ -138,13 +139,13 @@ STORE_TEST(a_full_disk_is_an_error_and_costs_nothing)
     assert_non_null(strstr(err.message, path));
     limit_file_size(RLIM_INFINITY);
     int count = 0;
-    assert_int_equal(store_each(store, false, 0, whole, &count, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, whole, &count, &err), 0);
     assert_int_equal(count, done);
     add(store, done + 1, STATUS_OK); // there is room again
     store_close(store);
     store = open_store();
     count = 0;
-    assert_int_equal(store_each(store, false, 0, whole, &count, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, whole, &count, &err), 0);
     assert_int_equal(count, done + 1);
     store_close(store);
     signal(SIGXFSZ, before);
@@ -275,7 +276,7 @@ STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
         assert_int_equal(store_last_environment(store, &last, &err), 0);
         assert_int_equal(store_counts(store, counts, &err), 0);
         assert_int_equal(counts[STATUS_OK], 1);
-        assert_int_equal(store_put_document(store, "run", "{}", &err), -1);
+        assert_int_equal(put_text(store, 0, "run", "{}", &err), -1);
         assert_non_null(strstr(err.message, "read-only"));
         store_close(store);
     }
@@ -327,7 +328,7 @@ STORE_TEST(a_trial_is_read_under_one_lock_and_many_trials_under_few)
     assert_int_equal(store_get(store, 7, &trial, &err), 0);
     assert_in_range(calls, 1, 6);
     calls = 0;
-    assert_int_equal(store_each(store, false, 0, count_trial, &problems, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, count_trial, &problems, &err), 0);
     assert_int_equal(problems, 2 * TRIALS);
     assert_in_range(calls, 1, TRIALS / 10);
     store_close(store);

@@ -202,7 +202,7 @@ static struct tally tally(const char *folder)
     struct store *store = opened_store("%s/job.db", folder);
     struct tally t = {0};
     struct error err;
-    assert_int_equal(store_each(store, false, 0, count, &t, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, count, &t, &err), 0);
     store_close(store);
     return t;
 }

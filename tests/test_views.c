@@ -257,7 +257,7 @@ TEST(every_figure_is_the_one_that_the_program_reads)
     struct error err = {""};
     struct store *store = opened_store(path);
     int64_t count = 0;
-    assert_int_equal(store_each(store, false, 0, same_trial, &count, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, same_trial, &count, &err), 0);
     assert_true(count >= 18);
     store_close(store);
     char *text = test_text("%d", (int)count);

@@ -112,11 +112,9 @@ static char *timed_folder(const char *name)
 static json_t *workers_of(const char *folder)
 {
     struct store *store = opened_store("%s/store.db", folder);
-    const char *text;
     struct error err;
-    if (store_get_document(store, "workers", &text, NULL, &err)) fail_msg("no document: %s", err.message);
-    json_t *document = json_parse(text, &err);
-    assert_non_null(document);
+    json_t *document = store_get_document(store, 0, "workers", NULL, &err);
+    if (!document) fail_msg("no document: %s", err.message);
     store_close(store);
     return document;
 }

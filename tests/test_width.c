@@ -138,7 +138,7 @@ TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
     struct store *store = opened_store(path);
     struct seen seen = {0};
     struct error err;
-    assert_int_equal(store_each(store, false, 0, see, &seen, &err), 0);
+    assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see, &seen, &err), 0);
     store_close(store);
     assert_int_equal(seen.count, 600);
     assert_true(seen.faults < 20);

@@ -302,12 +302,10 @@ static void read_store(const char *path)
     struct store *store;
     struct environment environment;
     struct error err;
-    const char *document;
-    double when;
     if (store_open(&store, path, false, &err)) return; // the run ended before there was one
     if (!store_last_environment(store, &environment, &err)) {
-        FUZZ_CHECK(!store_each(store, false, 0, look, NULL, &err), "%s", err.message);
-        store_get_document(store, "final", &document, &when, &err);
+        FUZZ_CHECK(!store_each(store, false, 0, STORE_WHOLE, look, NULL, &err), "%s", err.message);
+        json_decref(store_get_document(store, 0, "final", NULL, &err));
     }
     store_close(store);
 }

@@ -34,7 +34,7 @@ bool known_read(struct known_trials *known, const char *path, char *message, siz
     int status = store_open(&store, path, false, &err);
     if (!status) {
         status = store_last_environment(store, &environment, &err);
-        if (!status) status = store_each(store, false, 0, keep, known, &err);
+        if (!status) status = store_each(store, false, 0, STORE_WHOLE, keep, known, &err);
         store_close(store);
     }
     if (known->count) qsort(known->all, known->count, sizeof *known->all, by_config);

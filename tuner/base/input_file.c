@@ -86,6 +86,12 @@ static int read_all(int fd, char **text, size_t most, size_t *used)
     }
 }
 
+bool input_file_is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *err)
 {
     char *text;

@@ -16,6 +16,8 @@ int input_file_open(const char *path, struct error *);
 int input_file_open_below(const char *folder, const char *path, struct error *);
 // Whether an absolute path begins with an absolute folder. By name: nothing is opened.
 bool input_file_is_below(const char *folder, const char *path);
+// Whether both paths lead to one file.
+bool input_file_is_same(const char *a, const char *b);
 // The file's bytes with a NUL after them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL
 // with errno and a message. *size may be NULL.
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *);

@@ -80,12 +80,13 @@ void json_print(const json_t *value, FILE *file)
     fputc('\n', file);
 }
 
-void json_print_document(const char *format, int version, const json_t *members, FILE *file)
+void json_print_document(const char *format, int version, json_t *members, FILE *file)
 {
     json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
-    json_object_update(all, (json_t *)(uintptr_t)members);
+    json_object_update(all, members);
     json_print(all, file);
     json_decref(all);
+    json_decref(members);
 }
 
 int json_write_line(int fd, const json_t *value, struct error *err)

@@ -216,7 +216,7 @@ static char *cell_text(const json_t *row, const struct row_column *c)
     return json_is_array(value) ? list_text(value) : text_copy(json_is_string(value) ? json_string_value(value) : "");
 }
 
-struct table *rows_table(const json_t *rows, const struct row_column *columns)
+void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *file)
 {
     size_t count = 0, i;
     const json_t *row;
@@ -233,5 +233,6 @@ struct table *rows_table(const json_t *rows, const struct row_column *columns)
             free(text);
         }
     }
-    return table;
+    (csv ? table_print_csv : table_print)(table, file);
+    table_free(table);
 }

@@ -32,7 +32,7 @@ void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a 
 // A list of JSON objects as a table, for commands that print the same data as JSON, as CSV and for people.
 //
 //     static const struct row_column columns[] = {COLUMN("name"), COLUMN_NUMBER(">time", "figures.time", "%.3f"), {0}};
-//     struct table *t = rows_table(list, columns);
+//     rows_print(list, columns, false, stdout);
 struct row_column {
     const char *title;  // as in table_new; NULL ends the columns
     const char *member; // of the object, or a path "a.b.0"; NULL: the title, without its sign
@@ -52,6 +52,6 @@ struct row_column {
 
 // A cell is a text as it is, "yes" or nothing for a boolean, and for a list its texts (or its objects' first
 // members) with commas between. Null and what is missing are empty.
-struct table *rows_table(const json_t *rows, const struct row_column *columns);
+void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *);
 
 #endif

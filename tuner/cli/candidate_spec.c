@@ -6,6 +6,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
+#include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/work_bounds.h"
 
@@ -15,16 +16,12 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
     struct trial trial;
     int found = store_get(c->session.store, id, &trial, &err);
     if (found < 0) return session_complain(EXIT_ENVIRONMENT, &err);
-    if (found) {
-        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s names the best)\n",
-                c->session.store_path, id, c->job_path);
-        return EXIT_USAGE;
-    }
-    if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
-        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s; choose another trial\n",
-                id, trial.config, status_name(trial.status), trial.reason);
-        return EXIT_NOTHING;
-    }
+    if (found)
+        return complain(EXIT_USAGE, "%s has no trial %" PRId64 " (sweetspot status %s names the best)",
+                        c->session.store_path, id, c->job_path);
+    if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC)
+        return complain(EXIT_NOTHING, "trial %" PRId64 " (%s) failed when it was tried: %s: %s; choose another trial",
+                        id, trial.config, status_name(trial.status), trial.reason);
     *config = text_copy(trial.config);
     return 0;
 }
@@ -54,11 +51,10 @@ int candidate_spec_open(struct candidate_source *c, const char *job, const char 
 
 static int nothing_known(const struct candidate_source *c, const char *what)
 {
-    fprintf(stderr,
-            "sweetspot: no trial of %s has been measured yet, so there is no %s; tune it, or name parameters: --trial "
-            "NAME=value,...\n",
-            c->session.job->name, what);
-    return EXIT_NOTHING;
+    return complain(EXIT_NOTHING,
+                    "no trial of %s has been measured yet, so there is no %s; tune it, or name parameters: --trial "
+                    "NAME=value,...",
+                    c->session.job->name, what);
 }
 
 // Sets the value of one "NAME=value". -1 with a message.
@@ -175,12 +171,8 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
         fprintf(stderr, "sweetspot: cannot measure the ceilings: %s\n",
                 answer ? json_get_string(answer, "reason", "?") : err.message);
     json_t *document = good ? job_ceilings_merge(known, request, answer) : json_incref(known);
-    if (good && same) {
-        char *text = json_dumps(document, JSON_COMPACT);
-        if (store_put_document(s->store, "ceilings", text, &err))
-            fprintf(stderr, "sweetspot: cannot store the ceilings: %s\n", err.message);
-        free(text);
-    }
+    if (good && same && store_put_document(s->store, 0, "ceilings", document, &err))
+        fprintf(stderr, "sweetspot: cannot store the ceilings: %s\n", err.message);
     json_decref(request);
     json_decref(answer);
     json_decref(known);

@@ -1,7 +1,6 @@
 // sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; what
 // the kernels take, and whether candidates compile (for any architecture, without a GPU).
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/base.h"
@@ -16,7 +15,7 @@
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
-#include "tuner/pool/worker.h"
+#include "tuner/pool/worker_pool.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
 
@@ -163,8 +162,6 @@ static void compare_samples(const struct check_samples *s, struct check *c)
     free(different);
 }
 
-enum { MAX_WORKERS = 64 };
-
 struct sample {
     const struct implementation *own; // no candidate, but the reference or a baseline; NULL: a configuration
     size_t number;                    // among the samples
@@ -222,15 +219,15 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
 }
 
 // What is said of a configuration whose compiler died or was late, as in a run.
-static json_t *lost(const struct worker *w, bool late, const struct error *why)
+static json_t *lost(const struct pool_event *event)
 {
-    struct error text;
-    if (late)
-        error_set(&text, "worker '%s' did not answer in time", w->name);
-    else
-        error_set(&text, "the compiler failed: %s", why->message);
-    return json_pack("{s:s, s:s}", "status", status_name(late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR),
-                     "reason", text.message);
+    char *reason =
+        event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
+    json_t *answer =
+        json_pack("{s:s, s:s}", "status", status_name(event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR),
+                  "reason", reason);
+    free(reason);
+    return answer;
 }
 
 // Prints the answers that are there, in the order of the requests. Returns how many failed.
@@ -248,86 +245,65 @@ static int64_t print_ready(const struct job *job, struct check_samples *chosen, 
     return failed;
 }
 
+static int send_sample(const struct job *job, const struct sample *s, const char *arch, const char *cache,
+                       struct worker_pool *pool, size_t compiler, struct error *err)
+{
+    const char *folder = cache ? cache : "";
+    json_t *request = s->own ? request_implementation(job, s->own, arch, folder)
+                             : request_compile(job, s->config, arch, NULL, folder);
+    if (!cache) json_object_del(request, "cache");
+    return pool_send_compiler(pool, compiler, request, job->compile_timeout + COMPILE_GRACE, err);
+}
+
+// A compiler that ended by itself cannot work here at all.
+static bool is_useless(const struct worker_pool *pool, const struct pool_event *event)
+{
+    bool died = event->kind == POOL_COMPILER_LOST && event->busy && !event->late;
+    return event->kind == POOL_FAILED || (died && !WIFSIGNALED(pool->compilers[event->worker].worker.exit_status));
+}
+
 // Compiles the kernels of the reference and of baselines, and the samples, one worker per core. A NULL
 // cache: none. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
-    const struct implementation *kernels[2 + JOB_MAX_BASELINES], *m;
-    uint64_t own = 0, sent = 0, done = 0;
+    const struct implementation *m;
     struct printed printed = {.brief = brief};
-    for (size_t i = 0; (m = job_implementation(job, i)); i++)
-        if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) kernels[own++] = m;
-    uint64_t samples = own + chosen->count;
-    struct worker pool[MAX_WORKERS];
-    struct sample *all = memory_new(samples, sizeof *all), *current[MAX_WORKERS];
-    bool busy[MAX_WORKERS] = {false};
-    double limit[MAX_WORKERS]; // when it is killed
+    struct sample *all = memory_new(2 + JOB_MAX_BASELINES + chosen->count, sizeof *all);
+    struct worker_pool pool;
+    struct pool_event event;
+    size_t samples = 0, sent = 0;
     int64_t failed = 0;
-    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    for (size_t i = 0; i < workers; i++) pool[i] = WORKER_NONE;
-    for (size_t i = 0; i < workers && i < samples; i++) {
-        if (worker_start(&pool[i], "compiler", argv, err)) {
-            failed = -1;
-            goto out;
+    for (size_t i = 0; (m = job_implementation(job, i)); i++)
+        if (m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION) all[samples++].own = m;
+    for (size_t i = 0; i < chosen->count; i++) {
+        all[samples].number = i;
+        space_get(job->space, chosen->index[i], all[samples++].config);
+    }
+    pool_open_compilers(&pool);
+    while (printed.count < samples && failed >= 0) {
+        for (size_t i = 0; i < pool.compiler_count && sent < samples && failed >= 0; i++) {
+            if (pool.compilers[i].queued) continue;
+            pool.compilers[i].question = sent++;
+            if (send_sample(job, &all[sent - 1], arch, cache, &pool, i, err)) failed = -1;
+        }
+        if (failed >= 0) pool_wait(&pool, true, 1000);
+        while (failed >= 0 && pool_next(&pool, clock_now(), &event)) {
+            struct sample *s = &all[pool.compilers[event.worker].question];
+            if (is_useless(&pool, &event)) {
+                *err = event.why;
+                failed = -1;
+                break;
+            }
+            if (event.answer || event.busy) s->answer = event.answer ? event.answer : lost(&event);
+            failed += print_ready(job, chosen, all, sent, &printed);
         }
     }
-    while (done < samples) {
-        struct pollfd p[3 * MAX_WORKERS];
-        int n = 0;
-        for (size_t i = 0; i < workers && i < samples; i++) {
-            if (!busy[i] && sent < samples) {
-                struct sample *s = current[i] = &all[sent];
-                s->own = sent < own ? kernels[sent] : NULL;
-                s->number = sent - own;
-                if (sent >= own) space_get(job->space, chosen->index[s->number], s->config);
-                const char *folder = cache ? cache : "";
-                json_t *request = s->own ? request_implementation(job, s->own, arch, folder)
-                                         : request_compile(job, s->config, arch, NULL, folder);
-                if (!cache) json_object_del(request, "cache");
-                worker_send(&pool[i], request);
-                limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
-                busy[i] = true;
-                sent++;
-            }
-            n += worker_poll(&pool[i], p + n);
-        }
-        poll(p, (nfds_t)n, 1000);
-        for (size_t i = 0; i < workers && i < samples; i++) {
-            json_t *answer;
-            int dead = worker_io(&pool[i], err), got = worker_receive(&pool[i], &answer, err);
-            bool late = !got && !dead && busy[i] && clock_now() > limit[i];
-            // One that ended by itself cannot work here at all.
-            bool killed = dead && !got && busy[i] && WIFSIGNALED(pool[i].exit_status);
-            if (late || killed) {
-                answer = lost(&pool[i], late, err);
-                got = 1;
-                worker_kill(&pool[i]);
-            }
-            if (got > 0) {
-                current[i]->answer = answer;
-                failed += print_ready(job, chosen, all, sent, &printed);
-                busy[i] = false;
-                done++;
-            } else if (got < 0 || (dead && busy[i])) {
-                failed = -1;
-                goto out;
-            }
-            if (!worker_running(&pool[i]) && sent < samples && worker_start(&pool[i], "compiler", argv, err)) {
-                failed = -1;
-                goto out;
-            }
-        }
-    }
-out:
     print_same(&printed);
     free(printed.error);
-    for (size_t i = 0; i < workers; i++) worker_release(&pool[i]);
-    for (uint64_t i = printed.count; i < sent; i++) json_decref(all[i].answer);
+    pool_release(&pool);
+    for (size_t i = printed.count; i < samples; i++) json_decref(all[i].answer);
     free(all);
-    free(program);
     return failed;
 }
 

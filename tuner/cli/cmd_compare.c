@@ -49,29 +49,20 @@ static int read_final(struct comparison *c)
     double when = 0;
     json_t *document = session_document(c->session, "final", &when);
     mention_open_final(c, when);
-    if (!document) {
-        char *tune = session_command(c->session, "tune");
-        fprintf(stderr,
-                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it resumes where it "
-                "stopped)\n",
-                c->session->job->name, tune);
-        free(tune);
-        return EXIT_NOTHING;
-    }
+    if (!document)
+        return session_advise(c->session, "a run resumes where it stopped, and ends with a final",
+                              "no final of %s has decided a winner yet", c->session->job->name);
     int status = final_read(&c->final, document, c->session->job->tuned_count, &err);
     json_decref(document);
     if (!status) status = store_get(c->session->store, c->final.winner, &trial, &err);
-    if (status) {
-        fprintf(stderr, "sweetspot: %s: %s\n", c->session->store_path,
-                status > 0 ? "the final's winner is not among the trials; tune again" : err.message);
-        return EXIT_NOTHING;
-    }
+    if (status)
+        return complain(EXIT_NOTHING, "%s: %s", c->session->store_path,
+                        status > 0 ? "the final's winner is not among the trials; tune again" : err.message);
     for (size_t p = 0; p < c->session->job->tuned_count; p++) {
         const char *name = c->session->job->problems[p].name;
         if (p < trial.problem_count && trial.problems[p].tuned && !strcmp(trial.problems[p].name, name)) continue;
-        fprintf(stderr, "sweetspot: the final of %s did not have the problem %s: tune it again\n",
-                c->session->job->path, name);
-        return EXIT_NOTHING;
+        return complain(EXIT_NOTHING, "the final of %s did not have the problem %s: tune it again",
+                        c->session->job->path, name);
     }
     c->config = text_copy(trial.config);
     json_t *builds = session_document(c->session, BUILDS_DOCUMENT, NULL);
@@ -189,25 +180,17 @@ static size_t count_undecided(const struct comparing *all)
     return count;
 }
 
-static int compare_all(struct comparing *all)
-{
-    int status = job_set_open(&all->job_set);
-    if (status) return status;
-    all->documents = json_array();
-    status = job_set_each(&all->job_set, EVERY_DEVICE, compare, all);
-    print_all(all);
-    if (!isnan(all->gate.figure) && all->below + count_undecided(all)) status = EXIT_GATE;
-    json_decref(all->documents);
-    return status;
-}
-
 static int run(void)
 {
-    if (given.gate.lower && isnan(given.gate.figure)) {
-        fprintf(stderr, "sweetspot compare: --lower-bound needs --fail-below\n");
-        return EXIT_USAGE;
+    if (given.gate.lower && isnan(given.gate.figure)) return command_refuse("--lower-bound needs --fail-below");
+    int status = job_set_open(&given.job_set);
+    given.documents = json_array();
+    if (!status) {
+        status = job_set_each(&given.job_set, EVERY_DEVICE, compare, &given);
+        print_all(&given);
+        if (!isnan(given.gate.figure) && given.below + count_undecided(&given)) status = EXIT_GATE;
     }
-    int status = compare_all(&given);
+    json_decref(given.documents);
     job_set_close(&given.job_set);
     return status;
 }

@@ -55,17 +55,12 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static void print_words(const char *const *list)
-{
-    while (*list) puts(*list++);
-}
-
 static void print_value(const struct option_spec *spec)
 {
     const char *shown = spec->positional ? spec->name : spec->shown ? spec->shown : "";
-    if (spec->choices)
-        print_words(spec->choices);
-    else if (!strcmp(shown, "FOLDER"))
+    for (size_t i = 0; spec->choices && spec->choices[i]; i++) puts(spec->choices[i]);
+    if (spec->choices) return;
+    if (!strcmp(shown, "FOLDER"))
         puts(":folder");
     else if (!strcmp(shown, "FILE") || !strcmp(shown, "JOB"))
         puts(":file");
@@ -118,12 +113,7 @@ static int run(void)
 {
     size_t i = 0;
     while (names[i] && strcmp(names[i], shell) != 0) i++;
-    if (!names[i] && strcmp(shell, asking) != 0) {
-        char *text = text_unknown("shell", shell, names);
-        fprintf(stderr, "sweetspot completion: %s\n", text);
-        free(text);
-        return EXIT_USAGE;
-    }
+    if (!names[i] && strcmp(shell, asking) != 0) return command_refuse_unknown("shell", shell, names);
     const struct command *command = words.count > 1 ? command_find(commands_known(), words.items[0]) : NULL;
     if (i < sizeof scripts / sizeof *scripts) {
         fputs(scripts[i], stdout);

@@ -187,13 +187,12 @@ static int run(void)
     struct error err = {""};
     json_t *all = json_array(), *devices = find_devices(&err);
     int status = check_all(all, devices, &err);
-    if (given.format == FORMAT_JSON) {
-        json_t *document = json_pack("{s:i, s:O, s:O}", "exit_status", status, "devices", devices, "checks", all);
-        json_print_document("sweetspot-doctor", 1, document, stdout);
-        json_decref(document);
-    } else {
+    if (given.format == FORMAT_JSON)
+        json_print_document("sweetspot-doctor", 1,
+                            json_pack("{s:i, s:O, s:O}", "exit_status", status, "devices", devices, "checks", all),
+                            stdout);
+    else
         print_findings(all);
-    }
     json_decref(devices);
     json_decref(all);
     return status;

@@ -45,10 +45,7 @@ static int export(void *user, struct session *session)
     if (status) return status;
     struct recorded *recorded =
         export_recorded(session->job, session->store, &session->environment, session->device, &elsewhere, &err);
-    if (!recorded) {
-        fprintf(stderr, "sweetspot: %s: %s\n", session->store_path, err.message);
-        return EXIT_NOTHING;
-    }
+    if (!recorded) return complain(EXIT_NOTHING, "%s: %s", session->store_path, err.message);
     if (elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, elsewhere);

@@ -1,5 +1,5 @@
-// sweetspot header: the winner as a C header (output/header.h), merged with other devices' sections of an older header;
-// also checks whether a header still belongs to its template.
+// sweetspot header: the winner as a C header (tuner/header/header.h), merged with other devices' sections of an older
+// header; also checks whether a header still belongs to its template.
 
 #include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
@@ -80,10 +80,8 @@ static int check_header(const struct job *job, const char *path)
     const json_t *section;
     size_t i;
     if (!sections) return session_complain(EXIT_USAGE, &err);
-    if (!json_array_size(sections)) {
-        fprintf(stderr, "sweetspot: there is no header '%s'; `sweetspot header JOB` writes it\n", path);
-        status = EXIT_USAGE;
-    }
+    if (!json_array_size(sections))
+        status = complain(EXIT_USAGE, "there is no header '%s'; `sweetspot header JOB` writes it", path);
     json_array_foreach(sections, i, section)
     {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
@@ -100,9 +98,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
 {
     int status = session_winner(session, final, decided, winner);
     if (status || *winner) return status;
-    fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet: tune it first\n",
-            session->job->name);
-    return EXIT_NOTHING;
+    return complain(EXIT_NOTHING, "no configuration of %s has been measured and verified yet: tune it first",
+                    session->job->name);
 }
 
 // Configurations that are tied with the winner.
@@ -130,24 +127,20 @@ static void add_recording(json_t *section, const json_t *recording)
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
     json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
-    json_t *summary = builds_summary(document, final, session->job);
-    if (summary) json_object_set_new(section, "nvcc", summary);
+    json_object_set_new(section, "nvcc", builds_summary(document, final, session->job));
     json_decref(document);
 }
 
 // A final, or something that it would have stored, is missing.
-static void say_how_to_decide(const struct session *session, const char *what)
+static int say_how_to_decide(const struct session *session, const char *what)
 {
-    char *tune = session_command(session, "tune");
-    fprintf(stderr, "sweetspot: %s; a run ends with a final: %s\n", what, tune);
-    free(tune);
+    return session_advise(session, "a run ends with a final", "%s", what);
 }
 
 static int complain_binary(const struct session *session, int failed, const struct error *err)
 {
-    if (failed != BINARY_MISSING) return session_complain(EXIT_ENVIRONMENT, err);
-    say_how_to_decide(session, err->message);
-    return EXIT_NOTHING;
+    return failed == BINARY_MISSING ? say_how_to_decide(session, err->message)
+                                    : session_complain(EXIT_ENVIRONMENT, err);
 }
 
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
@@ -157,26 +150,26 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
 {
     struct error err = {""};
     struct trial trial;
-    json_t *section = NULL;
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    if (!found) section = header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
-    if (section && session->replayed) add_recording(section, session->recording);
-    if (section && final) add_builds(section, session, final);
-    json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
+    json_t *section =
+        found ? NULL : header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
+    if (!section) {
+        *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+        return NULL;
+    }
+    if (session->replayed) add_recording(section, session->recording);
+    if (final) add_builds(section, session, final);
+    json_t *sanitized = store_get_document(session->store, id, SANITIZED_DOCUMENT, NULL, NULL);
     char *words = sanitized_text(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
     free(words);
     json_decref(sanitized);
-    if (!section) *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
-    int missing =
-        section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
-    if (missing) {
-        *status = complain_binary(session, missing, &err);
-        json_decref(section);
-        section = NULL;
-    }
-    return section;
+    int missing = binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
+    if (!missing) return section;
+    *status = complain_binary(session, missing, &err);
+    json_decref(section);
+    return NULL;
 }
 
 // Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.
@@ -213,8 +206,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        say_how_to_decide(session, "a final decides which kernel is for which problem");
-        *status = EXIT_NOTHING;
+        *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
         goto out;
     }
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
@@ -260,21 +252,20 @@ static int write_header(const struct header_options *o, struct session *session,
     char hash[HASH_TEXT_SIZE];
     int status = session_build_space(session);
     if (status) return status;
-    struct binary_list *binaries = binary_list_new();
-    json_t *fresh = make_sections(session, o->embed ? binaries : NULL, &status), *sections = NULL;
+    struct binary_list binaries = {0};
+    json_t *fresh = make_sections(session, o->embed ? &binaries : NULL, &status), *sections = NULL;
     if (!fresh) goto out;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
-            fprintf(stderr, "sweetspot: %s; it was not changed (--force overwrites it, or give another --output)\n",
-                    err.message);
-            status = EXIT_USAGE;
+            status = complain(EXIT_USAGE, "%s; it was not changed (--force overwrites it, or give another --output)",
+                              err.message);
             goto out;
         }
         json_decref(sections);
         sections = json_incref(fresh);
     }
-    int failed = header_embed_write(path, sections, binaries, o->force, &err);
+    int failed = header_embed_write(path, sections, &binaries, o->force, &err);
     if (!failed) failed = header_write(path, sections, &err);
     if (failed) {
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
@@ -287,7 +278,7 @@ static int write_header(const struct header_options *o, struct session *session,
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
 out:
-    binary_list_free(binaries);
+    binary_list_release(&binaries);
     json_decref(fresh);
     json_decref(sections);
     return status;
@@ -308,15 +299,13 @@ static int refuse_combination(const struct header_options *o)
             if (k > i && alone[k].given) other = alone[k].name;
         }
         if (!alone[i].given || !other) continue;
-        fprintf(stderr, "sweetspot: %s writes no header and cannot be combined with %s; drop one of them\n",
-                alone[i].name, other);
-        return EXIT_USAGE;
+        return complain(EXIT_USAGE, "%s writes no header and cannot be combined with %s; drop one of them",
+                        alone[i].name, other);
     }
     if (!o->embed || !o->output || !output_is_stream(o->output)) return 0;
-    fprintf(stderr,
-            "sweetspot: --embed writes two files, and '%s' is not a regular file: give --output the name of a file\n",
-            o->output);
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE,
+                    "--embed writes two files, and '%s' is not a regular file: give --output the name of a file",
+                    o->output);
 }
 
 // The header's name in a folder. malloc'ed.

@@ -46,10 +46,7 @@ static int run(void)
 {
     struct error err = {""};
     struct recorded *recorded = recorded_read(input, &err);
-    if (!recorded) {
-        fprintf(stderr, "sweetspot: %s\n", err.message);
-        return EXIT_USAGE;
-    }
+    if (!recorded) return complain(EXIT_USAGE, "%s", err.message);
     for (size_t i = 0; i < recorded->unknown_count; i++)
         fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);
     recorded_warn(recorded, input);
@@ -57,8 +54,7 @@ static int run(void)
                   recorded); // the space and the summary never share stdout
     int status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {
-        fprintf(stderr, "sweetspot: %s\n", err.message);
-        status = EXIT_ENVIRONMENT;
+        status = complain(EXIT_ENVIRONMENT, "%s", err.message);
     } else if (output && !output_is_stdout(output)) {
         fprintf(stderr, "sweetspot: written to %s\n", output);
     }

@@ -33,7 +33,7 @@ static const char *last_part(const char *name)
 static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const char *path, const char *name)
 {
     if (!file->kernel_count) {
-        fprintf(stderr, "sweetspot: '%s' defines no kernel (__global__ function)\n", path);
+        complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
         return NULL;
     }
     bool one = true; // several of one name are alternatives under #if
@@ -144,10 +144,7 @@ static int write_job(const struct cuda_file *file, const char *path, const struc
 static int run(void)
 {
     char *text = text_read_file(given.path, NULL);
-    if (!text) {
-        fprintf(stderr, "sweetspot: cannot read '%s': %s\n", given.path, strerror(errno));
-        return EXIT_USAGE;
-    }
+    if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", given.path, strerror(errno));
     const char *base = strrchr(given.path, '/'), *dot = strrchr(base ? base : given.path, '.');
     char *next_to_it =
         text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - given.path) : strlen(given.path)), given.path);

@@ -38,10 +38,7 @@ static const struct option_spec specs[] = {
 static int replace_template(struct job *job, const char *path)
 {
     char *absolute = realpath(path, NULL);
-    if (!absolute) {
-        fprintf(stderr, "sweetspot: cannot read '%s': %s\n", path, strerror(errno));
-        return EXIT_USAGE;
-    }
+    if (!absolute) return complain(EXIT_USAGE, "cannot read '%s': %s", path, strerror(errno));
     job->source = arena_copy(&job->memory, absolute);
     free(absolute);
     return 0;
@@ -53,13 +50,11 @@ static int replace_entry(struct job *job, const char *entry)
     for (size_t i = 0; i < job->stage_count; i++) {
         struct stage *s = &job->stages[i];
         if (s->operation) continue;
-        if (kernel && strcmp(kernel->entry, s->entry) != 0) {
-            fprintf(stderr,
-                    "sweetspot: %s launches several kernels, and --entry does not say which one to replace: judge "
-                    "without it\n",
-                    job->path);
-            return EXIT_USAGE;
-        }
+        if (kernel && strcmp(kernel->entry, s->entry) != 0)
+            return complain(EXIT_USAGE,
+                            "%s launches several kernels, and --entry does not say which one to replace: judge "
+                            "without it",
+                            job->path);
         kernel = s;
     }
     for (size_t i = 0; i < job->stage_count; i++)
@@ -69,14 +64,10 @@ static int replace_entry(struct job *job, const char *entry)
 
 static int check_job(const struct judge_options *o, const struct job *job)
 {
-    if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE) {
-        fprintf(stderr, "sweetspot: %s: judging a kernel needs a reference: add one to the job file\n", o->job);
-        return EXIT_USAGE;
-    }
-    if (o->problem > (int64_t)job->tuned_count) {
-        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", o->job, job->tuned_count);
-        return EXIT_USAGE;
-    }
+    if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE)
+        return complain(EXIT_USAGE, "%s: judging a kernel needs a reference: add one to the job file", o->job);
+    if (o->problem > (int64_t)job->tuned_count)
+        return complain(EXIT_USAGE, "%s has %zu problems that are tuned", o->job, job->tuned_count);
     return 0;
 }
 
@@ -93,7 +84,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
     if (o->format == FORMAT_TABLE)
         judgement_print(stdout, document);
     else
-        json_print_document("sweetspot-judgement", JUDGEMENT_VERSION, document, stdout);
+        json_print_document("sweetspot-judgement", JUDGEMENT_VERSION, json_incref(document), stdout);
     json_decref(document);
 }
 

@@ -27,7 +27,7 @@ static int list_entries(const char *what, json_t *all, const struct row_column *
         for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;
         if (k == count) known[count++] = own;
     }
-    int status = json_array_size(chosen) ? EXIT_DONE : list_unknown(what, wanted, known);
+    int status = json_array_size(chosen) ? EXIT_DONE : command_refuse_unknown(what, wanted, known);
     if (status == EXIT_DONE) list_print(json_incref(chosen), chosen, columns, as);
     if (status == EXIT_DONE && as == FORMAT_TABLE) fputs(note, stdout);
     free(known);
@@ -41,10 +41,8 @@ static int list_strategies(const char *wanted, int as)
     static const struct row_column columns[] = {
         COLUMN_OF("strategy", "name"), COLUMN_OF("what it does", "summary"), {0}};
     struct error err;
-    if (wanted && !strategy_choose(wanted, &err)) { // which knows those that were removed
-        fprintf(stderr, "sweetspot list: %s\n", err.message);
-        return EXIT_USAGE;
-    }
+    if (wanted && !strategy_choose(wanted, &err)) // which knows those that were removed
+        return command_refuse("%s", err.message);
     json_t *all = json_array();
     for (const struct strategy_class *const *s = strategy_classes; *s; s++)
         json_array_append_new(all, json_pack("{s:s, s:s}", "name", (*s)->name, "summary", (*s)->summary));
@@ -168,10 +166,9 @@ static int run(void)
 {
     size_t i = 0;
     while (names[i] && strcmp(names[i], kind) != 0) i++;
-    if (!names[i]) return list_unknown("kind", kind, names);
+    if (!names[i]) return command_refuse_unknown("kind", kind, names);
     if (!chip || functions[i] == list_counters_of_chip) return functions[i](name, format);
-    fprintf(stderr, "sweetspot list: --chip goes with counters\n");
-    return EXIT_USAGE;
+    return command_refuse("--chip goes with counters");
 }
 
 const struct command cmd_list = {

@@ -38,7 +38,7 @@ static int write_all(const char *to)
         free(file);
         free(path);
         if (!failed) continue;
-        fprintf(stderr, "sweetspot man: %s\n", err.message);
+        command_refuse("%s", err.message);
         return EXIT_ENVIRONMENT;
     } while ((command = *next++));
     return EXIT_DONE;
@@ -46,18 +46,10 @@ static int write_all(const char *to)
 
 static int run(void)
 {
-    if (name && folder) {
-        fprintf(stderr, "sweetspot man: --output writes all pages; leave out '%s'\n", name);
-        return EXIT_USAGE;
-    }
+    if (name && folder) return command_refuse("--output writes all pages; leave out '%s'", name);
     if (folder) return write_all(folder);
     const struct command *command = name ? command_find(commands_known(), name) : NULL;
-    if (name && !command) {
-        char *text = text_unknown("command", name, names);
-        fprintf(stderr, "sweetspot man: %s\n", text);
-        free(text);
-        return EXIT_USAGE;
-    }
+    if (name && !command) return command_refuse_unknown("command", name, names);
     manual_write(stdout, commands_known(), command);
     return EXIT_DONE;
 }

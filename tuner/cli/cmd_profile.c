@@ -47,20 +47,27 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)
+// The values of SWEETSPOT_VARIANT, for --limits: the whole kernel, only its memory traffic, only its arithmetic.
+enum { VARIANTS = 3 };
+
+// `blocks`: at most so many at once on a multiprocessor; 0: as many as there is room for.
+static int make_profile(struct profiling *p, const struct candidate_spec *s, int variant, int64_t blocks,
+                        json_t *ceilings, json_t **out)
 {
+    static const char *const variants[VARIANTS] = {NULL, "memory only", "math only"};
+    const char *name = variant ? variants[variant] : s->name;
+    const struct job *job = p->source.session.job;
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS];
     size_t problem = (size_t)p->o.problem - 1;
     if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return session_complain(EXIT_USAGE, &err);
-    *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err)
-                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, 0, 0, &err);
+    *out = s->baseline ? explain_baseline(p->single, job, s->baseline, problem, &err)
+                       : explain_candidate(p->single, job, config, problem, name, variant, blocks, &err);
     if (!*out) return session_complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
-    fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s: %s\n", s->name, json_get_string(*out, "config", ""),
-            json_get_string(*out, "status", "?"), json_get_string(*out, "reason", ""));
-    return EXIT_NOTHING;
+    return complain(EXIT_NOTHING, "%s (%s) cannot be profiled: %s: %s", name, json_get_string(*out, "config", ""),
+                    json_get_string(*out, "status", "?"), json_get_string(*out, "reason", ""));
 }
 
 static void add_text(json_t *profile, const char *source)
@@ -110,9 +117,7 @@ static void put_document(struct candidate_source *c, int64_t trial, const char *
     enum { DOCUMENT_VERSION = 1 };
     struct error err;
     json_object_set_new(document, "version", json_integer(DOCUMENT_VERSION));
-    char *text = trial ? json_dumps(document, JSON_COMPACT) : NULL;
-    if (text && store_put_trial_document(c->session.store, trial, kind, text, &err)) not_kept(c, err.message);
-    free(text);
+    if (trial && store_put_document(c->session.store, trial, kind, document, &err)) not_kept(c, err.message);
     json_decref(document);
 }
 
@@ -146,9 +151,9 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     complete(p, profile);
     complete(p, against);
     if (p->o.format != FORMAT_TABLE) {
-        json_t *all = json_pack("{s:O, s:O?, s:O}", "profile", profile, "against", against, "findings", found);
-        json_print_document("sweetspot-profile", 1, all, stdout);
-        json_decref(all);
+        json_print_document("sweetspot-profile", 1,
+                            json_pack("{s:O, s:O?, s:O}", "profile", profile, "against", against, "findings", found),
+                            stdout);
     }
     keep(p, &p->spec, profile, found);
     json_decref(found);
@@ -160,16 +165,15 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
-    fprintf(stderr, "sweetspot: no hardware counters: %s\n",
-            json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
-    return EXIT_ENVIRONMENT;
+    return complain(EXIT_ENVIRONMENT, "no hardware counters: %s",
+                    json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
 }
 
 static int explain(struct profiling *p)
 {
     json_t *ours = NULL, *theirs = NULL, *ceilings = candidate_spec_ceilings(&p->source, p->single);
-    int status = make_profile(p, &p->spec, ceilings, &ours);
-    if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
+    int status = make_profile(p, &p->spec, 0, 0, ceilings, &ours);
+    if (!status && p->o.against) status = make_profile(p, &p->other, 0, 0, ceilings, &theirs);
     if (!status) status = show(p, ours, theirs);
     json_decref(ours);
     json_decref(theirs);
@@ -177,85 +181,43 @@ static int explain(struct profiling *p)
     return status;
 }
 
-// With --limits: times a candidate whole, with only its memory traffic and with only its arithmetic, at the same
-// occupancy, and says what the three times mean.
-enum { VARIANTS = 3 }; // the values of SWEETSPOT_VARIANT: the kernel, only memory, only arithmetic
-
-static int check_template(const struct job *job)
+static int check_limits(const struct job *job, const struct candidate_spec *spec)
 {
     char *text = text_read_file(job->source, NULL);
     bool known = text && strstr(text, "SWEETSPOT_VARIANT");
     free(text);
-    if (known) return 0;
-    fprintf(stderr,
-            "sweetspot: %s has no variants: it must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
-            "the memory traffic where it is 2 "
-            "(templates/reduce.cu shows how)\n",
-            job->source);
-    return EXIT_NOTHING;
+    if (!known)
+        return complain(EXIT_NOTHING,
+                        "%s has no variants: it must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
+                        "the memory traffic where it is 2 (templates/reduce.cu shows how)",
+                        job->source);
+    if (spec->baseline) return complain(EXIT_USAGE, "%s has no source; name a trial or NAME=value,...", spec->baseline);
+    return 0;
 }
 
-static int check_limits(const struct job *job, const struct candidate_spec *spec)
-{
-    int status = check_template(job);
-    if (status || !spec->baseline) return status;
-    fprintf(stderr, "sweetspot: %s has no source; name a trial or NAME=value,...\n", spec->baseline);
-    return EXIT_USAGE;
-}
-
-static int measure_variants(struct candidate_source *source, const struct candidate_spec *spec,
-                            struct single_run *single, size_t problem, json_t *profiles[VARIANTS])
-{
-    static const char *const names[VARIANTS] = {NULL, "memory only", "math only"};
-    const struct job *job = source->session.job;
-    struct error err = {""};
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    int64_t blocks = 0;
-    if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
-    json_t *ceilings = candidate_spec_ceilings(source, single);
-    int status = 0;
-    for (int v = 0; v < VARIANTS && !status; v++) {
-        const char *name = v ? names[v] : spec->name;
-        json_t *p = profiles[v] = explain_candidate(single, job, config, problem, name, v, blocks, &err);
-        if (!p) {
-            status = session_complain(EXIT_NOTHING, &err);
-        } else if (!explain_worked(p)) {
-            fprintf(stderr, "sweetspot: %s: %s: %s\n", name, json_get_string(p, "status", "?"),
-                    json_get_string(p, "reason", ""));
-            status = EXIT_NOTHING;
-        } else {
-            json_object_set(p, "ceilings", ceilings);
-            if (!v) blocks = (int64_t)profile_number(profile_main_stage(p), "blocks_per_sm");
-        }
-    }
-    json_decref(ceilings);
-    return status;
-}
-
-static void print_limits(json_t *all, json_t *const profiles[VARIANTS], int format)
+// With --limits: times all variants at the same occupancy, and says what the three times mean.
+static int limits(struct profiling *p)
 {
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
-    if (format == FORMAT_TABLE) {
-        limiter_print(stdout, profiles[0], profiles[1], profiles[2]);
-        return;
+    json_t *profiles[VARIANTS] = {NULL}, *ceilings = candidate_spec_ceilings(&p->source, p->single);
+    int64_t blocks = 0;
+    int status = 0;
+    for (int v = 0; v < VARIANTS && !status; v++) {
+        status = make_profile(p, &p->spec, v, blocks, ceilings, &profiles[v]);
+        if (!status && !v) blocks = (int64_t)profile_number(profile_main_stage(profiles[0]), "blocks_per_sm");
     }
-    for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], profiles[v]);
-    json_print_document("sweetspot-limiter", 1, all, stdout);
-}
-
-static int limits(struct candidate_source *source, const struct candidate_spec *spec, struct single_run *single,
-                  size_t problem, int format)
-{
-    json_t *profiles[VARIANTS] = {NULL};
-    int status = measure_variants(source, spec, single, problem, profiles);
     if (!status) {
         json_t *all = limiter_json(profiles[0], profiles[1], profiles[2]);
-        int64_t trial = owner_of(source, single, profiles[0]);
-        put_document(source, trial, "limits", json_copy(all));
-        print_limits(all, profiles, format);
+        put_document(&p->source, owner_of(&p->source, p->single, profiles[0]), "limits", json_copy(all));
+        for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], profiles[v]);
+        if (p->o.format == FORMAT_TABLE)
+            limiter_print(stdout, profiles[0], profiles[1], profiles[2]);
+        else
+            json_print_document("sweetspot-limiter", 1, json_incref(all), stdout);
         json_decref(all);
     }
     for (int v = 0; v < VARIANTS; v++) json_decref(profiles[v]);
+    json_decref(ceilings);
     return status;
 }
 
@@ -263,10 +225,8 @@ static int profile(struct profiling *p)
 {
     struct error err = {""};
     const struct job *job = p->source.session.job;
-    if (p->o.problem > (int64_t)job->tuned_count) {
-        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", p->o.job, job->tuned_count);
-        return EXIT_USAGE;
-    }
+    if (p->o.problem > (int64_t)job->tuned_count)
+        return complain(EXIT_USAGE, "%s has %zu problems that are tuned", p->o.job, job->tuned_count);
     int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (!status && p->o.limits) status = check_limits(job, &p->spec);
@@ -281,15 +241,13 @@ static int profile(struct profiling *p)
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
     if (status) return session_complain(status, &err);
-    return p->o.limits ? limits(&p->source, &p->spec, p->single, (size_t)p->o.problem - 1, p->o.format) : explain(p);
+    return p->o.limits ? limits(p) : explain(p);
 }
 
 static int run(void)
 {
-    if (given.o.limits && (given.o.against || given.o.no_counters)) {
-        fprintf(stderr, "sweetspot profile: --limits excludes --against and --no-counters\n");
-        return EXIT_USAGE;
-    }
+    if (given.o.limits && (given.o.against || given.o.no_counters))
+        return command_refuse("--limits excludes --against and --no-counters");
     int status = candidate_spec_open(&given.source, given.o.job, given.o.store);
     if (!status) status = profile(&given);
     single_run_close(given.single);

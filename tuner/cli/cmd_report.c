@@ -33,8 +33,8 @@ static const struct option_spec specs[] = {
 };
 
 struct report_file {
-    char *job_file, *store_path; // one of them may be NULL
-    bool named;                  // given as an argument, not found in a folder
+    char *path; // of a job or a store
+    bool named; // given as an argument, not found in a folder
 };
 
 struct report_files {
@@ -50,10 +50,7 @@ static bool is_store(const char *path)
 
 static void add(struct report_files *files, const char *path, bool named)
 {
-    files->list = memory_grow(files->list, files->count + 1, sizeof *files->list);
-    files->list[files->count++] = (struct report_file){.job_file = is_store(path) ? NULL : text_copy(path),
-                                                       .store_path = is_store(path) ? text_copy(path) : NULL,
-                                                       .named = named};
+    memory_add(files->list, files->count) = (struct report_file){text_copy(path), named};
 }
 
 // Adds the files of a folder, sorted by name. Returns how many there were.
@@ -68,9 +65,9 @@ static size_t add_matches(struct report_files *files, const char *folder, const 
     return count;
 }
 
-// Arguments are job files, stores (*.db), and folders of either; without any, the stores of the folder `out`. `store`
-// (may be NULL) is for a single job. 0, or an exit status after a message.
-static int find_files(struct report_files *files, const struct option_list *arguments, const char *store)
+// Arguments are job files, stores (*.db), and folders of either; without any, the stores of the folder `out`. 0, or an
+// exit status after a message.
+static int find_files(struct report_files *files, const struct option_list *arguments)
 {
     static const struct option_list results = {1, {"out"}};
     const struct option_list *list = arguments->count ? arguments : &results;
@@ -86,26 +83,17 @@ static int find_files(struct report_files *files, const struct option_list *argu
         }
         free(path);
     }
-    if (!files->count || (!arguments->count && !job_set_is_folder("out"))) {
-        fprintf(stderr, "sweetspot: there are no results here: no folder 'out'; begin with: sweetspot tune JOB\n");
-        return EXIT_NOTHING;
-    }
-    if (store && (files->count != 1 || !files->list[0].job_file)) {
-        fprintf(stderr, "sweetspot: --store works with one job only; each of several jobs has its own store\n");
-        return EXIT_USAGE;
-    }
-    if (store) files->list[0].store_path = text_copy(store);
+    if (!files->count || (!arguments->count && !job_set_is_folder("out")))
+        return complain(EXIT_NOTHING, "there are no results here: no folder 'out'; begin with: sweetspot tune JOB");
+    if (given.store && (files->count != 1 || is_store(files->list[0].path)))
+        return complain(EXIT_USAGE, "--store works with one job only; each of several jobs has its own store");
     return 0;
 }
 
 static void release_files(struct report_files *files)
 {
-    for (size_t i = 0; i < files->count; i++) {
-        free(files->list[i].job_file);
-        free(files->list[i].store_path);
-    }
+    for (size_t i = 0; i < files->count; i++) free(files->list[i].path);
     free(files->list);
-    *files = (struct report_files){0};
 }
 
 // Reports the first of the mistakes.
@@ -127,8 +115,7 @@ static int read_job(const char *path, struct job **job, struct error *err)
 static double build_space(struct job *job, struct store *store, const char *arch)
 {
     struct error err = {""};
-    const char *text;
-    json_t *device = store_get_document(store, "device", &text, NULL, &err) ? NULL : json_parse(text, &err);
+    json_t *device = store_get_document(store, 0, "device", NULL, &err);
     struct device_limits limits = session_limits(device, arch);
     json_decref(device);
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
@@ -138,9 +125,7 @@ static double build_space(struct job *job, struct store *store, const char *arch
 static char *known_job(struct store *store, const char *name, struct job **job)
 {
     struct error err = {""};
-    const char *text;
-    if (store_get_document(store, "job", &text, NULL, &err)) return NULL;
-    json_t *document = json_parse(text, &err);
+    json_t *document = store_get_document(store, 0, "job", NULL, &err);
     char *path = text_copy(json_get_string(document, "file", ""));
     json_decref(document);
     if (!access(path, R_OK) && !read_job(path, job, &err)) {
@@ -158,10 +143,10 @@ static json_t *read_one(const struct report_file *file, size_t points)
     struct error err = {""};
     struct environment environment; // the last one
     struct job *job = NULL;
-    char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
+    char *job_file = is_store(file->path) ? NULL : text_copy(file->path);
     struct report_source source = {.space = NAN, .points = points};
     int status = job_file ? read_job(job_file, &job, &err) : 0;
-    char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
+    char *store = !job_file ? text_copy(file->path) : job ? session_store_path(job, given.store) : NULL;
     json_t *json = NULL;
     if (!file->named && job && access(store, F_OK)) goto out;
     if (!status && store_open(&source.store, store, false, &err)) {
@@ -266,7 +251,7 @@ static int run(void)
     struct error err;
     struct report_files files = {0};
     struct report_charts charts = {0};
-    if ((status = find_files(&files, &given.arguments, given.store))) goto out;
+    if ((status = find_files(&files, &given.arguments))) goto out;
     if (page && report_charts_read(&charts, &err)) {
         status = session_complain(EXIT_ENVIRONMENT, &err);
         goto out;

@@ -1,8 +1,8 @@
 // sweetspot simulate: runs search strategies on recorded spaces and compares them (bench.h).
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -63,44 +63,26 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
     return status;
 }
 
-static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
-{
-    for (const char *at = text; *at;) {
-        char *end;
-        long long budget = strtoll(at, &end, 10);
-        if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
-            return error_set(err, "--budgets: '%s' is not a list of whole numbers from 1 to 1000000", text);
-        if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
-        if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
-            return error_set(err, "--budgets: must ascend");
-        o->budgets[o->budget_count++] = budget;
-        at = *end ? end + 1 : end;
-    }
-    return o->budget_count ? 0 : error_set(err, "--budgets: empty");
-}
-
-static int parse_times(const char *text, struct simulate_options *o, struct error *err)
+// A list of numbers, or with `seconds` of times, which must ascend. -1 with a message.
+static int parse_list(const char *option, const char *text, bool seconds, double *values, size_t most, size_t *count,
+                      struct error *err)
 {
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
-        char *one = text_format("%.*s", (int)length, at);
-        double seconds;
-        int status = text_duration(one, &seconds);
+        char *one = text_format("%.*s", (int)length, at), *end = one;
+        double value = seconds ? 0 : (double)strtoll(one, &end, 10);
+        bool good =
+            seconds ? !text_duration(one, &value) && value > 0 : end != one && !*end && value >= 1 && value <= 1000000;
         free(one);
-        if (status || !(seconds > 0))
-            return error_set(err, "--times: '%s' is not a list of times such as 10s,20s", text);
-        if (o->time_count == SIMULATE_MAX_TIMES) return error_set(err, "--times: at most %d", SIMULATE_MAX_TIMES);
-        if (o->time_count && seconds <= o->times[o->time_count - 1]) return error_set(err, "--times: must ascend");
-        o->times[o->time_count++] = seconds;
+        if (!good)
+            return error_set(err, "%s: '%s' is not a list of %s", option, text,
+                             seconds ? "times such as 10s,20s" : "whole numbers from 1 to 1000000");
+        if (*count == most) return error_set(err, "%s: at most %zu", option, most);
+        if (*count && value <= values[*count - 1]) return error_set(err, "%s: must ascend", option);
+        values[(*count)++] = value;
         at += length + (at[length] == ',');
     }
-    return 0;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    return *count ? 0 : error_set(err, "%s: empty", option);
 }
 
 // The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
@@ -111,7 +93,7 @@ static struct bench_priors *read_priors(const struct option_list *priors, const 
     struct error err;
     for (size_t f = 0; f < o->file_count; f++)
         for (size_t i = 0; i < priors->count; i++) {
-            if (is_same_file(priors->items[i], o->paths[f])) continue;
+            if (input_file_is_same(priors->items[i], o->paths[f])) continue;
             struct prior *prior = prior_file_read(priors->items[i], NULL, o->files[f]->space, &err);
             if (prior)
                 read[f].list[read[f].count++] = prior;
@@ -132,9 +114,7 @@ static void print_rows(const struct bench_rows *r)
 {
     enum { DOCUMENT_VERSION = 2 };
     if (given.format == FORMAT_JSON) {
-        json_t *document = bench_json(r);
-        json_print_document(r->kind, DOCUMENT_VERSION, document, stdout);
-        json_decref(document);
+        json_print_document(r->kind, DOCUMENT_VERSION, bench_json(r), stdout);
         return;
     }
     struct table *table = bench_table(r);
@@ -150,20 +130,19 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
                  struct error *err)
 {
     struct bench_options *o = &given.bench;
-    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(given.budgets, o, err)) return -1;
+    double budgets[BENCH_MAX_BUDGETS];
+    if (choose_strategies(given.strategy, chosen, count, err) ||
+        parse_list("--budgets", given.budgets, false, budgets, BENCH_MAX_BUDGETS, &o->budget_count, err))
+        return -1;
+    for (size_t i = 0; i < o->budget_count; i++) o->budgets[i] = (int64_t)budgets[i];
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
     if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
     if (simulate_parse(given.timeline, &simulated->settings, err) ||
-        parse_times(given.times ? given.times : "10,20,40,80", simulated, err))
+        parse_list("--times", given.times ? given.times : "10,20,40,80", true, simulated->times, SIMULATE_MAX_TIMES,
+                   &simulated->time_count, err))
         return -1;
     if (o->ahead == 1) return 0;
     return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
-}
-
-static int complain(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot simulate: %s\n", err->message);
-    return status;
 }
 
 static int run(void)
@@ -173,10 +152,10 @@ static int run(void)
     struct simulate_options simulated = {0};
     struct bench_options *o = &given.bench;
     struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
-    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? complain(EXIT_USAGE, &err) : EXIT_DONE;
+    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? command_refuse("%s", err.message) : EXIT_DONE;
     if (status) goto out;
     for (size_t i = 0; i < given.paths.count; i++)
-        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = complain(EXIT_USAGE, &err);
+        if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = command_refuse("%s", err.message);
     if (status) goto out;
     for (size_t i = 0; i < given.paths.count; i++) recorded_warn(files[i], given.paths.items[i]);
     o->strategies = chosen;
@@ -190,10 +169,12 @@ static int run(void)
     simulated.bench = *o;
     struct bench_rows rows;
     if (given.timeline ? simulate_run(&rows, &simulated, &err)
-                       : bench_run(&rows, o, given.format != FORMAT_TABLE, &err))
-        status = complain(EXIT_NOTHING, &err);
-    else
+                       : bench_run(&rows, o, given.format != FORMAT_TABLE, &err)) {
+        command_refuse("%s", err.message);
+        status = EXIT_NOTHING;
+    } else {
         print_rows(&rows);
+    }
     bench_release(&rows);
     free_priors(read, o->file_count);
 out:

@@ -18,14 +18,6 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-static void print_value(const struct job *job, const struct parameter *p, size_t i)
-{
-    if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
-        printf("%s", symbols_text(job->symbols, p->values[i]));
-    else
-        printf("%" PRId64, p->values[i]);
-}
-
 static void print_table(const struct job *job)
 {
     const struct space *s = job->space;
@@ -34,10 +26,8 @@ static void print_table(const struct job *job)
     for (size_t i = 0; i < space_parameter_count(s); i++) {
         const struct parameter *p = space_parameter(s, i);
         printf("  %-18s %3zu  ", p->name, p->count);
-        for (size_t k = 0; k < p->count; k++) {
-            if (k) putchar(' ');
-            print_value(job, p, k);
-        }
+        char digits[32];
+        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
         printf("%s\n", kinds[p->kind]);
     }
     double raw = space_raw_size(s);
@@ -71,10 +61,10 @@ static void print_json(const struct job *job)
                                                      "file", at.file ? at.file : job->path, "line", at.line, "removes",
                                                      json_real(space_removed_by(s, i))));
     }
-    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
-                            space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
-    json_print_document("sweetspot-job-space", 1, all, stdout);
-    json_decref(all);
+    json_print_document("sweetspot-job-space", 1,
+                        json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
+                                  space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints),
+                        stdout);
 }
 
 static int run(void)

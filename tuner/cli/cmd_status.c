@@ -19,24 +19,18 @@ struct status {
     int64_t evaluations;
     double seconds;
     json_t *runs;
-    json_t *last_run; // borrowed: to leave out the older of two documents of one run
 };
 
 // A run may have written a document when it began and another when it ended; the newest comes first.
-static int add_run(void *user, double when, const char *json)
+static int add_run(void *user, double when, json_t *run)
 {
     struct status *status = user;
-    json_t *run = json_parse(json, NULL);
-    if (!run) return 0;
     double started = json_get_number(run, "started", when), ended = json_get_number(run, "ended", when);
-    if (status->last_run && json_get_number(status->last_run, "started", 0) == started) {
-        json_decref(run);
-        return 0;
-    }
+    const json_t *last = json_array_get(status->runs, json_array_size(status->runs) - 1);
+    if (!run || json_get_number(last, "started", NAN) == started) return 0;
     status->evaluations += json_get_integer(run, "new", 0);
     status->seconds += json_get_number(run, "search_seconds", ended > started ? ended - started : 0);
-    json_array_append_new(status->runs, run);
-    status->last_run = run;
+    json_array_append(status->runs, run);
     return 0;
 }
 
@@ -76,7 +70,7 @@ static int add_best_each(struct status *status, struct error *err)
     for (size_t p = 0; p < job->tuned_count; p++)
         json_array_append_new(problems, json_pack("{s:s}", "name", job->problems[p].name));
     json_object_set_new(status->report, "best", json_pack("{s:o}", "problems", problems));
-    if (store_each(status->session->store, true, 0, note_problems, status, err) < 0) return -1;
+    if (store_each(status->session->store, true, 0, STORE_WHOLE, note_problems, status, err) < 0) return -1;
     for (size_t p = 0; p < job->tuned_count; p++) times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
     double objective = job_objective(job, times);
     if (isfinite(objective))
@@ -123,7 +117,8 @@ static int gather(struct status *status)
     int64_t counts[STATUS_COUNT], total = 0;
     bool each = session->job->objective == OBJECTIVE_EACH;
     if (store_counts(session->store, counts, &err) ||
-        (each ? add_best_each(status, &err) : store_each(session->store, true, 1, add_best, status, &err)) ||
+        (each ? add_best_each(status, &err)
+              : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||
         store_each_document(session->store, "run", 0, add_run, status, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
     json_t *trials = json_object();

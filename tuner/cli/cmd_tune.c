@@ -66,25 +66,15 @@ static int run(void)
 {
     struct tune_options *o = &given.request.options;
     struct error err;
-    if (o->strategy && !strategy_choose(o->strategy, &err)) { // before anything starts
-        fprintf(stderr, "sweetspot tune: %s\n", err.message);
-        return EXIT_USAGE;
-    }
-    if (given.priors.count > PRIOR_MOST) {
-        fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
-        return EXIT_USAGE;
-    }
+    if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
+    if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
     given.pool.text_count = given.pools.count;
     given.pool.texts = given.pools.items;
     if (given.pools.count) o->pool = &given.pool;
-    if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0) {
-        fprintf(stderr, "sweetspot tune: --pool and --device exclude each other: use --pool local:%s\n", o->device);
-        return EXIT_USAGE;
-    }
-    if (given.pool.model && !given.pools.count) {
-        fprintf(stderr, "sweetspot tune: --gpu-model goes with --pool; --device says which GPUs of this machine\n");
-        return EXIT_USAGE;
-    }
+    if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0)
+        return command_refuse("--pool and --device exclude each other: use --pool local:%s", o->device);
+    if (given.pool.model && !given.pools.count)
+        return command_refuse("--gpu-model goes with --pool; --device says which GPUs of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
     o->prior_count = given.priors.count;

@@ -38,7 +38,7 @@ static json_t *json_trials(const struct comparison *c)
         if (!id || store_get(c->session->store, id, &trial, NULL)) continue;
         json_t *figures = trial_json(FIELD_TRIAL, &trial);
         json_object_set_new(figures, "trial", json_integer((json_int_t)id));
-        json_t *sanitized = session_trial_document(c->session, id, SANITIZED_DOCUMENT);
+        json_t *sanitized = store_get_document(c->session->store, id, SANITIZED_DOCUMENT, NULL, NULL);
         json_object_set_new(figures, "sanitizers", sanitized ? sanitized : json_null());
         json_array_append_new(trials, figures);
     }
@@ -142,8 +142,6 @@ void compare_print_csv(const json_t *documents)
     json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
         json_array_foreach(json_object_get(problem, "entries"), k, entry)
             json_array_append_new(rows, csv_row(document, problem, entry));
-    struct table *table = rows_table(rows, csv_columns);
-    table_print_csv(table, stdout);
-    table_free(table);
+    rows_print(rows, csv_columns, true, stdout);
     json_decref(rows);
 }

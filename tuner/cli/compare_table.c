@@ -235,8 +235,8 @@ static void print_sanitized(const struct comparison *c)
 {
     const struct final *final = &c->final;
     for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
-        json_t *document = session_trial_document(c->session, final->kernel_count ? final->kernels[k] : final->winner,
-                                                  SANITIZED_DOCUMENT);
+        json_t *document = store_get_document(
+            c->session->store, final->kernel_count ? final->kernels[k] : final->winner, SANITIZED_DOCUMENT, NULL, NULL);
         const json_t *tools = json_object_get(document, "tools"), *tool;
         char *words = sanitized_text(document);
         size_t i;

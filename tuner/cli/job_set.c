@@ -30,10 +30,7 @@ static int find_files(struct job_set *s, const char *named)
     int failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
     free(pattern);
     free(path);
-    if (failed) {
-        fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", named);
-        return EXIT_USAGE;
-    }
+    if (failed) return complain(EXIT_USAGE, "there are no job files (*.cfg) in '%s'", named);
     s->many |= folder || found.gl_pathc > 1;
     s->paths = memory_grow(s->paths, s->count + found.gl_pathc, sizeof *s->paths);
     for (size_t i = 0; i < found.gl_pathc; i++) s->paths[s->count++] = text_copy(found.gl_pathv[i]);
@@ -48,9 +45,8 @@ int job_set_open(struct job_set *s)
     s->many = s->named.count > 1;
     for (size_t i = 0; i < s->named.count && !status; i++) status = find_files(s, s->named.items[i]);
     if (status || !s->store || !s->many) return status;
-    fprintf(stderr,
-            "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE,
+                    "--store works with one job only; each of several jobs has its own store, out/<job name>.db");
 }
 
 void job_set_close(struct job_set *s)
@@ -136,13 +132,10 @@ int job_set_each(struct job_set *s, enum job_set_devices devices, job_set_visit 
 int job_set_check_folder(const struct job_set *s, const char *option, const char *given, bool make)
 {
     if (!given || !s->many) return 0;
-    if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST) {
-        fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", given, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST)
+        return complain(EXIT_ENVIRONMENT, "cannot make folder '%s': %s", given, strerror(errno));
     if (job_set_is_folder(given)) return 0;
-    fprintf(stderr, "sweetspot: for several jobs, %s must name a folder, and '%s' is not a folder\n", option, given);
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE, "for several jobs, %s must name a folder, and '%s' is not a folder", option, given);
 }
 
 char *job_set_file(const char *given, const char *name)
@@ -164,9 +157,8 @@ void job_set_print(const struct job_set *s, const char *format, int version, con
         last = json_copy(document);
         json_array_append_new(jobs, last);
     }
-    json_t *list = json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed);
-    const json_t *all = s->many ? list : json_array_get(jobs, 0);
+    json_t *all =
+        s->many ? json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed) : json_incref(json_array_get(jobs, 0));
     if (all) json_print_document(format, version, all, stdout);
-    json_decref(list);
     json_decref(jobs);
 }

@@ -175,9 +175,7 @@ static void print_summary(const json_t *jobs)
                                                 COLUMN(">baseline"),
                                                 COLUMN_NUMBER(">ratio (not paired)", "ratio", "%.3f"),
                                                 {0}};
-    struct table *table = rows_table(jobs, columns);
-    table_print(table, stdout);
-    table_free(table);
+    rows_print(jobs, columns, false, stdout);
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
 }
 

@@ -17,9 +17,7 @@ int list_counters(const char *pattern, const char *chip, int format);
 // Shared by all kinds (list.c). Prints the document as JSON, or some of its objects as a table or CSV. Frees the
 // document.
 void list_print(json_t *document, const json_t *rows, const struct row_column *, int format);
-// EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
-int list_unknown(const char *what, const char *name, const char *const *names);
-// The same where the names are too many to be listed: `how` says what lists them.
+// As command_refuse_unknown, where the names are too many to be listed: `how` says what lists them.
 int list_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how);
 
 #endif

@@ -89,7 +89,7 @@ static void list_one(const struct operation *op, int format)
 int list_operations(const char *name, int format)
 {
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
-    if (name && !op) return list_unknown("operation", name, operation_names());
+    if (name && !op) return command_refuse_unknown("operation", name, operation_names());
     if (name)
         list_one(op, format);
     else

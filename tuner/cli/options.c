@@ -2,8 +2,10 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
+#include <stdarg.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 100, OPTIONS_MAX = 64 };
@@ -30,14 +32,62 @@ static char *shown_value(const struct option_spec *spec)
     return spec->choices ? text_join(spec->choices, "|") : text_copy(spec->shown ? spec->shown : "VALUE");
 }
 
-static bool refuse_choice(const struct option_spec *spec, const char *command, const char *text)
+// The words of the command line that was parsed last; the first is the command's name.
+static struct {
+    int count;
+    char **words;
+} parsed;
+
+int complain(int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "sweetspot: %s", colour_begin(stderr, COLOUR_BAD));
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "%s\n", colour_end(stderr));
+    va_end(args);
+    return status;
+}
+
+int command_refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "sweetspot %s: ", parsed.words[0]);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+int command_refuse_unknown(const char *what, const char *word, const char *const *words)
+{
+    char *text = text_unknown(what, word, words);
+    command_refuse("%s", text);
+    free(text);
+    return EXIT_USAGE;
+}
+
+// A mistake of the command line, for which --help helps.
+__attribute__((format(printf, 1, 2))) static int mistake(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = text_format_list(format, args);
+    va_end(args);
+    command_refuse("%s", text);
+    fprintf(stderr, "sweetspot %s --help lists what it takes\n", parsed.words[0]);
+    free(text);
+    return EXIT_USAGE;
+}
+
+static int refuse_choice(const struct option_spec *spec, const char *text)
 {
     const char *nearest = text_nearest(text, spec->choices);
     char *all = nearest ? text_format("did you mean '%s'?", nearest) : text_join(spec->choices, ", ");
-    fprintf(stderr, "sweetspot %s: --%s cannot be '%s'; %s%s\n", command, spec->name, text,
-            nearest ? "" : "use one of ", all);
+    mistake("--%s cannot be '%s'; %s%s", spec->name, text, nearest ? "" : "use one of ", all);
     free(all);
-    return false;
+    return EXIT_USAGE;
 }
 
 // Stores a number; false where the text is none that is allowed.
@@ -64,46 +114,37 @@ static bool set_number(const struct option_spec *spec, const char *text)
     return true;
 }
 
-// Stores a value. Prints what is wrong with it and returns false otherwise.
-static bool set_value(const struct option_spec *spec, const char *command, const char *text)
+// Stores a value. -1, or EXIT_USAGE after a message.
+static int set_value(const struct option_spec *spec, const char *text)
 {
     if (spec->string) {
         *spec->string = text;
-        return true;
+        return -1;
     }
     if (spec->list) {
-        if (spec->list->count < OPTIONS_MAX_LIST) {
-            spec->list->items[spec->list->count++] = text;
-            return true;
-        }
-        fprintf(stderr, "sweetspot %s: more than %d times %s\n", command, OPTIONS_MAX_LIST, spec->name);
-        return false;
+        if (spec->list->count == OPTIONS_MAX_LIST)
+            return mistake("more than %d times %s", OPTIONS_MAX_LIST, spec->name);
+        spec->list->items[spec->list->count++] = text;
+        return -1;
     }
     for (int i = 0; spec->choice && spec->choices[i]; i++)
         if (!strcmp(spec->choices[i], text)) {
             *spec->choice = i;
-            return true;
+            return -1;
         }
-    if (spec->choice) return refuse_choice(spec, command, text);
-    if (set_number(spec, text)) return true;
+    if (spec->choice) return refuse_choice(spec, text);
+    if (set_number(spec, text)) return -1;
     bool any = !spec->low && !spec->high;
     char range[64] = "";
     if (spec->integer && any) snprintf(range, sizeof range, " of at least 0");
     if (!any) snprintf(range, sizeof range, " from %lld to %lld", (long long)spec->low, (long long)spec->high);
-    fprintf(stderr, "sweetspot %s: --%s needs %s%s, not '%s'\n", command, spec->name,
-            spec->integer ? "a whole number"
-            : spec->real  ? "a number"
-            : spec->share ? "a share such as 0.01 or 1%"
-            : spec->unit  ? "a time with its unit, such as 186us"
-                          : "a duration such as 90s, 8h or 1h30m",
-            range, text);
-    return false;
-}
-
-static int usage_error(const char *command)
-{
-    fprintf(stderr, "sweetspot %s --help lists what it takes\n", command);
-    return EXIT_USAGE;
+    return mistake("--%s needs %s%s, not '%s'", spec->name,
+                   spec->integer ? "a whole number"
+                   : spec->real  ? "a number"
+                   : spec->share ? "a share such as 0.01 or 1%"
+                   : spec->unit  ? "a time with its unit, such as 186us"
+                                 : "a duration such as 90s, 8h or 1h30m",
+                   range, text);
 }
 
 // Options of earlier versions. The hint says what to use instead.
@@ -134,7 +175,7 @@ static const struct {
     {"max-evals", "evaluations", "--evaluations"},
 };
 
-static int unknown_option(const struct option_spec *specs, const char *command, const char *word, size_t length)
+static int unknown_option(const struct option_spec *specs, const char *word, size_t length)
 {
     const char *names[OPTIONS_MAX + 1] = {"help"};
     const struct option_spec *all = specs;
@@ -142,90 +183,64 @@ static int unknown_option(const struct option_spec *specs, const char *command, 
     for (size_t count = 1; specs->name && count < OPTIONS_MAX; specs++)
         if (!specs->positional) names[count++] = specs->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
-        if (strcmp(removed[i].command, command) != 0 || strcmp(removed[i].option, name) != 0) continue;
-        fprintf(stderr, "sweetspot %s: the option '--%s' was removed: %s\n", command, name, removed[i].hint);
-        return EXIT_USAGE;
-    }
-    const char *nearest = text_nearest(name, names), *hint = NULL;
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (!strcmp(removed[i].command, parsed.words[0]) && !strcmp(removed[i].option, name))
+            return command_refuse("the option '--%s' was removed: %s", name, removed[i].hint);
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (!strcmp(foreign[i].theirs, name) && find_option(all, foreign[i].ours, strlen(foreign[i].ours)))
-            hint = foreign[i].hint;
-    fprintf(stderr, "sweetspot %s: unknown option '--%s'", command, name);
-    if (hint)
-        fprintf(stderr, "; use %s", hint);
-    else if (nearest)
-        fprintf(stderr, "; did you mean '--%s'?", nearest);
-    fputc('\n', stderr);
-    return usage_error(command);
+            return mistake("unknown option '--%s'; use %s", name, foreign[i].hint);
+    const char *nearest = text_nearest(name, names);
+    return mistake("unknown option '--%s'%s%s%s", name, nearest ? "; did you mean '--" : "", nearest ? nearest : "",
+                   nearest ? "'?" : "");
 }
 
-static int missing_value(const struct option_spec *spec, const char *command)
+// Takes an option that is in argv[*i], and its value: the rest of that word, or if `rest` is NULL the next one.
+static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
 {
+    if (spec->flag) {
+        *spec->flag = true;
+        return -1;
+    }
+    const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
+    if (value) return set_value(spec, value);
     char *shown = shown_value(spec);
-    fprintf(stderr, "sweetspot %s: --%s needs a value: %s\n", command, spec->name, shown);
+    mistake("--%s needs a value: %s", spec->name, shown);
     free(shown);
-    return usage_error(command);
+    return EXIT_USAGE;
 }
 
 // One word that begins with "--". May take argv[*i + 1]. -1 to continue.
 static int parse_long(const struct option_spec *specs, int argc, char **argv, int *i)
 {
-    const char *command = argv[0], *word = argv[*i] + 2;
+    const char *word = argv[*i] + 2;
     size_t length = strcspn(word, "=");
     const struct option_spec *spec = find_option(specs, word, length);
-    if (!spec) return unknown_option(specs, command, word, length);
-    if (spec->flag) {
-        if (word[length]) {
-            fprintf(stderr, "sweetspot %s: --%s takes no value\n", command, spec->name);
-            return usage_error(command);
-        }
-        *spec->flag = true;
-        return -1;
-    }
-    const char *value = word[length] ? word + length + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-    if (!value) return missing_value(spec, command);
-    return set_value(spec, command, value) ? -1 : usage_error(command);
+    if (!spec) return unknown_option(specs, word, length);
+    if (spec->flag && word[length]) return mistake("--%s takes no value", spec->name);
+    return take_option(spec, word[length] ? word + length + 1 : NULL, argc, argv, i);
 }
 
 // One word of short options. May take argv[*i + 1]. -1 to continue, -2 for help.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
-    const char *command = argv[0];
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
         const struct option_spec *spec = find_letter(specs, *letter);
         if (!spec && *letter == 'h') return -2;
-        if (!spec) {
-            fprintf(stderr, "sweetspot %s: unknown option '-%c'\n", command, *letter);
-            return usage_error(command);
-        }
-        if (spec->flag) {
-            *spec->flag = true;
-            continue;
-        }
-        const char *value = letter[1] ? letter + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-        if (!value) return missing_value(spec, command);
-        return set_value(spec, command, value) ? -1 : usage_error(command);
+        if (!spec) return mistake("unknown option '-%c'", *letter);
+        int status = take_option(spec, letter[1] ? letter + 1 : NULL, argc, argv, i);
+        if (!spec->flag) return status;
     }
     return -1;
 }
 
-static int parse_positional(const struct option_spec **next, const char *command, const char *word)
+static int parse_positional(const struct option_spec **next, const char *word)
 {
     while ((*next)->name && !(*next)->positional) (*next)++;
-    if (!(*next)->name) {
-        fprintf(stderr, "sweetspot %s: unexpected argument '%s'\n", command, word);
-        return usage_error(command);
-    }
-    if (!set_value(*next, command, word)) return usage_error(command);
+    if (!(*next)->name) return mistake("unexpected argument '%s'", word);
+    int status = set_value(*next, word);
     if (!(*next)->list) (*next)++; // a list takes all further arguments
-    return -1;
+    return status;
 }
-
-static struct {
-    int count;
-    char **words;
-} parsed;
 
 char *options_command_line(void)
 {
@@ -257,7 +272,7 @@ int options_parse(const struct option_spec *specs, const char *description, int 
         const char *word = argv[i];
         int status;
         if (only_positional || word[0] != '-' || !word[1]) {
-            status = parse_positional(&next, argv[0], word);
+            status = parse_positional(&next, word);
         } else if (!strcmp(word, "--")) {
             only_positional = true;
             continue;
@@ -277,9 +292,9 @@ int options_parse(const struct option_spec *specs, const char *description, int 
     for (; next->name; next++) {
         if (!next->positional || next->optional || (next->list && next->list->count)) continue;
         char *help = option_help(next);
-        fprintf(stderr, "sweetspot %s: %s is missing: %s\n", argv[0], next->name, help);
+        mistake("%s is missing: %s", next->name, help);
         free(help);
-        return usage_error(argv[0]);
+        return EXIT_USAGE;
     }
     return -1;
 }

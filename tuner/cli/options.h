@@ -80,6 +80,13 @@ extern const char *const format_names[], *const document_formats[]; // all; thos
 // 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
+// Both print a line on stderr: "sweetspot: <message>", in red on a terminal, and return `status`; "sweetspot <command>:
+// <message>" of the command that was parsed last, and return EXIT_USAGE.
+int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// The same with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
+int command_refuse_unknown(const char *what, const char *word, const char *const *words);
+
 // The command line that was parsed last, for people to give again. malloc'ed.
 char *options_command_line(void);
 

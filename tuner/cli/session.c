@@ -2,12 +2,14 @@
 #include "tuner/cli/session.h"
 
 #include <glob.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
+#include "tuner/cli/options.h"
 
 void session_print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
@@ -23,8 +25,7 @@ void session_print_mistakes(const char *path, const struct mistakes *m, const ch
 
 int session_complain(int status, const struct error *err)
 {
-    fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), err->message, colour_end(stderr));
-    return status;
+    return complain(status, "%s", err->message);
 }
 
 char *session_job_path(const char *path)
@@ -174,27 +175,17 @@ int session_open_job(struct session *session, struct job *job, const char *job_p
     struct error err = {""};
     *session = (struct session){
         .job_path = job_path, .store_given = store_path, .job = job, .store_path = session_store_path(job, store_path)};
-    if (access(session->store_path, F_OK)) {
-        char *begin = session_command(session, "tune");
-        fprintf(stderr, "sweetspot: %s has no results yet: there is no store '%s'; begin with: %s\n",
-                session->job->name, session->store_path, begin);
-        free(begin);
-        return EXIT_NOTHING;
-    }
+    if (access(session->store_path, F_OK))
+        return session_advise(session, "begin with", "%s has no results yet: there is no store '%s'", job->name,
+                              session->store_path);
     if (store_open(&session->store, session->store_path, false, &err) ||
         store_each_environment(session->store, add_device, session, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
-    if (!session->device_count) {
-        char *begin = session_command(session, "tune");
-        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: %s\n", session->store_path, begin);
-        free(begin);
-        return EXIT_NOTHING;
-    }
-    if (strcmp(session->devices[0].job, session->job->name) != 0) {
-        fprintf(stderr, "sweetspot: the store '%s' belongs to the job '%s', not to '%s': give another --store\n",
-                session->store_path, session->devices[0].job, session->job->name);
-        return EXIT_USAGE;
-    }
+    if (!session->device_count)
+        return session_advise(session, "begin with", "the store '%s' has no run yet", session->store_path);
+    if (strcmp(session->devices[0].job, session->job->name) != 0)
+        return complain(EXIT_USAGE, "the store '%s' belongs to the job '%s', not to '%s': give another --store",
+                        session->store_path, session->devices[0].job, session->job->name);
     return session_use_device(session, 0);
 }
 
@@ -258,15 +249,6 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
-json_t *session_trial_document(const struct session *session, int64_t trial, const char *kind)
-{
-    const char *text;
-    double when;
-    struct error err;
-    return trial && !store_get_trial_document(session->store, trial, kind, &text, &when, &err) ? json_parse(text, &err)
-                                                                                               : NULL;
-}
-
 struct ranking {
     int64_t except, found;
 };
@@ -283,7 +265,7 @@ int session_best(struct session *session, int64_t except, int64_t *id)
 {
     struct error err = {""};
     struct ranking r = {.except = except};
-    int failed = store_each_with(session->store, true, 2, 0, take, &r, &err) < 0;
+    int failed = store_each(session->store, true, 2, 0, take, &r, &err) < 0;
     *id = r.found;
     return failed ? session_complain(EXIT_ENVIRONMENT, &err) : 0;
 }
@@ -328,6 +310,18 @@ char *session_command(const struct session *session, const char *command)
     return line;
 }
 
+int session_advise(const struct session *session, const char *how, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *what = text_format_list(format, args), *tune = session_command(session, "tune");
+    va_end(args);
+    fprintf(stderr, "sweetspot: %s; %s: %s\n", what, how, tune);
+    free(what);
+    free(tune);
+    return EXIT_NOTHING;
+}
+
 char *session_device(const struct session *session)
 {
     const struct environment *e = &session->environment;
@@ -356,11 +350,8 @@ int session_build_space(struct session *session)
 json_t *session_document(struct session *session, const char *kind, double *when)
 {
     struct error err = {""};
-    const char *text;
-    json_t *document = NULL;
-    int found = store_get_document(session->store, kind, &text, when, &err);
-    if (!found) document = json_parse(text, &err);
-    if (found < 0 || (!found && !document))
+    json_t *document = store_get_document(session->store, 0, kind, when, &err);
+    if (!document && *err.message)
         fprintf(stderr, "sweetspot: cannot read the %s document of '%s': %s\n", kind, session->store_path, err.message);
     return document;
 }

@@ -69,6 +69,10 @@ int session_winner(struct session *, struct final *final, bool *decided, int64_t
 // "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
 // and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
+// What is missing, and the command that gives it: "sweetspot: <what>; <how>: sweetspot tune JOB", on stderr.
+// EXIT_NOTHING.
+int session_advise(const struct session *, const char *how, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 // Chooses the device of this name, or the only one whose name contains it, ignoring case. EXIT_USAGE with a message if
 // there is none or more than one.
 int session_find_device(const struct session *, const char *name, size_t *index);
@@ -87,7 +91,5 @@ int session_build_space(struct session *);
 // The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
 // time. A document that cannot be read is reported on stderr and counts as missing.
 json_t *session_document(struct session *, const char *kind, double *when);
-// The newest document of one trial, or NULL. New reference.
-json_t *session_trial_document(const struct session *, int64_t trial, const char *kind);
 
 #endif

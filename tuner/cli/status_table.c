@@ -132,11 +132,9 @@ void status_live_print(const json_t *live, FILE *out)
         json_t *together = compiler ? compilers_of(workers, i) : NULL;
         if (together || !compiler) json_array_append_new(rows, together ? together : json_incref(w));
     }
-    struct table *table = rows_table(rows, columns);
-    json_decref(rows);
     fputc('\n', out);
-    table_print(table, out);
-    table_free(table);
+    rows_print(rows, columns, false, out);
+    json_decref(rows);
 }
 
 static void print_best(const json_t *report)
@@ -265,49 +263,30 @@ static const json_t *fastest_baseline(const json_t *report)
     return fastest;
 }
 
-// A run on another machine: what its live file says.
-static void add_line_elsewhere(struct table *table, const json_t *report, const json_t *live)
-{
-    char text[64];
-    double best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
-    table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
-    table_cell(table, "%" PRId64, json_get_integer(live, "evaluations", 0));
-    table_texts(table, "");
-    table_cell(table, "%" PRId64, json_get_integer(json_object_get(live, "statuses"), "ok", 0));
-    table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
-    table_cell(table, "%s", json_get_string(live, "baseline", ""));
-    table_number(table, "%.3f", ratio);
-    table_texts(table, "");
-    table_cell(table, "%s", show_moment(json_get_number(live, "started", NAN), text, sizeof text));
-    table_cell(table, "being tuned now on %s", json_get_string(live, "host", "?"));
-}
-
 static void add_line(struct table *table, const json_t *report)
 {
-    const json_t *live = json_object_get(report, "live");
-    if (!json_object_get(report, "trials") && live) {
-        add_line_elsewhere(table, report, live);
-        return;
-    }
-    const json_t *trials = json_object_get(report, "trials"), *baseline = fastest_baseline(report),
-                 *final = json_object_get(report, "final"), *run = json_array_get(json_object_get(report, "runs"), 0);
-    int64_t total = json_get_integer(report, "trials_total", 0);
-    double best = json_get_number(json_object_get(report, "best"), "objective", NAN),
-           ratio = json_get_number(baseline, "ratio", NAN);
+    const json_t *trials = json_object_get(report, "trials"), *final = json_object_get(report, "final");
+    const json_t *live = trials ? NULL : json_object_get(report, "live"); // of a run on another machine
+    const json_t *baseline = live ? live : fastest_baseline(report),
+                 *run = live ? live : json_array_get(json_object_get(report, "runs"), 0);
+    int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
+    double best =
+        live ? json_get_number(live, "best", NAN) : json_get_number(json_object_get(report, "best"), "objective", NAN);
     char text[64];
     table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
     table_cell(table, "%" PRId64, total);
-    table_cell(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
-    table_cell(table, "%" PRId64, json_get_integer(trials, "ok", 0));
+    table_number(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
+    table_cell(table, "%" PRId64, json_get_integer(live ? json_object_get(live, "statuses") : trials, "ok", 0));
     table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
-    table_cell(table, "%s", json_get_string(baseline, "name", ""));
-    table_number(table, "%.3f", ratio);
+    table_cell(table, "%s", json_get_string(baseline, live ? "baseline" : "name", ""));
+    table_number(table, "%.3f", json_get_number(baseline, "ratio", NAN));
     table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
     table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
     const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
                            json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
                            json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};
     struct text note = {0};
+    if (live) text_add(&note, "being tuned now on %s", json_get_string(live, "host", "?"));
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
     table_cell(table, "%s", note.text ? note.text : "");

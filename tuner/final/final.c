@@ -39,7 +39,7 @@ int final_begin(struct final_run *f)
     if (f->with.job->objective == OBJECTIVE_EACH) return final_begin_each(f);
     struct pick p = {.f = f};
     struct error err;
-    if (store_each(f->with.store, true, 0, pick, &p, &err) < 0)
+    if (store_each(f->with.store, true, 0, STORE_WHOLE, pick, &p, &err) < 0)
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return (int)p.count;
 }

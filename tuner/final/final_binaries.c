@@ -48,11 +48,9 @@ static int keep(struct final_run *f, const struct task *t, const char *image, si
         return 0;
     }
     json_t *document = describe(&t->compiled, hash, bytes);
-    char *text = json_dumps(document, JSON_COMPACT);
     int failed = store_put_blob(f->with.store, image, bytes, hash, &err) ||
                  store_set_trial_blob(f->with.store, t->trial, BINARY_BLOB, hash, &err) ||
-                 store_put_trial_document(f->with.store, t->trial, BINARY_DOCUMENT, text, &err);
-    free(text);
+                 store_put_document(f->with.store, t->trial, BINARY_DOCUMENT, document, &err);
     json_decref(document);
     if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return failed;

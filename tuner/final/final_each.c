@@ -63,7 +63,7 @@ int final_begin_each(struct final_run *f)
     struct kernel_set set;
     struct error err;
     size_t problems = f->with.job->tuned_count, before = f->with.policy->queue.count;
-    if (store_each(f->with.store, true, 0, add_row, &m, &err) < 0)
+    if (store_each(f->with.store, true, 0, STORE_WHOLE, add_row, &m, &err) < 0)
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     if (!f->with.failure->set && m.count && !choose_set(f, m.times, m.count, NULL, &set)) {
         for (size_t i = 0; i < set.count; i++) add_finalist(f, &m, set.chosen[i]);

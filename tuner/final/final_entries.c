@@ -62,10 +62,9 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     document->replayed = f->with.pool->replay;
     document->recording = f->with.pool->replay ? f->with.recording : NULL;
     json_t *json = record_write(&final_document_record, document);
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
-    if (store_put_document(f->with.store, kind, text, &err)) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-    free(text);
+    if (store_put_document(f->with.store, 0, kind, json, &err))
+        fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     free(process);
     json_decref(json);
     json_decref(gpu);

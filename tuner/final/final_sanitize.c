@@ -41,13 +41,10 @@ static const struct record found_record = {"what was sanitized", sizeof(struct s
 // The document of an earlier final with the same version. New reference, or NULL.
 static json_t *known_document(struct final_run *f, const struct task *t)
 {
-    const char *text;
-    double when;
-    struct error err;
     struct sanitized_found found;
     struct arena memory = {NULL};
-    if (store_get_trial_document(f->with.store, t->trial, SANITIZED_DOCUMENT, &text, &when, &err)) return NULL;
-    json_t *known = json_parse(text, &err);
+    json_t *known = store_get_document(f->with.store, t->trial, SANITIZED_DOCUMENT, NULL, NULL);
+    if (!known) return NULL;
     bool same = !record_read(&found_record, known, &found, &memory, NULL) &&
                 !strcmp(found.version, sanitizer_version(f->sanitizer));
     arena_release(&memory);
@@ -78,10 +75,8 @@ static void tell(struct final_run *f, const struct task *t, const json_t *docume
 static void keep_document(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct error err;
-    char *text = json_dumps(document, JSON_COMPACT);
-    if (store_put_trial_document(f->with.store, t->trial, SANITIZED_DOCUMENT, text, &err))
+    if (store_put_document(f->with.store, t->trial, SANITIZED_DOCUMENT, document, &err))
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-    free(text);
 }
 
 static void judge(struct final_run *f, const struct task *t, const json_t *document)

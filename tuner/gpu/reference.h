@@ -1,6 +1,6 @@
 // Where expected values come from: an operation (by cuBLAS or on the CPU), another kernel, a function in a shared
-// library, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on the
-// device, and decides what error is allowed.
+// library, a command, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on
+// the device, and decides what error is allowed.
 //
 // An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
 // which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected

@@ -189,16 +189,23 @@ static char *contents_text(const struct buffer *b)
     return text;
 }
 
+// The bytes of rows of this width, as C.
+static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const struct expr *width)
+{
+    json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");
+    json_t *bytes =
+        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols));
+    json_decref(rows);
+    json_decref(cols);
+    return bytes;
+}
+
 static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
     char *before = contents_text(b);
-    json_t *rows = const_eval_text(f, b->rows, "1"), *ld = const_eval_text(f, b->ld ? b->ld : b->cols, "1");
-    json_t *bytes =
-        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(ld));
-    json_t *described = json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type),
-                                  "direction", direction_word(b), "bytes", bytes, "before", before);
-    json_decref(rows);
-    json_decref(ld);
+    json_t *described =
+        json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type), "direction",
+                  direction_word(b), "bytes", bytes_of(f, b, b->ld ? b->ld : b->cols), "before", before);
     free(before);
     return described;
 }
@@ -229,13 +236,9 @@ static json_t *describe(const struct buffer *b)
 
 static json_t *describe_constant(struct const_eval *f, const struct buffer *b)
 {
-    json_t *object = describe(b), *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, b->cols, "1");
-    json_object_set_new(
-        object, "bytes",
-        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols)));
+    json_t *object = describe(b);
+    json_object_set_new(object, "bytes", bytes_of(f, b, b->cols));
     if (b->optional) json_object_set_new(object, "optional", json_true());
-    json_decref(rows);
-    json_decref(cols);
     return object;
 }
 

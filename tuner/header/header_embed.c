@@ -14,47 +14,28 @@
 
 static const char mark[] = "/* sweetspot-binary ";
 
-struct binary_list {
-    size_t count;
-    struct {
-        char hash[HASH_TEXT_SIZE];
-        unsigned char *bytes;
-        size_t size;
-    } * list;
-};
-
-struct binary_list *binary_list_new(void)
-{
-    return memory_new(1, sizeof(struct binary_list));
-}
-
-void binary_list_free(struct binary_list *l)
+void binary_list_release(struct binary_list *l)
 {
     for (size_t i = 0; i < l->count; i++) free(l->list[i].bytes);
     free(l->list);
-    free(l);
 }
 
-static int find(const struct binary_list *l, const char *hash)
+static const struct embedded_binary *find(const struct binary_list *l, const char *hash)
 {
     for (size_t i = 0; i < l->count; i++)
-        if (!strcmp(l->list[i].hash, hash)) return (int)i;
-    return -1;
+        if (!strcmp(l->list[i].hash, hash)) return &l->list[i];
+    return NULL;
 }
 
 // Takes `bytes`.
 static void add(struct binary_list *l, unsigned char *bytes, size_t size)
 {
-    char hash[HASH_TEXT_SIZE];
-    hash_content(bytes, size, hash);
-    if (find(l, hash) >= 0) {
+    struct embedded_binary binary = {.bytes = bytes, .size = size};
+    hash_content(bytes, size, binary.hash);
+    if (find(l, binary.hash))
         free(bytes);
-        return;
-    }
-    l->list = memory_grow(l->list, l->count + 1, sizeof *l->list);
-    snprintf(l->list[l->count].hash, sizeof l->list->hash, "%s", hash);
-    l->list[l->count].bytes = bytes;
-    l->list[l->count++].size = size;
+    else
+        memory_add(l->list, l->count) = binary;
 }
 
 static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], const void **bytes, size_t *size,
@@ -90,7 +71,6 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
 {
     char hash[HASH_TEXT_SIZE];
     const void *bytes;
-    const char *text;
     size_t size;
     int failed = get(store, trial, hash, &bytes, &size, err);
     if (failed) return failed;
@@ -99,22 +79,16 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     failed = contract_symbols(section, copy, size, err);
     add(l, copy, size);
     if (failed) return failed;
-    failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);
-    json_t *document = failed ? NULL : json_parse(text, err);
-    if (failed > 0) error_set(err, "the store has a binary of trial %" PRId64 ", but not its symbols", trial);
-    if (!document) return -1;
-    if (strcmp(json_get_string(document, "hash", ""), hash) != 0) {
-        json_decref(document);
+    json_t *document = store_get_document(store, trial, BINARY_DOCUMENT, NULL, err);
+    if (!document && *err->message) return -1;
+    if (!document) return error_set(err, "the store has a binary of trial %" PRId64 ", but not its symbols", trial);
+    json_object_set_new(section, "binary", document);
+    if (strcmp(json_get_string(document, "hash", ""), hash) != 0)
         return error_set(err, "the store's binary of trial %" PRId64 " does not match its document", trial);
-    }
     json_t *units = units_json(bytes, size, err);
-    if (!units) {
-        json_decref(document);
-        return error_prefix(err, "the store's binary of trial %" PRId64, trial);
-    }
+    if (!units) return error_prefix(err, "the store's binary of trial %" PRId64, trial);
     if (json_array_size(units)) json_object_set(document, "units", units);
     json_decref(units);
-    json_object_set_new(section, "binary", document);
     json_object_set_new(section, "sm_count",
                         json_integer(json_get_integer(json_object_get(device, "device"), "sm_count", 0)));
     return 0;
@@ -154,13 +128,14 @@ static int read_file(struct binary_list *l, const char *path, struct error *err)
     return result;
 }
 
-static void put_array(FILE *f, const char *name, const char *hash, const unsigned char *bytes, size_t size)
+static void put_array(FILE *f, const char *name, const struct embedded_binary *b)
 {
+    size_t size = b->size;
     int column = 0;
     fprintf(f, "%s%s %zu */\nextern const unsigned char %s[%zu];\nALIGNED const unsigned char %s[%zu] = {\n", mark,
-            hash, size, name, size, name, size);
+            b->hash, size, name, size, name, size);
     for (size_t i = 0; i < size; i++) {
-        column += fprintf(f, "%d,", bytes[i]);
+        column += fprintf(f, "%d,", b->bytes[i]);
         if (column >= 110 || i + 1 == size) column = fputc('\n', f) & 0;
     }
     fputs("};\n\n", f);
@@ -189,14 +164,14 @@ static int put_all(FILE *f, void *arrays, struct error *err)
     {
         char *name = header_binary_name(lower, section);
         const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
-        int found = find(l, hash);
-        if (name && found < 0)
+        const struct embedded_binary *found = find(l, hash);
+        if (name && !found)
             result = error_set(
                 err,
                 "the file next to the header lacks the binary for %s: write that device's header again with --embed",
                 json_get_string(section, "device", "?"));
         else if (name && !json_object_get(seen, name))
-            put_array(f, name, hash, l->list[found].bytes, l->list[found].size);
+            put_array(f, name, found);
         if (name) json_object_set_new(seen, name, json_true());
         free(name);
     }
@@ -212,21 +187,14 @@ static char *path_of(const char *header)
     return text_format("%.*s_binary.c", (int)(length - suffix), header);
 }
 
-int header_embed_write(const char *header, const json_t *sections, const struct binary_list *given, bool force,
+int header_embed_write(const char *header, const json_t *sections, struct binary_list *binaries, bool force,
                        struct error *err)
 {
     if (!header_embeds(sections)) return 0;
     char *path = path_of(header);
-    struct binary_list *all = binary_list_new();
     int result = output_make_folders(path, err);
-    if (!result && read_file(all, path, err) && !force) result = -1;
-    for (size_t i = 0; i < given->count && !result; i++) {
-        unsigned char *copy = memory_new(given->list[i].size, 1);
-        if (given->list[i].size) memcpy(copy, given->list[i].bytes, given->list[i].size);
-        add(all, copy, given->list[i].size);
-    }
-    if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, all}, err);
-    binary_list_free(all);
+    if (!result && read_file(binaries, path, err) && !force) result = -1;
+    if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
     free(path);
     return result;
 }

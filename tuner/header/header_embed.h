@@ -8,9 +8,18 @@
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 
-struct binary_list; // bytes by their hash
-struct binary_list *binary_list_new(void);
-void binary_list_free(struct binary_list *);
+struct embedded_binary {
+    char hash[HASH_TEXT_SIZE];
+    unsigned char *bytes;
+    size_t size;
+};
+
+struct binary_list { // zero: empty
+    size_t count;
+    struct embedded_binary *list; // each once
+};
+
+void binary_list_release(struct binary_list *);
 
 // The result of binary_list_take when the store has no binary of the trial.
 enum { BINARY_MISSING = 1 };
@@ -19,10 +28,9 @@ enum { BINARY_MISSING = 1 };
 int binary_list_take(struct binary_list *, json_t *section, struct store *, int64_t trial, const json_t *device,
                      struct error *);
 
-// Writes the arrays of all sections that have a binary; no file where none has. Those that are not in the list are read
-// from the file that stands there. -1 with a message, and without `force` when that file is something else.
-int header_embed_write(const char *header, const json_t *sections, const struct binary_list *, bool force,
-                       struct error *);
+// Writes the arrays of all sections that have a binary; no file where none has. Those that are not in the list are
+// added to it from the file that is there. -1 with a message, and without `force` when that file is something else.
+int header_embed_write(const char *header, const json_t *sections, struct binary_list *, bool force, struct error *);
 
 // Writes a trial's binary into a separate file, in the same way.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);

@@ -337,11 +337,6 @@ static void put_supported(struct renderer *r)
     header_put(r, "\n");
 }
 
-static void put_limits(struct renderer *r)
-{
-    put_bytes(r);
-    put_supported(r);
-}
 static void put_tensor_map_type(struct renderer *r)
 {
     const json_t *section, *stage;
@@ -360,5 +355,6 @@ void header_functions(struct renderer *r)
     header_put_template(r, embedded_header_shape());
     put_tensor_map_type(r);
     json_object_foreach(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
-    put_limits(r);
+    put_bytes(r);
+    put_supported(r);
 }

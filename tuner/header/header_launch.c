@@ -72,8 +72,7 @@ static size_t most_units(const struct renderer *r)
     size_t most = 1;
     for (size_t i = 0; i < json_array_size(r->sections); i++) {
         const json_t *binary = json_object_get(json_array_get(r->sections, i), "binary");
-        size_t count = json_array_size(json_object_get(binary, "units"));
-        if (count > most) most = count;
+        most = larger_of(most, json_array_size(json_object_get(binary, "units")));
     }
     return most;
 }
@@ -122,28 +121,23 @@ static void put_binaries(struct renderer *r)
     json_decref(seen);
 }
 
-static void grow(size_t *most, size_t size)
-{
-    if (size > *most) *most = size;
-}
-
 // The sizes of the text's arrays, which have at least one element each.
 static void put_room(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1, i, k;
-    grow(&sizes, json_array_size(r->sizes));
-    grow(&buffers, json_array_size(header_buffers(r)));
-    grow(&objects, json_array_size(header_objects(r)));
+    sizes = larger_of(sizes, json_array_size(r->sizes));
+    buffers = larger_of(buffers, json_array_size(header_buffers(r)));
+    objects = larger_of(objects, json_array_size(header_objects(r)));
     json_array_foreach(r->sections, i, section)
     {
-        grow(&kernels, (size_t)json_get_integer(section, "kernels", 1));
-        grow(&stages, header_stage_count(section));
+        kernels = larger_of(kernels, (size_t)json_get_integer(section, "kernels", 1));
+        stages = larger_of(stages, header_stage_count(section));
         json_array_foreach(json_object_get(section, "stages"), k, stage)
         {
-            grow(&arguments, json_array_size(json_object_get(stage, "arguments")));
-            grow(&bytes, argument_room(stage));
-            grow(&swaps, json_array_size(json_object_get(stage, "swap")));
+            arguments = larger_of(arguments, json_array_size(json_object_get(stage, "arguments")));
+            bytes = larger_of(bytes, argument_room(stage));
+            swaps = larger_of(swaps, json_array_size(json_object_get(stage, "swap")));
         }
     }
     header_put(r,

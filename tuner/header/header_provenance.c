@@ -184,12 +184,11 @@ static void put_nvcc(struct renderer *r, const json_t *section)
 
 static void put_provenance(struct renderer *r, const json_t *section)
 {
-    static const char *const texts[] = {"driver", "compiler"};
     const json_t *problems = json_object_get(section, "problems"), *ratio;
     size_t i;
     char *date = date_of(section);
-    for (i = 0; i < sizeof texts / sizeof *texts; i++)
-        header_define_text(r, texts[i], json_get_string(section, texts[i], ""));
+    header_define_text(r, "driver", json_get_string(section, "driver", ""));
+    header_define_text(r, "compiler", json_get_string(section, "compiler", ""));
     header_define_text(r, "date", date);
     header_define(r, "decided_in_final", "%d", json_get_bool(section, "final", false));
     header_define(r, "final_rounds", "%" PRId64, json_get_integer(section, "rounds", 0));

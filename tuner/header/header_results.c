@@ -28,10 +28,19 @@ static void put_relative_time(struct renderer *r)
     header_put(r, "    default: break;\n    }\n    return name_fn_relative_time(work, blocks, at_once);\n}\n\n");
 }
 
+// The numbers of an array that has one element at least.
+static void put_sizes(struct renderer *r, const json_t *sizes)
+{
+    const json_t *size;
+    size_t i;
+    json_array_foreach(sizes, i, size) header_put(r, "%s%" PRId64, i ? ", " : "", (int64_t)json_integer_value(size));
+    if (!json_array_size(r->sizes)) header_put(r, "0");
+}
+
 static void put_times(struct renderer *r)
 {
-    const json_t *section, *one, *size;
-    size_t i, k, d, sizes = json_array_size(r->sizes), rows = 0;
+    const json_t *section, *one;
+    size_t i, k, sizes = json_array_size(r->sizes), rows = 0;
     header_put(r,
                "/* Every kernel's median time on every problem that was not held back. */\n"
                "struct name_time { int section; long long size[%zu]; double seconds; };\n"
@@ -42,10 +51,8 @@ static void put_times(struct renderer *r)
     {
         char seconds[32];
         header_put(r, "        {%zu, {", i);
-        json_array_foreach(json_object_get(one, "sizes"), d, size)
-            header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
-        header_put(r, "%s}, %s},\n", sizes ? "" : "0",
-                   text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
+        put_sizes(r, json_object_get(one, "sizes"));
+        header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
         rows++;
     }
     if (!rows) header_put(r, "        {-1, {0}, 0},\n");
@@ -81,8 +88,8 @@ static double known(double value)
 
 static void put_result_rows(struct renderer *r)
 {
-    const json_t *section, *problem, *size;
-    size_t i, k, d;
+    const json_t *section, *problem;
+    size_t i, k;
     json_array_foreach(r->sections, i, section)
     {
         if (header_is_fallback(section)) continue;
@@ -92,10 +99,8 @@ static void put_result_rows(struct renderer *r)
             char *name = header_literal(json_get_string(problem, "name", ""));
             struct interval time = json_get_interval(problem, "time");
             header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
-            json_array_foreach(json_object_get(problem, "sizes"), d, size)
-                header_put(r, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
-            header_put(r, "%s}, %.9g, %.9g, %.9g},\n", json_array_size(r->sizes) ? "" : "0", known(time.value),
-                       known(time.low), known(time.high));
+            put_sizes(r, json_object_get(problem, "sizes"));
+            header_put(r, "}, %.9g, %.9g, %.9g},\n", known(time.value), known(time.low), known(time.high));
             free(name);
         }
         free(device);

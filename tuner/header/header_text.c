@@ -202,7 +202,7 @@ bool header_take(struct renderer *r, const char *macro)
     return taken;
 }
 
-static void define(struct renderer *r, const char *name, const char *parameters, const char *value)
+void header_define_function(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
     char *upper = header_upper(name);
     if (header_take(r, upper))
@@ -217,18 +217,13 @@ void header_define(struct renderer *r, const char *name, const char *format, ...
     va_start(args, format);
     char *value = text_format_list(format, args);
     va_end(args);
-    define(r, name, "", value);
+    header_define_function(r, name, "", value);
     free(value);
 }
 
 void header_define_text(struct renderer *r, const char *name, const char *text)
 {
     char *quoted = header_literal(text);
-    define(r, name, "", quoted);
+    header_define_function(r, name, "", quoted);
     free(quoted);
-}
-
-void header_define_function(struct renderer *r, const char *name, const char *parameters, const char *value)
-{
-    define(r, name, parameters, value);
 }

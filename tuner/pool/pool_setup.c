@@ -43,17 +43,23 @@ static int choose_programs(struct worker_pool *p, struct error *err)
     return access(p->replay_file, R_OK) ? error_set(err, "cannot read '%s': %s", device + 7, strerror(errno)) : 0;
 }
 
+// Here: one per core, unless the settings say how many.
+static int64_t count_compilers(const struct worker_pool *p)
+{
+    int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
+    return p->replay || compilers < 1 ? 1 : compilers;
+}
+
 static int choose_workers(struct worker_pool *p, struct error *err)
 {
     if (choose_programs(p, err)) return -1;
     if (p->settings.nodes) return pool_nodes_open(p, err);
-    int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
     if (p->replay)
         pool_add_gpu(p, POOL_HERE, text_copy("replay"), NULL);
     else if (read_device_list(p, err))
         return -1;
-    compilers = p->replay || compilers < 1 ? 1 : compilers;
-    for (int64_t i = 0; i < compilers; i++) pool_add_compiler(p, POOL_HERE, text_format("compiler %" PRId64, i));
+    for (int64_t i = 0, count = count_compilers(p); i < count; i++)
+        pool_add_compiler(p, POOL_HERE, text_format("compiler %" PRId64, i));
     return 0;
 }
 
@@ -176,6 +182,12 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
     pool_node_count_gpus(p, p->first_gpu, p->hello);
     return 0;
+}
+
+void pool_open_compilers(struct worker_pool *p)
+{
+    *p = (struct worker_pool){.compile_program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile")};
+    for (int64_t i = count_compilers(p); i > 0; i--) pool_add_compiler(p, POOL_HERE, text_copy("compiler"));
 }
 
 void pool_stop(struct worker_pool *p, double seconds)

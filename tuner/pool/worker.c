@@ -96,7 +96,7 @@ static int channel_io(struct worker *w, struct error *err)
     return -1;
 }
 
-int worker_io(struct worker *w, struct error *err)
+static int worker_io(struct worker *w, struct error *err)
 {
     if (w->channel) return channel_io(w, err);
     if (!w->child.pid) return error_set(err, "worker '%s' is not running", w->name);

@@ -53,18 +53,16 @@ int64_t worker_send(struct worker *, json_t *request);
 // poll(2) entries of this worker (at most CHILD_POLLED); returns how many were filled. None of one on a node: its link
 // has them.
 int worker_poll(const struct worker *, struct pollfd *);
-// After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says
-// how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
-// worker_receive.
-int worker_io(struct worker *, struct error *);
-// The same where there is something to read or write. *at is at the worker's entries of the poll, and then after them.
+// After poll, where there is something to read or write: does what is possible. *at is at the worker's entries of the
+// poll, and then after them. 0; or -1 when the worker is dead or has closed its end (message says how it died; it is
+// reaped and its pipes are closed). Lines that arrived before are still handed out by worker_receive.
 int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is not a JSON object (message
 // quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
 // Whether another process ended the worker: a signal that no kernel or template raises in it (the system's when memory
-// is short, a batch system's, a person's). Once worker_io has found it dead.
+// is short, a batch system's, a person's). Once worker_polled has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);

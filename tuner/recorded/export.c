@@ -139,12 +139,9 @@ static int add_trial(void *user, const struct trial *trial)
 static int add_baselines(struct exporter *e, struct error *err)
 {
     struct recorded *r = e->recorded;
-    const char *text;
-    int found = store_get_document(e->store, "baselines", &text, NULL, err);
-    if (found) return found < 0 ? -1 : 0;
-    json_t *document = json_parse(text, err), *baseline;
+    json_t *document = store_get_document(e->store, 0, "baselines", NULL, err), *baseline;
     size_t i;
-    if (!document) return -1;
+    if (!document) return *err->message ? -1 : 0;
     const json_t *list = json_object_get(document, "baselines");
     r->baselines = arena_new(&r->memory, json_array_size(list) * sizeof *r->baselines);
     json_array_foreach(list, i, baseline)
@@ -163,10 +160,10 @@ static int add_baselines(struct exporter *e, struct error *err)
 }
 
 // A final's trials are numbers of this store: their configurations go with them.
-static int add_final(void *user, double when, const char *text)
+static int add_final(void *user, double when, json_t *document)
 {
     struct exporter *e = user;
-    json_t *document = json_parse(text, NULL), *entry;
+    json_t *entry;
     size_t i;
     (void)when;
     json_array_foreach(json_object_get(document, "entries"), i, entry)
@@ -180,16 +177,8 @@ static int add_final(void *user, double when, const char *text)
     json_object_del(document, "gpu"); // names of hosts stay private
     json_object_del(document, "repeated");
     if (!e->recorded->finals) e->recorded->finals = json_array();
-    json_array_append_new(e->recorded->finals, document);
+    json_array_append(e->recorded->finals, document);
     return 0;
-}
-
-// The device's measured ceilings travel with its limits.
-static void add_ceilings(struct recorded *r, struct store *store)
-{
-    const char *text;
-    json_t *ceilings = store_get_document(store, "ceilings", &text, NULL, NULL) ? NULL : json_parse(text, NULL);
-    if (ceilings) json_object_set_new(r->device, "ceilings", ceilings);
 }
 
 struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment,
@@ -205,7 +194,8 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     json_t *limits = json_object_get(device, "device");
     r->device = limits ? json_deep_copy(limits)
                        : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
-    add_ceilings(r, store);
+    // The device's measured ceilings travel with its limits.
+    json_object_set_new(r->device, "ceilings", store_get_document(store, 0, "ceilings", NULL, NULL));
     r->environment =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch",
                   environment->arch, "source_hash", environment->source_hash, "key", environment->key);
@@ -219,7 +209,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     int failed = store_counts(store, counts, err) < 0;
     for (int i = 0; i < STATUS_COUNT && !failed; i++) room += counts[i];
     if (!failed) failed = recorded_add_trials(r, (size_t)room, err);
-    if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
+    if (!failed) failed = store_each(store, false, 0, STORE_WHOLE, add_trial, &e, err) < 0;
     r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;
     if (!failed)

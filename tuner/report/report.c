@@ -44,16 +44,10 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         json_t *found = NULL;
         for (size_t i = 0; i < sizeof trials / sizeof *trials && !found; i++) {
-            const char *text;
-            struct error err;
-            double when;
-            if (trials[i] == NO_TRIAL || store_get_trial_document(r->store, trials[i], kinds[k], &text, &when, &err))
-                continue;
-            found = json_parse(text, &err);
-            if (found) {
-                json_decref(profiled);
-                profiled = json_integer((json_int_t)trials[i]);
-            }
+            if (trials[i] != NO_TRIAL) found = store_get_document(r->store, trials[i], kinds[k], NULL, NULL);
+            if (!found) continue;
+            json_decref(profiled);
+            profiled = json_integer((json_int_t)trials[i]);
         }
         json_object_set_new(json, kinds[k], found ? found : json_null());
     }

@@ -12,19 +12,13 @@ struct moments { // newest first
     } * list;
 };
 
-static int add_moment(void *user, double when, const char *json)
+static int add_moment(void *user, double when, json_t *document)
 {
     struct moments *m = user;
     m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
     m->list[m->count].when = when;
-    m->list[m->count++].document = json_parse(json, NULL);
+    m->list[m->count++].document = json_incref(document);
     return 0;
-}
-
-static int add_device(void *user, double when, const char *json)
-{
-    (void)json;
-    return add_moment(user, when, "null");
 }
 
 static void release_moments(struct moments *m)
@@ -68,7 +62,7 @@ int run_times_read(struct run_times *r, struct store *store, const struct trial_
 {
     struct moments devices = {0}, documents = {0};
     *r = (struct run_times){0};
-    int status = store_each_document(store, "device", 0, add_device, &devices, err) ||
+    int status = store_each_document(store, "device", 0, add_moment, &devices, err) ||
                          store_each_document(store, "run", 0, add_moment, &documents, err)
                      ? -1
                      : 0;

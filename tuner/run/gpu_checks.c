@@ -21,11 +21,9 @@ struct checked_gpu {
 
 static void grow(struct gpu_checks *c)
 {
-    size_t count = c->with->pool->gpu_count;
-    gpu_times_grow(&c->times, count);
-    if (count <= c->gpu_count) return;
-    c->gpus = memory_grow(c->gpus, count, sizeof *c->gpus);
-    for (; c->gpu_count < count; c->gpu_count++) c->gpus[c->gpu_count] = (struct checked_gpu){.ratio = NAN};
+    gpu_times_grow(&c->times, c->with->pool->gpu_count);
+    while (c->gpu_count < c->with->pool->gpu_count)
+        memory_add(c->gpus, c->gpu_count) = (struct checked_gpu){.ratio = NAN};
 }
 
 static void release(struct check_candidate *candidate)

@@ -7,7 +7,6 @@
 //
 // Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -125,19 +124,13 @@ static void look_into(struct near_list *l, const char *path, bool beside)
     store_close(store);
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 static void look_beside(struct near_list *l, const char *own)
 {
     char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
     glob_t files;
     if (!glob(pattern, 0, NULL, &files)) {
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
-            if (!is_same_file(files.gl_pathv[i], own)) look_into(l, files.gl_pathv[i], true);
+            if (!input_file_is_same(files.gl_pathv[i], own)) look_into(l, files.gl_pathv[i], true);
         if (files.gl_pathc > PRIOR_STORES_SEEN)
             display_log(l->display, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
                         PRIOR_STORES_SEEN);

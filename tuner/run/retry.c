@@ -7,6 +7,7 @@
 // configuration that they have not seen, trees expect something between its neighbours.
 #include "search/model/prior.h"
 #include "tuner/base/base.h"
+#include "tuner/base/stats.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
 #include "tuner/setup/task.h"
@@ -22,21 +23,10 @@ struct crashed {
 struct results {
     const struct space *space;
     struct transfer transfer;
-    size_t crashed_count, best_count, places;
+    size_t crashed_count, valid_count, valid_room;
     struct crashed *crashed;
-    double *best; // objectives of the finalists, ascending
+    double *valid; // objectives of valid candidates
 };
-
-static void take_objective(struct results *s, double objective)
-{
-    size_t at = s->best_count;
-    while (at && s->best[at - 1] > objective) at--;
-    if (at == s->places) return;
-    size_t after = s->best_count - at - (s->best_count == s->places);
-    memmove(s->best + at + 1, s->best + at, after * sizeof *s->best);
-    s->best[at] = objective;
-    s->best_count += s->best_count < s->places;
-}
 
 static int visit(void *user, const struct trial *trial)
 {
@@ -45,7 +35,9 @@ static int visit(void *user, const struct trial *trial)
     if (space_parse(s->space, trial->config, c.config, NULL) || space_index(s->space, c.config) < 0) return 0;
     if (trial->status != STATUS_CRASHED) {
         transfer_add(&s->transfer, trial->config, trial->status, trial->objective);
-        if (trial->status == STATUS_OK) take_objective(s, trial->objective);
+        if (trial->status != STATUS_OK) return 0;
+        s->valid = memory_room(s->valid, &s->valid_room, s->valid_count + 1, sizeof *s->valid);
+        s->valid[s->valid_count++] = trial->objective;
         return 0;
     }
     memory_add(s->crashed, s->crashed_count) = c;
@@ -79,14 +71,14 @@ static int add_tasks(struct search *search, const struct results *s, double limi
 
 int search_retry(struct search *search, size_t places, struct display *display, struct error *err)
 {
-    struct results s = {.space = search->job->space, .places = places};
-    s.best = memory_new(places, sizeof *s.best);
+    struct results s = {.space = search->job->space};
     transfer_init(&s.transfer, s.space);
     int added = store_scan(search->store, visit, &s, err) < 0 ? -1 : 0;
     struct error ignored; // without a model none is tried again
     struct prior *model = added < 0 || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &ignored);
     if (model) {
-        double limit = s.best_count < places ? INFINITY : slowdown_of(s.best[places - 1], s.best[0]) + allowance;
+        stats_sort(s.valid, s.valid_count);
+        double limit = s.valid_count < places ? INFINITY : slowdown_of(s.valid[places - 1], s.valid[0]) + allowance;
         for (size_t i = 0; i < s.crashed_count; i++) s.crashed[i].slowdown = prior_slowdown(model, s.crashed[i].config);
         qsort(s.crashed, s.crashed_count, sizeof *s.crashed, by_slowdown);
         added = add_tasks(search, &s, limit, display, err);
@@ -94,6 +86,6 @@ int search_retry(struct search *search, size_t places, struct display *display, 
     prior_free(model);
     transfer_release(&s.transfer);
     free(s.crashed);
-    free(s.best);
+    free(s.valid);
     return added;
 }

@@ -179,6 +179,6 @@ static int visit(void *user, const struct trial *trial)
 void run_replay_stored(struct run *r)
 {
     struct error err;
-    if (store_each_with(r->store, false, 0, STORE_PROBLEMS, visit, r, &err) < 0)
+    if (store_each(r->store, false, 0, STORE_PROBLEMS, visit, r, &err) < 0)
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
 }

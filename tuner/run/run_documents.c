@@ -13,10 +13,8 @@ static const double write_share = 0.02; // of the driver's time, at most, for th
 int run_put_document(struct run *r, const char *kind, json_t *document)
 {
     struct error err;
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    int failed = store_put_document(r->store, kind, text, &err);
+    int failed = store_put_document(r->store, 0, kind, document, &err);
     if (failed) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
-    free(text);
     json_decref(document);
     return failed;
 }

@@ -124,11 +124,9 @@ static void log_ceilings(struct run *r)
 // The ceilings of the device that the job needs: measured once per environment.
 static void measure_ceilings(struct run *r)
 {
-    const char *known;
     struct error err;
-    int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
-    if (!missing) r->ceilings = json_parse(known, &err);
-    json_t *request = missing < 0 ? NULL : job_ceilings_request(r->job, r->ceilings);
+    r->ceilings = store_get_document(r->store, 0, "ceilings", NULL, &err);
+    json_t *request = job_ceilings_request(r->job, r->ceilings);
     if (!request) return;
     struct answer_head head;
     struct arena memory = {NULL};
@@ -156,15 +154,8 @@ static void measure_ceilings(struct run *r)
 // Trials that were committed but not yet counted when the last run ended.
 static int resume_counts(struct run *r)
 {
-    int64_t *ids = NULL;
-    struct error *err = &r->failure.why;
-    int room = 0, n = 0;
-    while (r->job_answer.metric_count && n == room && n >= 0) { // until there are fewer than were requested
-        room = 2 * room + 256;
-        ids = memory_grow(ids, (size_t)room, sizeof *ids);
-        n = store_uncounted(r->store, ids, room, err);
-    }
-    for (int i = 0; i < n; i++) {
+    int64_t count = 0, *ids = r->job_answer.metric_count ? store_uncounted(r->store, &count, &r->failure.why) : NULL;
+    for (int64_t i = 0; i < count; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
         struct error ignored; // a trial that is not in the present space is skipped
@@ -173,7 +164,7 @@ static int resume_counts(struct run *r)
         task_add(&r->policy, r->job->space, config, TASK_COUNT, TASK_UNKNOWN)->trial = ids[i];
     }
     free(ids);
-    return n < 0 ? -1 : 0;
+    return count < 0 ? -1 : 0;
 }
 
 // Workers, device, space, and the policy for so many workers.

@@ -1,5 +1,6 @@
 // The workers of a run: their states, how long each lasted, and how busy a search keeps GPUs, compilers and
-// the driver. For the live file, the summary, and the document of kind "workers" in the store (run_documents.c).
+// the driver. For the live file and the document of kind "workers" in the store (run_documents.c), and for the summary
+// (run_report.c).
 //
 // States are derived from the pool and the policy where one of them has changed. All workers are polled once a
 // second as well, for what happens without a decision (a worker starts, a node joins).

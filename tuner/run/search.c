@@ -208,7 +208,7 @@ static int take_best(void *user, const struct trial *trial)
 int search_find_best(struct search *s, struct error *err)
 {
     forget_best(&s->incumbent);
-    return store_each_with(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
+    return store_each(s->store, true, 0, STORE_PROBLEMS, take_best, s, err) < 0 ? -1 : 0;
 }
 
 struct valid_count {

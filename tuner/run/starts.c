@@ -4,36 +4,25 @@
 #include "tuner/base/base.h"
 #include "tuner/run/search.h"
 
-// The value of a name in "A=1,B=x", and its length; NULL when it is not there.
-static const char *value_of(const char *text, const char *name, size_t *length)
-{
-    size_t n = strlen(name);
-    for (const char *at = text; at; at = text_next_item(at, NULL)) {
-        if (strncmp(at, name, n) || at[n] != '=') continue;
-        text_next_item(at + n + 1, length);
-        return at + n + 1;
-    }
-    return NULL;
-}
-
 // A configuration of a job that may have had other parameters: parameters that this space lacks are left out, those
 // that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     memset(config, 0, space_parameter_count(space) * sizeof *config);
-    char *first = space_text(space, config);
-    struct text adapted = {0};
-    text_add(&adapted, "%s", "");
-    for (size_t i = 0; i < space_parameter_count(space); i++) {
-        size_t length;
-        const char *name = space_parameter(space, i)->name, *value = value_of(text, name, &length);
-        if (!value) value = value_of(first, name, &length);
-        text_add(&adapted, "%s%s=%.*s", i ? "," : "", name, value ? (int)length : 0, value ? value : "");
+    for (const char *at = text, *next; at; at = next) {
+        size_t length, name = strcspn(at, "="), value = 0;
+        next = text_next_item(at, &length);
+        int parameter = name < length ? space_find(space, at, name) : -1;
+        if (parameter < 0) continue;
+        for (; value < space_parameter(space, (size_t)parameter)->count; value++) {
+            char digits[32];
+            const char *own = space_value_text(space, (size_t)parameter, value, digits);
+            if (strlen(own) == length - name - 1 && !memcmp(own, at + name + 1, length - name - 1)) break;
+        }
+        if (value == space_parameter(space, (size_t)parameter)->count) return -1;
+        config[parameter] = (uint16_t)value;
     }
-    int failed = space_parse(space, adapted.text, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
-    free(first);
-    free(adapted.text);
-    return failed;
+    return space_index(space, config) < 0 ? -1 : 0;
 }
 
 static int add_start(void *user, const char *text, const char *device)

@@ -111,7 +111,6 @@ void store_close(struct store *store)
     sqlite3_close(store->db);
     store_unlock(store);
     arena_release(&store->found);
-    arena_release(&store->document);
     arena_release(&store->session);
     arena_release(&store->blob);
     free(store->present);

@@ -20,6 +20,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
+#include "tuner/base/json.h"
 #include "tuner/trial/environment.h"
 #include "tuner/trial/trial.h"
 
@@ -80,13 +81,11 @@ int store_find(struct store *, const char *config, struct trial *, struct error 
 int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in any environment
 // Calls visit for every trial of the current environment: in order of id, or best objective first (`best`: only status
 // ok); at most `limit`, 0 = all. Stops early when visit returns non-zero, and returns that. The trial lives during the
-// call of visit, which may use the store.
-int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
-               struct error *);
-// The same with only some of a trial's lists: the others are empty, and without stages the facts are unknown.
+// call of visit, which may use the store. It has the lists among `parts`: the others are empty, and without stages the
+// facts are unknown.
 enum store_parts { STORE_PROBLEMS = 1, STORE_STAGES = 2, STORE_COUNTERS = 4, STORE_WHOLE = 7 };
-int store_each_with(struct store *, bool best, int64_t limit, unsigned parts,
-                    int (*visit)(void *user, const struct trial *), void *user, struct error *);
+int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*visit)(void *user, const struct trial *),
+               void *user, struct error *);
 // As store_each in order of id, but with only each trial's own figures, and within one query: a million trials take
 // seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
@@ -97,22 +96,20 @@ int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
 // The number of trials by status in the current environment.
 int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
-// Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.
-int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
+// Ids of ok trials that still lack counters, ascending, malloc'ed; *count < 0 with a message.
+int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 
 // Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
 // They belong to the environment that is current when they are put (to the whole store when none is), and are found in
-// that environment only (those of the whole store: in every one). The text lives until the next call for a document.
-// Documents of one trial ("findings", "limits") are kept apart and found by its number.
-int store_put_document(struct store *, const char *kind, const char *json, struct error *);
-int store_get_document(struct store *, const char *kind, const char **json, double *when,
-                       struct error *); // newest; 1 when none
-// Newest first, at most `limit` (0 = all). Stops and returns like store_each.
+// that environment only (those of the whole store: in every one). Documents of one trial ("findings", "limits") are
+// kept apart and found by its number, which is 0 for the others.
+int store_put_document(struct store *, int64_t trial, const char *kind, const json_t *, struct error *);
+// The newest, with its Unix time in *when (may be NULL). New reference. NULL with an empty message: there is none; NULL
+// with a message: it cannot be read.
+json_t *store_get_document(struct store *, int64_t trial, const char *kind, double *when, struct error *);
+// Newest first, at most `limit` (0 = all). Stops and returns like store_each. One that is not JSON is NULL.
 int store_each_document(struct store *, const char *kind, int64_t limit,
-                        int (*visit)(void *user, double when, const char *json), void *user, struct error *);
-int store_put_trial_document(struct store *, int64_t trial, const char *kind, const char *json, struct error *);
-int store_get_trial_document(struct store *, int64_t trial, const char *kind, const char **json, double *when,
-                             struct error *); // newest; 1 when none
+                        int (*visit)(void *user, double when, json_t *document), void *user, struct error *);
 
 // Blobs: bytes by their content's hash, such as a finalist's cubin. The same bytes are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);

@@ -4,8 +4,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 
-// trial 0: of the environment
-static int put_document(struct store *store, int64_t trial, const char *kind, const char *json, struct error *err)
+int store_put_document(struct store *store, int64_t trial, const char *kind, const json_t *document, struct error *err)
 {
     sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_DOCUMENT, err);
     if (!put) return -1;
@@ -13,90 +12,62 @@ static int put_document(struct store *store, int64_t trial, const char *kind, co
     sqlite3_bind_int64(put, 2, trial);
     sqlite3_bind_text(put, 3, kind, -1, SQLITE_STATIC);
     sqlite3_bind_double(put, 4, clock_wall());
-    sqlite3_bind_text(put, 5, json, -1, SQLITE_STATIC);
+    sqlite3_bind_text(put, 5, json_dumps(document, JSON_COMPACT), -1, free);
     return store_run(store, put, err);
 }
 
-int store_put_document(struct store *store, const char *kind, const char *json, struct error *err)
-{
-    return put_document(store, 0, kind, json, err);
-}
-
-int store_put_trial_document(struct store *store, int64_t trial, const char *kind, const char *json, struct error *err)
-{
-    return put_document(store, trial, kind, json, err);
-}
-
 // Documents are few and small: all are read first, so that visit may use the store.
-static int each_document(struct store *store, enum statement which, const char *kind, int64_t owner, int64_t limit,
-                         int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
+static int each_document(struct store *store, int64_t trial, const char *kind, int64_t limit,
+                         int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
 {
     struct found {
-        struct found *next;
         double when;
-        const char *json;
-    } *first = NULL, **end = &first;
-    struct arena memory = {NULL};
-    sqlite3_stmt *query = store_statement(store, which, err);
+        json_t *document;
+    } *all = NULL;
+    size_t count = 0;
+    sqlite3_stmt *query = store_statement(store, trial ? STATEMENT_TRIAL_DOCUMENTS : STATEMENT_DOCUMENTS, err);
     if (!query) return -1;
     sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(query, 2, owner);
+    sqlite3_bind_int64(query, 2, trial ? trial : store->environment);
     sqlite3_bind_int64(query, 3, limit ? limit : -1);
     int result;
-    while ((result = store_step(store, query, err)) > 0) {
-        struct found *found = arena_new(&memory, sizeof *found);
-        found->when = sqlite3_column_double(query, 0);
-        found->json = arena_copy(&memory, (const char *)sqlite3_column_text(query, 1));
-        *end = found;
-        end = &found->next;
-    }
+    while ((result = store_step(store, query, err)) > 0)
+        memory_add(all, count) = (struct found){sqlite3_column_double(query, 0),
+                                                json_parse((const char *)sqlite3_column_text(query, 1), err)};
     sqlite3_reset(query);
     sqlite3_clear_bindings(query);
-    for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
-    arena_release(&memory);
+    for (size_t i = 0; i < count; i++) {
+        if (!result) result = visit(user, all[i].when, all[i].document);
+        json_decref(all[i].document);
+    }
+    free(all);
     return result;
 }
 
 int store_each_document(struct store *store, const char *kind, int64_t limit,
-                        int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
+                        int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
 {
-    return each_document(store, STATEMENT_DOCUMENTS, kind, store->environment, limit, visit, user, err);
+    return each_document(store, 0, kind, limit, visit, user, err);
 }
 
 struct newest {
-    struct arena *memory;
-    const char *json;
+    json_t *document;
     double when;
 };
 
-static int keep_document(void *user, double when, const char *json)
+static int keep_document(void *user, double when, json_t *document)
 {
-    struct newest *newest = user;
-    newest->json = arena_copy(newest->memory, json);
-    newest->when = when;
+    *(struct newest *)user = (struct newest){json_incref(document), when};
     return 0;
 }
 
-static int get_document(struct store *store, enum statement which, const char *kind, int64_t owner, const char **json,
-                        double *when, struct error *err)
+json_t *store_get_document(struct store *store, int64_t trial, const char *kind, double *when, struct error *err)
 {
-    arena_release(&store->document);
-    struct newest newest = {.memory = &store->document};
-    if (each_document(store, which, kind, owner, 1, keep_document, &newest, err)) return -1;
-    *json = newest.json;
-    if (when) *when = newest.when;
-    return newest.json ? 0 : 1;
-}
-
-int store_get_document(struct store *store, const char *kind, const char **json, double *when, struct error *err)
-{
-    return get_document(store, STATEMENT_DOCUMENTS, kind, store->environment, json, when, err);
-}
-
-int store_get_trial_document(struct store *store, int64_t trial, const char *kind, const char **json, double *when,
-                             struct error *err)
-{
-    return get_document(store, STATEMENT_TRIAL_DOCUMENTS, kind, trial, json, when, err);
+    struct newest newest = {0};
+    if (err) err->message[0] = 0;
+    each_document(store, trial, kind, 1, keep_document, &newest, err);
+    if (when && newest.document) *when = newest.when;
+    return newest.document;
 }
 
 int store_put_blob(struct store *store, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *err)

@@ -52,11 +52,10 @@ struct store {
     int lock, lock_name;                              // file and socket while we hold the lock, else -1
     int64_t environment;                              // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
-    struct arena blob;
-    bool reading;    // a transaction of store_begin_reading is open
-    char *rows;      // room for the rows of a trial while they are read
-    size_t row_room; // bytes of it
+    struct arena found, session, blob; // what store_find, store_last_environment, store_get_blob gave out
+    bool reading;                      // a transaction of store_begin_reading is open
+    char *rows;                        // room for the rows of a trial while they are read
+    size_t row_room;                   // bytes of it
 };
 
 // errno of the last failure: of the connection or, where SQLite noted none, of the database's or the log's file.

@@ -304,8 +304,8 @@ static int read_chunk(struct store *store, const int64_t *ids, int64_t count, un
 // Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
 // A lock costs microseconds, or a millisecond on a file system of the network, so a row does not take one of its own.
 // The first chunks are small, because visit may want the first trial only.
-int store_each_with(struct store *store, bool best, int64_t limit, unsigned wanted,
-                    int (*visit)(void *user, const struct trial *), void *user, struct error *err)
+int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
+               int (*visit)(void *user, const struct trial *), void *user, struct error *err)
 {
     int64_t count, room = 1;
     int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
@@ -322,12 +322,6 @@ int store_each_with(struct store *store, bool best, int64_t limit, unsigned want
     free(trials);
     free(ids);
     return result;
-}
-
-int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void *user, const struct trial *),
-               void *user, struct error *err)
-{
-    return store_each_with(store, best, limit, STORE_WHOLE, visit, user, err);
 }
 
 int store_scan(struct store *store, int (*visit)(void *user, const struct trial *), void *user, struct error *err)
@@ -377,11 +371,7 @@ int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error
     return step;
 }
 
-int store_uncounted(struct store *store, int64_t *ids, int max, struct error *err)
+int64_t *store_uncounted(struct store *store, int64_t *count, struct error *err)
 {
-    int64_t count;
-    int64_t *found = read_ids(store, STATEMENT_UNCOUNTED, max, &count, err);
-    for (int64_t i = 0; i < count; i++) ids[i] = found[i];
-    free(found);
-    return (int)count;
+    return read_ids(store, STATEMENT_UNCOUNTED, -1, count, err);
 }

@@ -1,7 +1,7 @@
 // The store's views: what people read with sqlite3, pandas or DuckDB. docs/store.md documents them.
 //
 // Their names begin with a version, and a version is a promise: its views get more columns, but none is renamed,
-// removed or changed in meaning or unit. tests/golden/views.txt holds all columns. Figures of trials, problems and
+// removed or changed in meaning or unit. tests/stores/views_v1.txt holds all columns. Figures of trials, problems and
 // stages follow the table of fields, so that a new figure is a new column by itself.
 //
 // Views hold no data. A store gets them when it is created; `tune` renews those that are missing or were written by an

@@ -1,0 +1,14 @@
+// For tests: documents of a store as text.
+#ifndef SWEETSPOT_TESTS_STORED_TEXT_H
+#define SWEETSPOT_TESTS_STORED_TEXT_H
+
+#include "tests/testing.h"
+#include "tuner/store/store.h"
+
+static inline int put_text(struct store *store, int64_t trial, const char *kind, const char *text, struct error *err)
+{
+    json_t *document = test_json(json_parse(text, err));
+    return store_put_document(store, trial, kind, document, err);
+}
+
+#endif
