@@ -92,7 +92,7 @@ uint64_t final_seed(const struct final_run *);                                 /
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
 bool final_passed(const struct final_entry_answer *);
 bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
-// final_finalists.c: the tasks of the candidates, with their trials.
+// final_entries.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
 void final_drop(struct final_run *);
@@ -118,7 +118,7 @@ bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);
-// final_current.c: the present kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
+// final_entries.c: the current kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
 // its own; the first of the request's candidates are sure to be proved. And its entry then, which
 // there is room for.
 bool final_has_current(struct final_run *, const struct final_request *);

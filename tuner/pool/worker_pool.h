@@ -3,7 +3,7 @@
 // its worker's queue), kills what is late or sends something invalid, and restarts what died. What happens is reported
 // as events. It knows requests as JSON, and nothing about tasks, strategies or stores.
 //
-// Workers are here, or on nodes (pool_nodes.h), which come and go: slots are added when a node joins, and stay when it
+// Workers are here, or on nodes (pool_slots.h), which come and go: slots are added when a node joins, and stay when it
 // leaves. Its requests are then lost without blame.
 #ifndef SWEETSPOT_WORKER_POOL_H
 #define SWEETSPOT_WORKER_POOL_H
