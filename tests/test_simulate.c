@@ -58,7 +58,7 @@ static int simulate(const char *path, const char *strategy, const char *settings
                                            .processes = processes},
                                  .time_count = 2,
                                  .times = {5, 10}};
-    struct bench_rows b;
+    struct bench_rows b = {0};
     int status = simulate_parse(settings, &o.settings, err);
     if (!status) status = simulate_run(&b, &o, err);
     if (!status) {
