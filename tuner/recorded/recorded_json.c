@@ -23,7 +23,7 @@ static const struct record_field problem_fields[] = {
 static const struct record problem_record = {"a problem", sizeof(struct recorded_problem), problem_fields, NULL};
 
 static const struct record_field metric_fields[] = {
-    {"key", RECORD_MEMBER(struct recorded_metric, key), .flags = RECORD_REQUIRED},
+    {"key", RECORD_MEMBER(struct recorded_metric, key), .flags = RECORD_REQUIRED | RECORD_ALWAYS},
     {"metric", RECORD_MEMBER(struct recorded_metric, metric), .flags = RECORD_ALWAYS},
     {"unit", RECORD_MEMBER(struct recorded_metric, unit), .flags = RECORD_ALWAYS},
     {0}};
