@@ -106,12 +106,12 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
 {
     const char *shared = json_get_string(stage, "shared", "0");
     bool number = header_is_number(shared);
-    int64_t fixed = json_get_integer(stage, "shared_static", 0), blocks = 1;
+    double fixed = json_get_number(stage, "shared_static", 0), blocks = 1; // no sum of them overflows
     for (size_t d = 0; d < 3; d++) {
         const json_t *size = json_array_get(json_object_get(stage, "cluster"), d);
-        blocks *= json_is_string(size) ? strtoll(json_string_value(size), NULL, 10) : 1;
+        blocks *= json_is_string(size) ? strtod(json_string_value(size), NULL) : 1;
     }
-    if (!number || strtoll(shared, NULL, 10) + (fixed > 0 ? fixed : 0) > 49152)
+    if (!number || strtod(shared, NULL) + fmax(fixed, 0) > 49152)
         header_comment(r,
                        "     before its first launch: cudaFuncSetAttribute(kernel, "
                        "cudaFuncAttributeMaxDynamicSharedMemorySize, %s)",
