@@ -1,4 +1,4 @@
-// Sum of all elements of an array into one number, sum of their absolute values, and Euclidean norm.
+// Sum of all elements of an array into one number.
 //
 // What the check proves. The reference is an fp64 sum (of integers: the exact sum modulo 2^64, which must be met
 // exactly in the result's type). A bound of the textbook's form c*u*sum|x| would be worthless here: 2^30 values in
@@ -13,17 +13,6 @@
 // is. So a job also verifies small ragged problems. Small integers are a sharper test: every
 // partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the bound is zero and
 // the result must be exact; this is recognised from the data.
-//
-// Absolute values are data of one sign: partial sums grow like the number of elements, so that the chain that joins B
-// blocks' sums allows an error of about u*sqrt(B)*sum. A missing element (0.5 on average, uniform in [-1, 1)) is seen
-// with 99% at n = 10^4 (allowed: 2e-3) and not at 10^6 (1.0), where a missing block is.
-//
-// So are squares. The relative error of their sum S is at most about u*(sqrt(n/1024) + 8) (each square is rounded
-// once); the root halves relative errors and adds its own. Allowed is u*(0.5*sqrt(n/1024) + 8) times the norm. A
-// missing element changes the norm by x^2/(2S): seen with 80% at n = 10^5, and not at 10^7. Nothing is said about
-// squares that overflow: data must be within 10^18.
-#include <math.h>
-
 #include "kernels/least.h"
 #include "kernels/vectors.h"
 
@@ -70,32 +59,18 @@ static int64_t wrapped(enum element type, int64_t exact)
     }
 }
 
-// The expected value and the scale of its error to where they are compared with.
-static int upload(const struct device_operations *tools, const struct operation_expected *expected, const void *value,
-                  float scale, struct error *err)
-{
-    if (expected->scale && tools->upload(tools->self, &scale, sizeof scale, expected->scale, err)) return -1;
-    return tools->upload(tools->self, value, 8, expected->expected, err);
-}
-
-// By the worker's own fp64 sums.
-static int reference_of(const struct device_operations *tools, const struct operation_problem *p, bool absolute,
-                        struct operation_expected *expected, struct error *err)
-{
-    const enum element type = p->operand[SUM_RESULT].type;
-    struct device_sums sums;
-    if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
-    if (absolute) sums.sum = sums.sum_abs;
-    float scale = vector_bound(element_roundoff(type), operand_count(&p->operand[SUM_X]), &sums, expected);
-    int64_t exact = wrapped(type, sums.exact);
-    const bool floats = absolute || element_is_float(type);
-    return upload(tools, expected, floats ? (const void *)&sums.sum : &exact, scale, err);
-}
-
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
                      struct operation_expected *all, struct error *err)
 {
-    return reference_of(tools, p, false, &all[SUM_RESULT], err);
+    struct operation_expected *expected = &all[SUM_RESULT];
+    struct device_sums sums;
+    if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
+    float norm =
+        vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(&p->operand[SUM_X]), &sums, expected);
+    if (expected->scale && tools->upload(tools->self, &norm, sizeof norm, expected->scale, err)) return -1;
+    int64_t exact = wrapped(p->operand[SUM_RESULT].type, sums.exact);
+    const void *value = element_is_float(p->operand[SUM_RESULT].type) ? (const void *)&sums.sum : &exact;
+    return tools->upload(tools->self, value, 8, expected->expected, err);
 }
 
 static double term(const struct operand *x, const struct operand *y, int64_t i)
@@ -119,10 +94,13 @@ static int64_t exact_sum(const struct operand *x)
 static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     const struct operand *x = &p->operand[SUM_X];
-    const enum element type = p->operand[SUM_RESULT].type;
     struct operation_expected *expected = &all[SUM_RESULT];
-    if (vector_expect(x, NULL, term, type, expected, err)) return -1;
-    if (expected->host_exact) *expected->host_exact = wrapped(type, exact_sum(x));
+    struct device_sums sums;
+    if (vector_sums(x, NULL, operand_count(x), term, &sums, err)) return -1;
+    float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(x), &sums, expected);
+    if (expected->host_scale) *expected->host_scale = norm;
+    if (expected->host_expected) *expected->host_expected = sums.sum;
+    if (expected->host_exact) *expected->host_exact = wrapped(p->operand[SUM_RESULT].type, exact_sum(x));
     return 0;
 }
 
@@ -159,117 +137,4 @@ const struct operation operation_sum = {
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,
-};
-
-// ---- of absolute values ---------------------------------------------------------------------------------------------
-
-static int check_floats(const struct operation_problem *p, struct error *err)
-{
-    return vector_check(&p->operand[SUM_X], &p->operand[SUM_RESULT], p->value[SUM_N], err);
-}
-
-static double absolute_term(const struct operand *x, const struct operand *y, int64_t i)
-{
-    (void)y;
-    return fabs(operand_at(x, i));
-}
-
-static int cpu_absolute(const struct operation_problem *p, struct operation_expected *all, struct error *err)
-{
-    return vector_expect(&p->operand[SUM_X], NULL, absolute_term, p->operand[SUM_RESULT].type, &all[SUM_RESULT], err);
-}
-
-static int reference_absolute(const struct device_operations *tools, const struct operation_problem *p,
-                              struct operation_expected *all, struct error *err)
-{
-    return reference_of(tools, p, true, &all[SUM_RESULT], err);
-}
-
-static const struct operation_baseline asum_baselines[] = {
-    {"cublas", "cublasAsumEx", true, NULL, run_asum, NULL},
-    {0},
-};
-
-const struct operation operation_asum = {
-    .name = "asum",
-    .summary = "sum of the absolute values of x",
-    .bound = "u*(1.2*sqrt(n/1024)+8)*||x||_2 + u*(sqrt(n/1024)+4)*sum against fp64; exact where no rounding can occur "
-             "(Higham and Mary 2019)",
-    .roles = roles,
-    .check = check_floats,
-    .deterministic = false,
-    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_NEGATIVE,
-    .least = least,
-    .pipe = operation_pipe_of_sums,
-    .reference = reference_absolute,
-    .cpu = cpu_absolute,
-    .baselines = asum_baselines,
-};
-
-// ---- of squares -----------------------------------------------------------------------------------------------------
-
-static double square(const struct operand *x, const struct operand *y, int64_t i)
-{
-    (void)y;
-    double value = operand_at(x, i);
-    return value * value;
-}
-
-static void bound_norm(const struct operation_problem *p, struct operation_expected *expected)
-{
-    expected->per_scale = expected->floor = 0;
-    expected->per_value = element_roundoff(p->operand[SUM_RESULT].type) *
-                          (0.5 * sqrt((double)operand_count(&p->operand[SUM_X]) / 1024) + 8);
-}
-
-// The worker's own fp64 sums.
-static int reference_norm(const struct device_operations *tools, const struct operation_problem *p,
-                          struct operation_expected *all, struct error *err)
-{
-    struct operation_expected *expected = &all[SUM_RESULT];
-    struct device_sums sums;
-    if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
-    double norm = sqrt(sums.sum_squares);
-    float scale = (float)norm;
-    bound_norm(p, expected);
-    return upload(tools, expected, &norm, scale, err);
-}
-
-static int cpu_norm(const struct operation_problem *p, struct operation_expected *all, struct error *err)
-{
-    const struct operand *x = &p->operand[SUM_X];
-    struct operation_expected *expected = &all[SUM_RESULT];
-    struct device_sums sums;
-    if (vector_sums(x, NULL, operand_count(x), square, &sums, err)) return -1;
-    bound_norm(p, expected);
-    if (expected->host_scale) *expected->host_scale = (float)sqrt(sums.sum);
-    if (expected->host_expected) *expected->host_expected = sqrt(sums.sum);
-    return 0;
-}
-
-static int run_nrm2(const struct device_operations *tools, const struct operation_problem *p, void *state,
-                    struct error *err)
-{
-    (void)state;
-    return tools->vector(tools->self, VECTOR_NRM2, &p->operand[SUM_X], NULL, &p->operand[SUM_RESULT], err);
-}
-
-static const struct operation_baseline nrm2_baselines[] = {
-    {"cublas", "cublasNrm2Ex", true, NULL, run_nrm2, NULL},
-    {0},
-};
-
-const struct operation operation_nrm2 = {
-    .name = "nrm2",
-    .summary = "Euclidean norm of x",
-    .bound = "u*(0.5*sqrt(n/1024)+8)*norm against fp64 (Higham and Mary 2019)",
-    .roles = roles,
-    .check = check_floats,
-    .deterministic = false,
-    .domain = VALUES_SCALED | VALUES_ZERO | VALUES_NEGATIVE,
-    .least = least,
-    .pipe = operation_pipe_of_sums,
-    .reference = reference_norm,
-    .cpu = cpu_norm,
-    .baselines = nrm2_baselines,
 };

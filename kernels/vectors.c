@@ -55,17 +55,6 @@ float vector_bound(double u, int64_t n, const struct device_sums *sums, struct o
     return (float)sqrt(sums->sum_squares);
 }
 
-int vector_expect(const struct operand *x, const struct operand *y, vector_term *term, enum element result,
-                  struct operation_expected *expected, struct error *err)
-{
-    struct device_sums sums;
-    if (vector_sums(x, y, operand_count(x), term, &sums, err)) return -1;
-    float scale = vector_bound(element_roundoff(result), operand_count(x), &sums, expected);
-    if (expected->host_scale) *expected->host_scale = scale;
-    if (expected->host_expected) *expected->host_expected = sums.sum;
-    return 0;
-}
-
 static int check_count(const struct operand *x, double n, struct error *err)
 {
     if (n > 0 && n != (double)operand_count(x))

@@ -31,10 +31,6 @@ int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vec
 // nothing where no rounding can occur.
 float vector_bound(double roundoff, int64_t n, const struct device_sums *sums, struct operation_expected *expected);
 
-// What is expected of such a sum in a result of this type, on the CPU, with that bound. -1 as vector_sums().
-int vector_expect(const struct operand *x, const struct operand *y, vector_term *term, enum element result,
-                  struct operation_expected *expected, struct error *err);
-
 // Adds one term to sums, and sums to sums.
 static inline void sums_add(struct device_sums *s, double term)
 {
