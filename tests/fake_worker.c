@@ -57,8 +57,8 @@ static int times_noted(const char *text)
 }
 
 // $FAKE_WAITS is "OP FILE [LINES]": such a request waits until the file is there, and says so in $FAKE_LOG. With LINES,
-// only when as many lines have been noted. So a test can let something happen before the run goes on, however slow the
-// machine is; after a minute the worker gives up waiting.
+// only when as many lines have been noted. So a test can let something happen before the run continues, however slow
+// the machine is; after a minute the worker gives up waiting.
 static void wait_for_file(const char *op)
 {
     char wanted[32], path[4096], text[32];

@@ -49,7 +49,7 @@ static inline void finished_embed(const struct finished *f)
 }
 
 // Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or
-// linker prints is a failure. Returns what the program returns, -1 where there is no compiler.
+// linker prints is a failure. Returns what the program returns, -1 if there is no compiler.
 static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
                                    const char *libraries, const char *run)
 {

@@ -254,7 +254,7 @@ int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
 static struct cuda_geometry fake_geometry;
-// After so many launches of this kernel there is no memory for the next one; NULL: there always is.
+// After so many launches of this kernel there is no memory for the next one; NULL: memory never runs out.
 static struct {
     const char *kernel;
     int launches;
