@@ -69,7 +69,7 @@ static const struct {
 } cases[] = {
     {0, "1 ok", NULL},
     {1, "1 wrong", NULL},
-    {2, "1 wrong", "a part of one input changed"},
+    {2, "1 wrong", NULL},
     {3, "1 out_of_bounds", "bytes outside y"},
     {4, "1 wrong", NULL},
     {5, "1 wrong", NULL},
