@@ -102,9 +102,12 @@ static void open_workload(struct workload *w, struct machine *machine, bool draw
     json_decref(request);
 }
 
+static int signs_of_life;
+
 static void progress(void *user, double share, int64_t trial)
 {
     (void)user, (void)share, (void)trial;
+    signs_of_life++;
 }
 
 TEST(a_finalist_whose_proof_ends_early_does_not_win)
@@ -158,7 +161,7 @@ TEST(guards_that_could_not_be_written_blame_no_candidate)
         record_clear(&trial_answer_record, &answer);
         fake_memory_for.kernel = "support_guards";
         fake_memory_for.launches = n;
-        if (gpu_trial_run(&w, &request, &answer, &memory, &err)) fail_msg("%s", err.message);
+        if (gpu_trial_run(&w, &request, &answer, &memory, progress, NULL, &err)) fail_msg("%s", err.message);
         short_of = fake_memory_for.launches < 0;
         fake_memory_for.kernel = NULL;
         if (!strcmp(answer.head.status, status_name(STATUS_OUT_OF_BOUNDS)))

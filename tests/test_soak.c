@@ -1,5 +1,7 @@
 // The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a device that is host memory
 // (tests/fuzz/fake_cuda.h). Candidates are functions here: y[i] = 2 * x[i] + s[i], in various wrong ways.
+#include <unistd.h>
+
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/testing.h"
 #include "tuner/gpu/graph_check.h"
@@ -108,6 +110,7 @@ static void bench_open(struct bench *b, bool placed)
     b->w.problem_count = PROBLEMS;
     b->w.problems = b->problems;
     b->w.verify = (struct verify_settings){.enabled = true, .deterministic = true, .guard_bytes = 64};
+    b->w.events = calloc(2 * PROBLEMS, sizeof *b->w.events);
     b->w.samples = calloc(MEASURE_BATCH, sizeof *b->w.samples);
     if (support_open(&b->w.support, &fake_device,
                      "\x7f"
@@ -137,6 +140,7 @@ static void bench_close(struct bench *b)
     measure_close(b->w.measure);
     support_close(b->w.support);
     free(b->w.samples);
+    free(b->w.events);
 }
 
 // ---- candidates
@@ -247,6 +251,30 @@ TEST(what_works_in_one_state_of_memory_only_is_found)
         if (cases[i].said && (wrong < 15 || !*said)) fail_msg("case %zu: %d of 20: %s", i, wrong, reason.message);
         free(b);
     }
+}
+
+static void slow(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    right(x, s, y, scratch, n);
+    usleep(500000);
+}
+
+TEST(of_a_slow_kernel_one_launch_is_soaked_and_counted)
+{
+    struct bench *b = malloc(sizeof *b);
+    enum trial_status status;
+    struct error reason, err = {""};
+    bench_open(b, true);
+    kernel = slow;
+    fake_seconds = 0.5;
+    for (int k = 0; k < PROBLEMS; k++) b->problems[k].ran[0] = true;
+    assert_int_equal(soak_run(&b->w, &b->pipeline, &soak_of_best, &status, &reason, &err), 0);
+    fake_seconds = 1e-3;
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(launches, 1);
+    assert_int_equal(b->w.launches_judged, 1);
+    bench_close(b);
+    free(b);
 }
 
 TEST(placed_buffers_are_aligned_as_promised_and_no_better)

@@ -24,6 +24,8 @@
 struct gpu_trial {
     struct workload *w;
     const struct candidate *candidate;
+    gpu_progress *progress;
+    void *user;
     struct pipeline pipeline;
     double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
@@ -191,6 +193,7 @@ static bool is_best(const struct gpu_trial *t)
 static int soak(struct gpu_trial *t, struct error *err)
 {
     if (!t->verify || t->status != STATUS_OK || !is_best(t)) return 0;
+    if (t->progress) t->progress(t->user, 0, 0);
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
     if (failed || t->status != STATUS_OK) return failed;
     int64_t verified;
@@ -355,12 +358,12 @@ static void write_figures(const struct workload *w, double begin, struct trial *
 }
 
 int gpu_trial_run(struct workload *w, const struct trial_request *request, struct trial_answer *answer,
-                  struct arena *memory, struct error *err)
+                  struct arena *memory, gpu_progress *progress, void *user, struct error *err)
 {
     double begin = clock_now();
     struct gpu_trial *t = memory_try(1, sizeof *t, err);
     if (!t) return -1;
-    t->w = w;
+    *t = (struct gpu_trial){.w = w, .progress = progress, .user = user};
     measure_take_busy(w->measure);
     w->launches_judged = 0;
     int failed = attempt(t, request, answer, memory, err);

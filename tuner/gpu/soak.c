@@ -29,6 +29,7 @@ struct soak {
     struct pipeline *pipeline;
     unsigned most, launched;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
+    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: it was not part of it
     struct soak_launch first, batch[BATCH];
 };
 
@@ -121,18 +122,22 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
     }
 }
 
-// A batch, ended by a wait.
-static int run_batch(struct soak *s, unsigned count, enum trial_status *status, struct error *reason, struct error *err)
+// A batch, ended by a wait: of `most` launches, or fewer where these fill the time that is left; at least one.
+static int run_batch(struct soak *s, unsigned most, double left, enum trial_status *status, struct error *reason,
+                     struct error *err)
 {
     struct workload *w = s->w;
-    unsigned before = s->launched;
+    unsigned before = s->launched, count = 0;
     double begin = clock_now();
     int failed = 0;
     if (w->placement) placement_draw(w->placement, w);
-    for (unsigned i = 0; i < count && !failed; i++) {
-        s->batch[i] = draw(s);
-        if (!s->launched++) s->first = s->batch[i];
-        failed = enqueue(s, &s->batch[i], i, i + 1 == count, err);
+    for (bool last = false; !last && !failed; count++) {
+        struct soak_launch *l = &s->batch[count];
+        *l = draw(s);
+        if (!s->launched++) s->first = *l;
+        left -= s->seconds[l->problem];
+        last = count + 1 == most || left <= 0;
+        failed = enqueue(s, l, count, last, err);
     }
     int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
     if (ended || failed) {
@@ -154,12 +159,16 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
     *status = STATUS_OK;
     for (size_t k = 0; k < w->problem_count; k++)
         if (pipeline_does(pipeline, k)) s.problems[s.problem_count++] = k;
+    for (size_t i = 0; i < s.problem_count && !failed; i++) {
+        size_t k = s.problems[i];
+        if (w->problems[k].ran[0]) failed = verify_time(w, k, &s.seconds[k], err);
+    }
     while (s.problem_count && !failed && *status == STATUS_OK && s.launched < s.most) {
         double limit = budget->seconds * (s.launched < budget->least ? over_budget : 1);
         double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // by what launches took so far
         if (fit < 1) break;
         unsigned count = fit < BATCH ? (unsigned)fit : BATCH, left = s.most - s.launched;
-        failed = run_batch(&s, count < left ? count : left, status, reason, err);
+        failed = run_batch(&s, count < left ? count : left, limit - spent, status, reason, err);
         spent = clock_now() - begin;
     }
     if (failed != CUDA_MEMORY) return failed;
