@@ -173,8 +173,11 @@ int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
     return error_set(err, "PTX cannot be compiled here");
 }
 
+// After so many modules the result of loading the next one; 0: it depends on the image.
+static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
+    if (fake_load_fails && fake_loads-- == 0) return error_set(err, "no memory for a module"), fake_load_fails;
     *out = (struct cuda_module *)&fake_module[fake_module_count % FAKE_MODULES];
     fake_module_count++;
     if (!memcmp(image,

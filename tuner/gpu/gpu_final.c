@@ -193,7 +193,7 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     double estimate;
     int failed = 0;
     if (e->kernel && (failed = pipeline_open(&e->pipeline, f->w, e->kernel, err))) {
-        if (failed == CUDA_CRASHED) return failed;
+        if (failed == CUDA_CRASHED || pipeline_blameless(f->w, failed)) return failed;
         disqualify(e, STATUS_LAUNCH_ERROR, err->message);
         return 0;
     }

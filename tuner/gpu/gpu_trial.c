@@ -322,6 +322,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     t->candidate = &request->candidate;
     t->verify = request->verify;
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
+    if (pipeline_blameless(t->w, failed)) failed = CUDA_FAILED;
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
     if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
