@@ -344,6 +344,32 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
     return failed;
 }
 
+// Other values than those of the job's fills must leave room in the outputs' types for what is expected, and for larger
+// partial results: a right kernel could not be told from a wrong one otherwise.
+static int look_at_range(struct workload *w, struct device_problem *p, struct error *err)
+{
+    enum { ROOM = 16, CHUNK = 4096 };
+    bool other = false;
+    for (size_t i = 0; i < p->buffers.count; i++) other |= p->buffers.list[i].other.given;
+    p->filled->too_large = false;
+    for (size_t i = 0; i < p->buffers.count && other && p->filled != &p->set[0]; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        const uint64_t expected = p->filled->bound[i].expected;
+        const size_t n = host_elements(b);
+        if (!expected || !element_is_float(b->view.type)) continue;
+        for (size_t at = 0; at < n && !p->filled->too_large; at += CHUNK) {
+            double some[CHUNK];
+            const size_t count = n - at < CHUNK ? n - at : CHUNK;
+            int failed = cuda_download(w->cuda, some, expected + at * sizeof *some, count * sizeof *some, err);
+            if (!failed) failed = cuda_sync(w->cuda, err);
+            if (failed) return failed;
+            for (size_t k = 0; k < count; k++)
+                p->filled->too_large |= !(fabs(some[k]) <= element_largest(b->view.type) / ROOM);
+        }
+    }
+    return 0;
+}
+
 // From here on only the comparing kernels can read the expected values.
 static int hide(struct workload *w, struct device_problem *p, struct error *err)
 {
@@ -381,5 +407,6 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
     if (!failed) failed = set_parts(w, p, err);
     if (!failed && kind != IMPLEMENTATION_NONE && kind != IMPLEMENTATION_OPERATION) failed = plain_bounds(w, p, err);
     if (!failed) failed = look_at_sizes(w, p, err);
+    if (!failed && kind != IMPLEMENTATION_NONE) failed = look_at_range(w, p, err);
     return failed ? failed : hide(w, p, err);
 }

@@ -246,13 +246,9 @@ static uint64_t other_seed(const struct workload *w)
     return seed;
 }
 
-// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
-static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
+static int compute_set(struct workload *w, size_t i, unsigned set, double *seconds, struct error *err)
 {
     struct device_problem *p = &w->problems[i];
-    p->filled = &p->set[set];
-    p->filled->stored = false;
-    p->filled->seed = seed * 0x9e3779b97f4a7c15u + i;
     int failed = set == SET_MIXED ? mixed_data_fill(w, p, p->filled->seed, err)
                                   : buffers_fill(&p->buffers, set, p->filled->seed, err);
     if (!failed && set != SET_MIXED) failed = reference_library_generate(w, p, set, err);
@@ -260,6 +256,36 @@ static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, d
     double begin = clock_now();
     if (!failed) failed = reference_compute(w, i, err);
     *seconds = clock_now() - begin;
+    return failed;
+}
+
+// Other values than those of the job's fills become smaller or, at last, are left out.
+static void reduce_other(struct device_problem *p, bool last)
+{
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        struct device_buffer *b = &p->buffers.list[i];
+        if (!b->other.given) continue;
+        b->other.low /= 16;
+        b->other.high /= 16;
+        b->other.given = !last;
+    }
+    fprintf(stderr, "problem %s: with other values of the inputs, results leave their type: %s\n", p->name,
+            last ? "only those of the job's fills are verified" : "a sixteenth of these values is tried");
+}
+
+// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
+static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
+{
+    enum { SMALLER = 3 };
+    struct device_problem *p = &w->problems[i];
+    p->filled = &p->set[set];
+    p->filled->stored = false;
+    p->filled->seed = seed * 0x9e3779b97f4a7c15u + i;
+    int failed = compute_set(w, i, set, seconds, err);
+    for (int n = 0; !failed && set == 1 && p->filled->too_large; n++) {
+        reduce_other(p, n == SMALLER);
+        failed = compute_set(w, i, set, seconds, err);
+    }
     // Another's kernel may not keep to its buffers at sizes that its author did not try.
     if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
@@ -289,6 +315,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         int failed = p->buffers.sets == 2 ? fill_set(w, i, 1, other, &seconds, err) : 0;
         p->mixed.known = !failed && p->buffers.sets == 2 && is_mixed(w, p, seconds);
         if (!failed && p->mixed.known) failed = fill_set(w, i, SET_MIXED, seed, &seconds, err);
+        p->mixed.known &= !p->set[SET_MIXED].too_large;
         if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
         if (failed) {
             p->buffers.set[0] = 0; // passes know no mixed set

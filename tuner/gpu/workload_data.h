@@ -50,6 +50,7 @@ struct data_set {
     uint64_t seed;                     // that it was filled from
     uint64_t key;                      // of what memory held before the candidate's first run
     bool stored;                       // `previous` is this candidate's
+    bool too_large;                    // with other values than the job's, what is expected leaves the outputs' types
     struct host_verifier judge;
 };
 
