@@ -23,9 +23,9 @@ struct soak_budget {
 // For a new best, before it limits other candidates; for a finalist, in the first process of a final and in the others.
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
-// After a verified pass, whose times say how many launches fit. STATUS_OK, or what the first judged launch that was not right calls for, with the reason. Waits; *status is set when
-// 0 is returned. Where memory is short, the rest is left out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a
-// launch failed, with the launches in the message.
+// After a verified pass, whose times say how many launches fit. STATUS_OK, or what the first judged launch that was not
+// right calls for, with the reason. Waits; *status is set when 0 is returned. Where memory is short, the rest is left
+// out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a launch failed, with the launches in the message.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,
              struct error *reason, struct error *err);
 
