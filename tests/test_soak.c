@@ -70,14 +70,15 @@ static void open_problem(struct bench *b, int k)
                 (float)(3 * i + (set ? 11 : 0));
         }
     assert_true(mixed_data_draw(p));
-    p->mixed.known = true;
+    p->mixed.known = 2;
     for (unsigned set = 0; set < SETS_MAX; set++) {
         p->set[set].bound[Y].expected = (uint64_t)(uintptr_t)b->expected[k][set];
         p->set[set].compared[Y] = sizes[k];
         for (int i = 0; i < sizes[k]; i++) {
             bool changed = (size_t)i * 4 >= p->mixed.offset && (size_t)i * 4 < p->mixed.offset + p->mixed.bytes;
             unsigned of[2];
-            for (size_t in = X; in <= S; in++) of[in] = set < 2 ? set : changed && p->mixed.buffer == in;
+            for (size_t in = X; in <= S; in++)
+                of[in] = (set & 1) ^ (set >= SET_MIXED && changed && p->mixed.buffer == in);
             b->expected[k][set][i] = 2 * floats(p->buffers.list[X].view.device + (uint64_t)p->buffers.shift[of[X]])[i] +
                                      floats(p->buffers.list[S].view.device + (uint64_t)p->buffers.shift[of[S]])[i];
         }

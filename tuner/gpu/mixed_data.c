@@ -40,11 +40,31 @@ bool mixed_data_draw(struct device_problem *p)
     return true;
 }
 
-int mixed_data_fill(struct workload *w, struct device_problem *p, uint64_t seed, struct error *err)
+// Makes the first copy, which holds set 0, set 1 but for the piece.
+static int turn(struct workload *w, struct device_problem *p, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        const uint64_t to = b->view.device;
+        const uint64_t from = b->origin[1] ? b->origin[1] : to + (uint64_t)p->buffers.shift[1];
+        const bool piece = i == p->mixed.buffer;
+        const size_t first = piece ? p->mixed.offset : b->bytes, end = piece ? first + p->mixed.bytes : b->bytes;
+        if (b->direction != DIRECTION_IN && !b->origin[1]) continue;
+        if (first) failed = cuda_copy(w->cuda, to, from, first, err);
+        if (!failed && end < b->bytes) failed = cuda_copy(w->cuda, to + end, from + end, b->bytes - end, err);
+    }
+    return failed;
+}
+
+int mixed_data_fill(struct workload *w, struct device_problem *p, unsigned set, uint64_t seed, struct error *err)
 {
     uint64_t at = p->buffers.list[p->mixed.buffer].view.device + p->mixed.offset;
     int failed = buffers_fill(&p->buffers, 0, seed, err);
-    if (!failed) failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
-    p->buffers.set[0] = SET_MIXED; // until set 0 is filled again
+    if (!failed && set == SET_MIXED)
+        failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
+    else if (!failed)
+        failed = turn(w, p, err);
+    p->buffers.set[0] = (unsigned char)set; // until set 0 is filled again
     return failed;
 }

@@ -100,16 +100,17 @@ int placement_fill(struct placement *p, const struct workload *w, size_t problem
 {
     const struct device_problem *from = &w->problems[problem];
     struct buffers *to = &p->placed[problem];
+    const unsigned base = set & 1;
     int failed = 0;
     if (p->holds == problem && to->set[0] == set) return 0;
     for (size_t i = 0; i < to->count && !failed; i++) {
         const struct device_buffer *b = &to->list[i];
         uint64_t at = from->buffers.list[i].view.device;
         if (b->direction == DIRECTION_IN && !b->restored)
-            failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[set == 1], b->bytes, err);
-        if (!failed && set == SET_MIXED && i == from->mixed.buffer)
+            failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[base], b->bytes, err);
+        if (!failed && set >= SET_MIXED && i == from->mixed.buffer)
             failed = cuda_copy(w->cuda, b->view.device + from->mixed.offset,
-                               at + (uint64_t)from->buffers.shift[1] + from->mixed.offset, from->mixed.bytes, err);
+                               at + (uint64_t)from->buffers.shift[!base] + from->mixed.offset, from->mixed.bytes, err);
     }
     p->holds = failed ? p->problem_count : problem;
     to->set[0] = (unsigned char)set;

@@ -78,6 +78,7 @@ static bool is_relative_to_rows(const struct workload *w, const struct device_bu
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
+    const bool kept = w->verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets differ
     bool none = w->reference.kind == IMPLEMENTATION_NONE ||
                 (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
     for (int pass = 0; pass < 2; pass++) {
@@ -93,9 +94,9 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
             if (pass) {
                 p->filled->bound[i].expected = expected ? at : 0;
                 p->filled->bound[i].scale = scale ? at + expected : 0;
-                p->filled->previous[i] = w->verify.deterministic ? at + expected + scale : 0;
+                p->filled->previous[i] = kept ? at + expected + scale : 0;
             }
-            size_t mine = expected + scale + (w->verify.deterministic ? dense : 0);
+            size_t mine = expected + scale + (kept ? dense : 0);
             at += mine;
             if (!pass) total += mine;
         }

@@ -35,7 +35,7 @@ struct soak {
 
 static unsigned draw_set(const struct device_problem *p)
 {
-    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED;
+    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED + (unsigned)entropy_below(p->mixed.known);
     return (unsigned)entropy_below(p->buffers.sets);
 }
 
@@ -56,7 +56,7 @@ static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
     bool other = l->placed && p->holds < p->problem_count &&
-                 (p->holds != l->problem || (p->placed[l->problem].set[0] == 1) != (l->set == 1));
+                 (p->holds != l->problem || (p->placed[l->problem].set[0] & 1) != (l->set & 1));
     return other && entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
 }
 
@@ -94,7 +94,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
         const char *text;
     } differences[] = {
         {l->problem != f->problem, "another problem"},
-        {l->set != f->set, l->set == SET_MIXED ? "a part of one input changed" : "other data"},
+        {l->set != f->set, l->set >= SET_MIXED ? "a part of one input changed" : "other data"},
         {l->placed && !f->placed, "drawn addresses"},
         {!l->placed && (f->placed || l->copy != f->copy), "other addresses"},
         {l->loaded && !f->loaded, "during other work on the device"},
