@@ -6,9 +6,10 @@
 #include "tests/testing.h"
 #include "tuner/base/protocol.h"
 
-static const char common[] = "budget = { evaluations = 20; };\n"
-                             "measure = { min_samples = 3; max_samples = 5; final = { candidates = 2; rounds = 5; "
-                             "processes = 1; }; };\n";
+static const char common[] =
+    "budget = { evaluations = 20; };\n"
+    "measure = { race = 100; min_samples = 3; max_samples = 5; final = { candidates = 2; rounds = 5; "
+    "processes = 1; }; };\n";
 enum { FAULTS = 3 };
 struct expectation {
     const char *fault, *status, *said; // of the trial
@@ -20,7 +21,7 @@ struct expectation {
             "{ buffer = \"partial\"; type = \"f32\"; shape = [4]; direction = \"scratch\"; },\n"           \
             "{ buffer = \"out\"; type = \"f32\"; shape = [1]; direction = \"out\"; }",                     \
             "reference = { operation = \"" operation "\"; x = \"x\"; result = \"out\"; n = \"N\"; };\n"    \
-            "verification = { problems = ( { N = 1; }, { N = 1007; } ); };",                               \
+            "verification = { problems = ( { N = 1; }, { N = 1007; } ); deterministic = false; };",        \
             "winner: ",                                                                                    \
         {                                                                                                  \
             __VA_ARGS__                                                                                    \
