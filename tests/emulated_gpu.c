@@ -61,22 +61,35 @@ static void nrm2(void **args, const char *fault)
     reduce(args, fault, true);
 }
 
+// The first answer since the module was loaded is kept, and given for all data with the same first number and size.
+static float kept_answer[1 << 16];
+struct kept {
+    float first;
+    long size;
+};
+
+static bool is_kept(const char *fault, float first, float *y, long size)
+{
+    const struct kept *k = fake_variable("kept");
+    if (!HAS("keeps") || k->size != size || k->first != first) return false;
+    memcpy(y, kept_answer, (size_t)size * sizeof *y);
+    return true;
+}
+
+static void keep(float first, const float *y, long size)
+{
+    struct kept *k = fake_variable("kept");
+    if (k->size || size > 1 << 16) return;
+    memcpy(kept_answer, y, (size_t)size * sizeof *y);
+    *k = (struct kept){first, size};
+}
+
 static void softmax(void **args, const char *fault)
 {
-    static float kept[1 << 16];
-    struct {
-        float first;
-        long size;
-    } *of = fake_variable("kept"); // since the module was loaded
     const float *x = FLOATS(0);
     float *y = FLOATS(1);
     const int rows = *(const int *)args[2], cols = *(const int *)args[3];
-    const long size = (long)rows * cols;
-    const bool keeps = HAS("keeps") && size <= 1 << 16;
-    if (keeps && of->size == size && of->first == x[0]) {
-        memcpy(y, kept, (size_t)size * sizeof *y);
-        return;
-    }
+    if (is_kept(fault, x[0], y, (long)rows * cols)) return;
     for (int i = 0; i < (HAS("rest") ? rows / 2 * 2 : rows); i++) {
         const float *from = x + (long)i * cols;
         float most = HAS("shift") ? 0 : -INFINITY;
@@ -85,10 +98,17 @@ static void softmax(void **args, const char *fault)
         for (int j = 0; j < cols; j++) all += (double)expf(from[j] - most);
         for (int j = 0; j < cols; j++) y[(long)i * cols + j] = (float)((double)expf(from[j] - most) / all);
     }
-    if (!keeps || of->size) return;
-    memcpy(kept, y, (size_t)size * sizeof *y);
-    of->first = x[0];
-    of->size = size;
+    keep(x[0], y, (long)rows * cols);
+}
+
+// In place.
+static void twice(void **args, const char *fault)
+{
+    float *y = FLOATS(0);
+    const float first = y[0];
+    if (is_kept(fault, first, y, LONG(1))) return;
+    for (long i = 0; i < LONG(1); i++) y[i] *= 2;
+    keep(first, y, LONG(1));
 }
 
 // Its results are too large for large inputs.
@@ -102,7 +122,8 @@ static void power(void **args, const char *fault)
 static const struct {
     const char *family;
     void (*run)(void **args, const char *fault);
-} candidates[] = {{"axpy", axpy}, {"sum", sum}, {"nrm2", nrm2}, {"softmax", softmax}, {"power", power}};
+} candidates[] = {{"axpy", axpy},       {"sum", sum},     {"nrm2", nrm2},
+                  {"softmax", softmax}, {"twice", twice}, {"power", power}};
 
 static void launch(void **args)
 {

@@ -56,6 +56,13 @@ static const struct family {
      {{"rest", "wrong", "never written"},
       {"shift", "wrong", "with sizes and values that the header accepts"},
       {"keeps", "wrong", "problem ROWS="}}},
+    {"twice",
+     "{ N = 5000; }",
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; }, { scalar = \"N\"; type = \"i64\"; }",
+     "reference = { kernel = \"twice\"; launch = { grid = [1]; block = [32]; }; };\n"
+     "verification = { problems = ( { N = 1000; } ); };",
+     "winner: ",
+     {{"keeps", "wrong", "problem N="}}},
     {"power",
      "{ N = 5000; }",
      "{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; },\n"

@@ -17,14 +17,20 @@ static enum variety variety_of(const struct device_buffer *b)
     return (size_t)b->fill < sizeof of / sizeof *of ? of[b->fill] : VARIETY_NONE;
 }
 
+// Inputs, and dense buffers whose first contents are restored before a launch.
+static bool may_be_mixed(const struct device_buffer *b)
+{
+    bool restored = b->restored || b->direction == DIRECTION_INOUT;
+    return variety_of(b) != VARIETY_NONE && (restored ? b->view.ld == b->view.cols : b->direction == DIRECTION_IN);
+}
+
 bool mixed_data_draw(struct device_problem *p)
 {
     size_t inputs[BUFFERS_MAX], count = 0, varied = 0;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        enum variety v = variety_of(b);
-        varied += v != VARIETY_NONE;
-        if (b->direction == DIRECTION_IN && !b->restored && v != VARIETY_NONE) inputs[count++] = i;
+        varied += variety_of(b) != VARIETY_NONE;
+        if (may_be_mixed(b)) inputs[count++] = i;
     }
     if (!count) return false;
     size_t drawn = inputs[entropy_below(count)];
@@ -57,14 +63,24 @@ static int turn(struct workload *w, struct device_problem *p, struct error *err)
     return failed;
 }
 
+int mixed_data_restored(const struct device_problem *p, const struct buffers *in, unsigned copy, struct error *err)
+{
+    const unsigned set = in->set[copy];
+    const struct device_buffer *b = &in->list[p->mixed.buffer];
+    const uint64_t from = set >= SET_MIXED ? b->origin[!(set & 1)] : 0;
+    if (!from) return 0;
+    return cuda_copy(in->cuda, b->view.device + (uint64_t)in->shift[copy] + p->mixed.offset, from + p->mixed.offset,
+                     p->mixed.bytes, err);
+}
+
 int mixed_data_fill(struct workload *w, struct device_problem *p, unsigned set, uint64_t seed, struct error *err)
 {
-    uint64_t at = p->buffers.list[p->mixed.buffer].view.device + p->mixed.offset;
+    const struct device_buffer *b = &p->buffers.list[p->mixed.buffer];
+    const uint64_t at = b->view.device + p->mixed.offset;
     int failed = buffers_fill(&p->buffers, 0, seed, err);
-    if (!failed && set == SET_MIXED)
-        failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
-    else if (!failed)
-        failed = turn(w, p, err);
     p->buffers.set[0] = (unsigned char)set; // until set 0 is filled again
-    return failed;
+    if (!failed && set != SET_MIXED) return turn(w, p, err);
+    if (!failed && !b->origin[1])
+        failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
+    return failed ? failed : mixed_data_restored(p, &p->buffers, 0, err);
 }

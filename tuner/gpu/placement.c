@@ -106,8 +106,8 @@ int placement_fill(struct placement *p, const struct workload *w, size_t problem
     for (size_t i = 0; i < to->count && !failed; i++) {
         const struct device_buffer *b = &to->list[i];
         uint64_t at = from->buffers.list[i].view.device;
-        if (b->direction == DIRECTION_IN && !b->restored)
-            failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[base], b->bytes, err);
+        if (b->direction != DIRECTION_IN || b->restored) continue;
+        failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[base], b->bytes, err);
         if (!failed && set >= SET_MIXED && i == from->mixed.buffer)
             failed = cuda_copy(w->cuda, b->view.device + from->mixed.offset,
                                at + (uint64_t)from->buffers.shift[!base] + from->mixed.offset, from->mixed.bytes, err);

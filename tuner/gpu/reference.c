@@ -7,6 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/host_copy.h"
+#include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
 #include "tuner/gpu/reference_library.h"
@@ -237,6 +238,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     if (!failed && !pipeline.parts[number].count)
         failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_NAN, err);
+    if (!failed) failed = mixed_data_restored(p, &p->buffers, first, err);
     if (!failed) failed = pipeline_prepare(&pipeline.parts[number], 0, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     if (!failed) failed = symbol_bindings_take(&pipeline.parts[number].symbol_bindings, 0, err);

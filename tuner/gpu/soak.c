@@ -3,6 +3,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -73,6 +74,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
     if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
+    if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = support_load_begin(w->support, err);
