@@ -55,11 +55,13 @@ struct data_set {
 };
 
 // Of data: 0 and 1 are other seeds' and lie in a problem's memory. SET_MIXED + b, which is put together for a launch,
-// is set b but for a piece of one input, which is the other's. Its lowest bit is b, as that of b itself.
+// is set b but for a piece of one buffer, which is the other's. Its lowest bit is b, as that of b itself.
 enum { SET_MIXED = 2, SETS_MAX = 4 };
 struct mixed_data {
     unsigned known; // of so many of the two, what is expected has been computed
-    size_t buffer, offset, bytes;
+    struct {
+        size_t buffer, offset, bytes;
+    } piece[SETS_MAX - SET_MIXED];
 };
 
 struct device_problem {
