@@ -1,7 +1,8 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer lies at a drawn
 // multiple of the alignment that headers promise to kernels, three of four of nothing more, in drawn order, and some
-// are more than 4 GiB apart. All problems use the same memory: a buffer has one address whatever the problem and the data, so that a kernel
-// which recognises data by its address or its size is wrong, and problems of several sizes find each other's scratch.
+// are more than 4 GiB apart. All problems use the same memory: a buffer has one address whatever the problem and the
+// data, so that a kernel which recognises data by its address or its size is wrong, and problems of several sizes find
+// each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |
