@@ -107,6 +107,7 @@ static void read_lines(struct cuda_file *f)
             read_line(f, &open, &f->tokens.items[i]);
         else
             f->tokens.items[kept++] = f->tokens.items[i];
+    f->tokens.items[kept] = f->tokens.items[f->tokens.count]; // the end
     f->tokens.count = kept;
 }
 

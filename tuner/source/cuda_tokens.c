@@ -212,6 +212,14 @@ static void add(struct cuda_tokens *t, struct cuda_token new)
     t->items[t->count++] = new;
 }
 
+// The end stands behind the list, uncounted, so that the token after any other can be looked at.
+static void end_list(struct cuda_tokens *t, struct cuda_token end)
+{
+    end.kind = CUDA_END;
+    add(t, end);
+    t->count--;
+}
+
 // Reads a directive, of which the sign is read, as one token. Whether it is `#if 0`.
 static bool read_directive(struct cuda_reader *r, struct cuda_token *sign)
 {
@@ -246,7 +254,7 @@ void cuda_tokens_init(struct cuda_tokens *t, const char *source)
     struct cuda_reader reader = cuda_reader_of(source);
     for (;;) {
         struct cuda_token token = cuda_next(&reader);
-        if (token.kind == CUDA_END) return;
+        if (token.kind == CUDA_END) return end_list(t, token);
         bool left_out = token.kind == CUDA_SIGN && read_directive(&reader, &token);
         if (token.kind == CUDA_SIGN) token.kind = CUDA_DIRECTIVE;
         add(t, token);
@@ -259,7 +267,9 @@ void cuda_tokens_line(struct cuda_tokens *t, const struct cuda_token *directive)
     struct cuda_reader reader = {.at = directive->text, .line = directive->line, .fresh = true};
     *t = (struct cuda_tokens){0};
     cuda_next(&reader); // the sign
-    for (struct cuda_token one = cuda_next(&reader); one.kind != CUDA_LINE_END; one = cuda_next(&reader)) add(t, one);
+    struct cuda_token one = cuda_next(&reader);
+    for (; one.kind != CUDA_LINE_END; one = cuda_next(&reader)) add(t, one);
+    end_list(t, one);
 }
 
 void cuda_tokens_release(struct cuda_tokens *t)

@@ -61,7 +61,7 @@ char *cuda_text_between(struct arena *, const char *begin, const char *end);
 
 struct cuda_tokens {
     size_t count;
-    struct cuda_token *items;
+    struct cuda_token *items; // behind them stands one of CUDA_END
 };
 
 // All tokens of a source but comments and what `#if 0` leaves out; a preprocessor line is one. The source must live as
