@@ -229,49 +229,108 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
     e2e_expect(r.out, "winner: trial");
 }
 
-// Cubins on their way -----------------------------------------------------------------------------------------------
+// Files on their way ------------------------------------------------------------------------------------------------
+
+struct private_node {
+    char *folder, *cache;
+    struct node_link_settings settings;
+    struct node_link link;
+};
+
+static void wait_once(struct private_node *n, int milliseconds)
+{
+    struct node_links links = {1, (struct node_link *[]){&n->link}};
+    node_links_wait(&links, NULL, 0, milliseconds);
+}
+
+static void start_node(struct private_node *n, const char *folder)
+{
+    struct error err;
+    *n = (struct private_node){.folder = e2e_folder(folder),
+                               .settings = {.heartbeat = 5, .timeout = 30, .greeting = 30},
+                               .link = {.name = "n", .settings = &n->settings, .child = CHILD_NONE, .arrival.fd = -1}};
+    n->settings.keep = n->folder;
+    n->cache = test_text("%s/node", n->folder);
+    char *argv[] = {test_text("%s/sweetspot-node", e2e_bin()), "--private", "--cache", n->cache, NULL};
+    if (node_link_start(&n->link, argv, &err)) fail_msg("%s", err.message);
+    for (int i = 0; i < 300 && n->link.state != LINK_UP; i++) wait_once(n, 100);
+    assert_int_equal(n->link.state, LINK_UP);
+}
 
 TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
 {
     enum { CUBINS = 2000, SIZE = 4096 };
-    char *folder = e2e_folder("pool_cubins"), *agent = text_format("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
-    char *cache = test_text("%s/node", folder);
-    char *argv[] = {agent, "--private", "--cache", cache, NULL};
-    struct node_link_settings settings = {.keep = folder, .heartbeat = 5, .timeout = 30, .greeting = 30};
-    struct node_link link = {.name = "n", .settings = &settings, .child = CHILD_NONE};
-    struct node_links links = {1, (struct node_link *[]){&link}};
-    struct error err;
-    link.arrival.fd = -1;
+    struct private_node n;
+    char bytes[SIZE + 1], *last = NULL, name[32];
+    start_node(&n, "pool_cubins");
     memset(bytes, 'c', SIZE);
     bytes[SIZE] = 0;
-    if (node_link_start(&link, argv, &err)) fail_msg("%s", err.message);
-    for (int i = 0; i < 300 && link.state != LINK_UP; i++) node_links_wait(&links, NULL, 0, 100);
-    assert_int_equal(link.state, LINK_UP);
-    char *last = NULL, name[32];
     for (int i = 0; i < CUBINS; i++) {
         snprintf(name, sizeof name, "%d.cubin", i);
         snprintf(bytes, sizeof bytes, "%08d", i);
         bytes[8] = 'c';
-        e2e_write(folder, name, bytes);
+        e2e_write(n.folder, name, bytes);
     }
     double began = clock_now(), used = clock_cpu();
     for (int i = 0; i < CUBINS; i++) {
-        char *path = test_text("%s/%d.cubin", folder, i);
+        char *path = test_text("%s/%d.cubin", n.folder, i);
         free(last);
-        last = node_files_path(&link, path);
+        last = node_files_path(&n.link, path);
         assert_string_not_equal(last, path);
-        node_link_io(&link);
+        node_link_io(&n.link);
     }
-    while (access(last, R_OK) && clock_now() < began + 60) node_links_wait(&links, NULL, 0, 1);
+    while (access(last, R_OK) && clock_now() < began + 60) wait_once(&n, 1);
     double each = (clock_cpu() - used) / CUBINS; // processor time, since other programs use the machine too
     assert_int_equal(access(last, R_OK), 0);
-    struct outcome_of_command r = e2e_run(folder, "find '%s' -name '*.cubin' -size 8 | wc -l", cache);
+    struct outcome_of_command r = e2e_run(n.folder, "find '%s' -name '*.cubin' -size 8 | wc -l", n.cache);
     assert_int_equal(atoi(r.out), CUBINS);
     print_message("%.0f us for each of %d cubins of %d bytes\n", 1e6 * each, CUBINS, SIZE);
     if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
-    node_link_release(&link);
+    node_link_release(&n.link);
     free(last);
-    free(agent);
+}
+
+// Names the file to the agent, and waits until it has looked at it, since a start is answered in its turn.
+static char *use_file(struct private_node *n)
+{
+    struct error err;
+    char *there = test_owned(node_files_path(&n->link, test_text("%s/in.npy", n->folder)));
+    struct node_channel *c = node_link_open(&n->link, (char *[]){"no program of an agent", NULL}, &err);
+    for (int i = 0; i < 300 && !c->ended && !c->lost; i++) wait_once(n, 100);
+    assert_true(c->ended || c->lost);
+    node_link_close(&n->link, c);
+    return there;
+}
+
+TEST(a_file_that_changes_in_a_nodes_cache_is_not_used)
+{
+    static const struct {
+        const char *change; // of the file $1
+        bool bad;
+    } cases[] = {
+        {"touch -d 2001-01-01 \"$1\"", false},
+        {"cp \"$1\" other; mv other \"$1\"", false},
+        {"printf datA >\"$1\"", true},
+        {"sleep 0.05; touch -r \"$1\" time; printf datA >\"$1\"; touch -r time \"$1\"", true},
+        {"printf datA >other; mv other \"$1\"", true},
+        {"rm \"$1\"", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct private_node n;
+        start_node(&n, "pool_changed");
+        e2e_write(n.folder, "in.npy", "data");
+        for (int use = 0; use < 3; use++) { // it is sent, hashed, and known to be as it was
+            e2e_expect(use_file(&n), n.cache);
+            assert_int_equal(n.link.state, LINK_UP);
+        }
+        struct outcome_of_command r =
+            e2e_run(n.folder, "cd '%s'; set -- '%s'; %s", n.folder, use_file(&n), cases[i].change);
+        assert_int_equal(r.status, 0);
+        use_file(&n);
+        assert_int_equal(n.link.state, cases[i].bad ? LINK_DOWN : LINK_UP);
+        if (cases[i].bad) e2e_expect(node_link_why(&n.link), "was changed or removed while it was in use");
+        node_link_release(&n.link);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

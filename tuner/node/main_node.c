@@ -42,6 +42,7 @@ struct agent {
     size_t worker_count;
     struct node_worker *workers;
     json_t *sent; // files of this node that the driver has: path -> hash
+    json_t *used; // files of the cache that were right: name -> what stat(2) said
     bool over;
 };
 
@@ -173,6 +174,26 @@ static void begin_file(struct agent *a, const struct node_file *file)
     free(path);
 }
 
+// The next frame names the file. It is read again only if it was written or replaced since.
+static void use_file(struct agent *a, const char *name)
+{
+    struct stat is;
+    char *path = text_format("%s/%s", a->cache, name), *state = NULL;
+    if (name_is_good(name) && !stat(path, &is))
+        state = text_format("%ju %jd %jd.%09ld %jd.%09ld", (uintmax_t)is.st_ino, (intmax_t)is.st_size,
+                            (intmax_t)is.st_mtim.tv_sec, is.st_mtim.tv_nsec, (intmax_t)is.st_ctim.tv_sec,
+                            is.st_ctim.tv_nsec);
+    if (state && (!strcmp(state, json_get_string(a->used, name, "")) || is_right(path))) {
+        json_object_set_new(a->used, name, json_string(state));
+    } else {
+        char *reason = text_format("'%s' was changed or removed while it was in use", path);
+        tell_trouble(a, reason);
+        free(reason);
+    }
+    free(state);
+    free(path);
+}
+
 static void take_data(struct agent *a, const struct frame *f)
 {
     struct error err;
@@ -283,6 +304,9 @@ static void take_frame(struct agent *a, const struct frame *f)
     case FRAME_FILE:
         begin_file(a, &m.file);
         break;
+    case FRAME_USE:
+        use_file(a, m.file.name);
+        break;
     case FRAME_DATA:
         take_data(a, f);
         break;
@@ -383,6 +407,7 @@ static int serve(const char *cache, bool private)
     } else if (!greet()) {
         status = EXIT_DONE;
         a.sent = json_object();
+        a.used = json_object();
         fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
         fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
         while (!a.over) turn(&a);
@@ -394,6 +419,7 @@ static int serve(const char *cache, bool private)
     byte_queue_release(&a.in);
     frame_writer_release(&a.out);
     json_decref(a.sent);
+    json_decref(a.used);
     free(a.cache);
     free(a.folder);
     return status;

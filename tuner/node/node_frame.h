@@ -19,6 +19,7 @@ enum frame_type {
     FRAME_START = 's',     // JSON: the channel's worker
     FRAME_INPUT = 'i',     // bytes for its stdin
     FRAME_END_INPUT = 'e', // its stdin is closed
+    FRAME_USE = 'u',       // JSON: a file that the agent has, and the next frame names
     FRAME_KILL = 'k',      // the worker and its group; nothing more is sent of it
     // From the agent.
     FRAME_READY = 'r',   // JSON: the answer to the welcome

@@ -131,6 +131,7 @@ static const struct {
     {FRAME_STATE, {"the state of a worker", sizeof(struct node_state), state_fields, NULL}},
     {FRAME_TROUBLE, {"a trouble", sizeof(struct node_trouble), trouble_fields, NULL}},
     {FRAME_FILE, {"a file", sizeof(struct node_file), file_fields, NULL}},
+    {FRAME_USE, {"a file", sizeof(struct node_file), file_fields, NULL}},
 };
 
 static const struct record *record_of(enum frame_type type)

@@ -47,9 +47,13 @@ char *node_files_path(struct node_link *l, const char *path)
         return text_copy(path);
     }
     char *name = node_file_name(path, hash);
+    const struct node_file file = {.name = name, .hash = hash, .size = size};
     bool known = json_object_get(l->have, name);
-    if (known) close(fd);
-    if (known || !node_file_send(&l->out, fd, &(struct node_file){.name = name, .hash = hash, .size = size}, NULL)) {
+    if (known) {
+        close(fd);
+        node_message_put(&l->out, FRAME_USE, 0, &file);
+    }
+    if (known || !node_file_send(&l->out, fd, &file, NULL)) {
         there = text_format("%s/%s", l->cache, name);
         json_object_set_new(l->have, name, json_true());
     }
