@@ -198,6 +198,7 @@ TEST(tokens_leave_out_what_is_no_code)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct cuda_tokens t;
         cuda_tokens_init(&t, texts[i].source);
+        assert_int_equal(t.items[t.count].kind, CUDA_END);
         char *all = text_copy("");
         for (size_t k = 0; k < t.count; k++) {
             char *longer = text_format("%s%s%.*s", all, k ? " " : "", (int)t.items[k].length, t.items[k].text);
