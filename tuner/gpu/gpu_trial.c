@@ -24,9 +24,9 @@
 struct gpu_trial {
     struct workload *w;
     const struct candidate *candidate;
+    double begin; // by clock_now()
     gpu_progress *progress;
     void *user;
-    double begin; // by clock_now()
     struct pipeline pipeline;
     double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
@@ -370,7 +370,7 @@ int gpu_trial_run(struct workload *w, const struct trial_request *request, struc
     double begin = clock_now();
     struct gpu_trial *t = memory_try(1, sizeof *t, err);
     if (!t) return -1;
-    *t = (struct gpu_trial){.w = w, .progress = progress, .user = user, .begin = begin};
+    *t = (struct gpu_trial){.w = w, .begin = begin, .progress = progress, .user = user};
     measure_take_busy(w->measure);
     w->launches_judged = 0;
     int failed = attempt(t, request, answer, memory, err);
