@@ -100,8 +100,8 @@ const struct command cmd_tune = {
     .description = "Searches for the best configuration: compiles, verifies, times and counts candidates, commits "
                    "each, and decides the winner in a final against the libraries. Run it again to resume. Ctrl-C "
                    "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins "
-                   "with the others' winners, and jobs that still gain get more time. Results are written to out/ in "
-                   "the current folder, or in the nearest folder above the job file whose out/ has the job's store.",
+                   "with the others' winners, and jobs that still gain get more time. Results are written to out/ of "
+                   "the nearest folder above the job file that has an out/ or a .git, else beside the job file.",
     .options = specs,
     .run = run,
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
