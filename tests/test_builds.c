@@ -125,12 +125,14 @@ TEST(it_can_be_switched_off)
 {
     static const struct {
         const char *variables, *options, *measure;
-    } cases[] = {{"FAKE_NVCC=1", "--no-nvcc", TWO}, {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO}};
+        bool postponed;
+    } cases[] = {{"FAKE_NVCC=1", "--no-checks", TWO, true}, {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job("off", "\"good\"", NULL, cases[i].measure);
         struct outcome_of_command r = tune(folder, cases[i].variables, cases[i].options);
         assert_int_equal(r.status, 0);
-        assert_null(strstr(r.out, "nvcc"));
+        assert_null(strstr(r.out, "built by"));
+        assert_true(!strstr(r.out, "nvcc's build are left out; to decide with them: ") == !cases[i].postponed);
         assert_null(strstr(r.err, "nvcc"));
         assert_null(builds_document(folder));
     }
@@ -142,7 +144,7 @@ TEST(an_older_race_is_not_shown)
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     tune(folder, "FAKE_NVCC=1", "");
     sleep(1); // finals have the second
-    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "--no-nvcc");
+    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "--no-checks");
     assert_int_equal(r.status, 0);
     r = e2e_run(folder,
                 "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "

@@ -20,6 +20,22 @@ static char *store_log_path(const char *store)
     return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
 }
 
+// What to do with the results. A job that was only searched has no winner yet, and one that was not checked can be.
+static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path)
+{
+    const struct tune_options *o = &request->options;
+    struct session found = {.job_path = job->path, .store_given = request->store};
+    char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
+    if (!o->final)
+        printf("results are in %s; to decide the winner: %s --finish\n", store_path, tune);
+    else
+        printf("results are in %s; to write the header: %s\n", store_path, header);
+    if (o->final && !o->checks)
+        printf("compute-sanitizer and nvcc's build are left out; to decide with them: %s --finish\n", tune);
+    free(header);
+    free(tune);
+}
+
 // Fills in what the command line leaves open from the job, and the job's paths.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
@@ -37,12 +53,7 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     struct error err;
     int status =
         output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err) : tune(job, &o, outcome);
-    if (!status && o.final && !o.events && !outcome) {
-        struct session found = {.job_path = job->path, .store_given = request->store};
-        char *header = session_command(&found, "header");
-        printf("results are in %s; to write the header: %s\n", store_path, header);
-        free(header);
-    }
+    if (!status && !o.events && !outcome) print_next_command(job, request, store_path);
     free(store_path);
     free(folder);
     free(log_path);
@@ -107,7 +118,7 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
     struct tune_outcome outcome;
     tune_outcome_init(&outcome); // stays like this if the job cannot begin
     mine.options.time = seconds;
-    mine.options.final = final;
+    mine.options.final = mine.options.finish = final;
     const char **starts = final ? NULL : collect_starts(jobs, count, own, &mine.options.start_count);
     mine.options.starts = starts;
     double begin = clock_now();
@@ -179,15 +190,14 @@ static void print_summary(const json_t *jobs)
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
 }
 
-static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+// The searches, in slices. 0, or the first job's exit status if no job can be tuned.
+static int search_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
 {
     struct time_slices slices = time_slices_make(time, count);
     double begin = clock_now(), share = slices.first;
-    int status = 0;
     if (time > 0 && share * (double)count > time)
         fprintf(stderr, "sweetspot: %zu jobs need at least %.0f s each: give --time %.0fs or more, not %.0f s\n", count,
                 share, share * (double)count, time);
-    interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
         run_slice(jobs, count, i, request, time > 0 ? share : 0, false);
@@ -201,10 +211,19 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
         announce(request, &jobs[next], "continues for ", slices.next);
         run_slice(jobs, count, next, request, slices.next, false);
     }
+    return 0;
+}
+
+static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+{
+    bool searches = !request->options.finish;
+    interrupt_watch();
+    int status = searches ? search_all(jobs, count, request, time) : 0;
+    if (status) return status;
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
-        if (!isfinite(jobs[i].outcome.best) || jobs[i].outcome.best <= 0) continue;
+        if (searches && !(jobs[i].outcome.best > 0 && isfinite(jobs[i].outcome.best))) continue;
         announce(request, &jobs[i], "final", 0);
-        run_slice(jobs, count, i, request, 1e-3, true);
+        run_slice(jobs, count, i, request, 0, true);
     }
     for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
     return interrupt_count() ? interrupt_status() : status;

@@ -27,7 +27,7 @@ struct final_parts {
     const struct job *job;
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
-    bool nvcc;                   // race nvcc's build of the winner
+    bool checks;                 // the winner under compute-sanitizer, and nvcc's build of it
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
     struct job_setup *setup;

@@ -16,7 +16,7 @@ static bool wanted(const struct final_run *f)
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
-    return !f->with.pool->replay && f->with.nvcc;
+    return !f->with.pool->replay && f->with.checks;
 }
 
 static void reset(struct final_run *f)

@@ -104,7 +104,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
 size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
 {
     size_t before = f->condemned;
-    if (f->with.pool->replay || !f->with.job->verify.enabled || !find_sanitizer(f)) return 0;
+    if (!f->with.checks || f->with.pool->replay || !f->with.job->verify.enabled || !find_sanitizer(f)) return 0;
     for (size_t i = 0; i < count && !interrupt_count() && !f->with.failure->set; i++) {
         const struct task *t = final_find(f, trials[i]);
         if (!t) continue;

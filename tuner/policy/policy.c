@@ -52,6 +52,11 @@ void policy_begin(struct policy *p, double now)
     p->started = now;
 }
 
+void policy_skip_search(struct policy *p)
+{
+    p->end = SEARCH_NOT_WANTED;
+}
+
 void policy_begin_final(struct policy *p)
 {
     p->deciding = true;
@@ -451,7 +456,7 @@ void policy_interrupt(struct policy *p)
 
 bool policy_exhausted(const struct policy *p)
 {
-    return p->end && p->end != SEARCH_TIME_UP && p->end != SEARCH_INTERRUPTED;
+    return p->end && p->end != SEARCH_TIME_UP && p->end != SEARCH_INTERRUPTED && p->end != SEARCH_NOT_WANTED;
 }
 
 static void check_end(struct policy *p, double now)

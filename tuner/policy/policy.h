@@ -130,6 +130,7 @@ void policy_grow(struct policy *, size_t compilers, size_t gpus);
 void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
 void policy_begin(struct policy *, double now); // the search
+void policy_skip_search(struct policy *);       // only what is to be counted is done
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
 void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);

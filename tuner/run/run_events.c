@@ -1,6 +1,7 @@
 // The events of a run (events.h, docs/events.md): what is known of it at each.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 #include "tuner/watch/events.h"
@@ -100,6 +101,7 @@ void run_event_searched(const struct run *r)
 
 void run_event_end(const struct run *r, int status)
 {
-    const char *reason = r->failure.set ? r->failure.why.message : search_end_text(r->policy.end);
+    enum search_end end = interrupt_count() ? SEARCH_INTERRUPTED : r->policy.end;
+    const char *reason = r->failure.set ? r->failure.why.message : search_end_text(end);
     run_event(r, "end", add_best(r, json_pack("{s:s, s:i}", "reason", reason, "exit_status", status)));
 }

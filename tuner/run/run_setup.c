@@ -230,7 +230,7 @@ static void hand_out(struct run *r)
     r->final.with = (struct final_parts){.job = r->job,
                                          .job_answer = &r->job_answer,
                                          .seed = r->setup.seed,
-                                         .nvcc = r->options->nvcc,
+                                         .checks = r->options->checks,
                                          .events = r->options->events,
                                          .pool = &r->pool,
                                          .setup = &r->setup,

@@ -192,6 +192,7 @@ static void follow_search(struct run *r)
 {
     r->statistics.search_started = clock_now();
     policy_begin(&r->policy, r->statistics.search_started);
+    if (r->options->finish) policy_skip_search(&r->policy);
     run_phase(r, WATCH_SEARCH);
     follow_policy(r);
     // In replay a candidate would crash again.
@@ -260,6 +261,10 @@ static int finish(struct run *r, bool decided)
         fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
                 r->options->again);
     }
+    if (r->options->finish && !run_evaluations(r)) {
+        fprintf(stderr, "there are no results to decide between; search first, without --finish\n");
+        return EXIT_NOTHING;
+    }
     if (!isfinite(r->search.incumbent.objective)) {
         fprintf(stderr, "no valid result: ");
         for (int s = 0; s < STATUS_COUNT; s++)
@@ -306,7 +311,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;
     // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
-    int all = r->pool.lockstep ? search_knows_all(&r->search, &err) : 1;
+    int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);
     display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
@@ -316,7 +321,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
     if (!all && !r->failure.set) run_replay_stored(r);
     if (outcome) tell_outcome(r, before, outcome);
     display_clear(&r->display);
-    if (r->failure.set) return;
+    if (r->failure.set || r->options->finish) return;
     run_report(r);
     run_put_document(r, "run", run_document(r));
     run_event_searched(r);

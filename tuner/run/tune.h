@@ -34,7 +34,8 @@ struct tune_options {
     const char *strategy; // NULL: the job's
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
-    bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
+    bool finish;          // no search: the final of what the store has
+    bool checks;          // the winner under compute-sanitizer, and nvcc's build of it
     bool quiet;           // no progress
     // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
     struct event_stream *events;
