@@ -119,24 +119,84 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         struct workload w;
         struct baselines none = {.workload = &w};
         struct arena memory = {NULL};
-        struct final_request request;
+        struct gpu_final *final = NULL;
         struct final_answer answer;
         struct error err = {""};
         open_workload(&w, &machine, false);
         json_t *json = test_json(json_parse(text, &err));
-        if (record_read(&final_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
         record_clear(&final_answer_record, &answer);
         fake_memory_for.kernel = n < 0 ? NULL : "k";
         fake_memory_for.launches = n + 2; // the references of two sets are computed before
         launches = 0;
-        int failed = gpu_final_run(&w, &none, &request, &answer, &memory, progress, NULL, &err);
+        int failed = gpu_final_run(&final, &w, &none, json, &answer, &memory, progress, NULL, &err);
         fake_memory_for.kernel = NULL;
         bool won = !failed && answer.entry_count == 1 && answer.entries[0].status == STATUS_OK;
         if (won != (n < 0)) fail_msg("memory for %d launches: %d %s", n, failed, err.message);
         if (n < 0) assert_true(launches > 64);
+        assert_int_equal(gpu_final_end(&final, &err), 0);
         arena_release(&memory);
         workload_release(&w);
     }
+}
+
+static char *final_text(int process, int part, int rounds, double seconds, const char *candidates)
+{
+    return test_text("{\"op\":\"final\",\"seed\":7,\"process\":%d,\"part\":%d,\"rounds\":%d,\"seconds\":%g,"
+                     "\"candidates\":[%s],\"baselines\":[]}",
+                     process, part, rounds, seconds, candidates);
+}
+
+// A part of a final that may have begun with another: 0, or what failed.
+static int run_part(struct gpu_final **final, struct workload *w, const char *text, struct final_answer *answer,
+                    struct arena *memory, struct error *err)
+{
+    struct baselines none = {.workload = w};
+    json_t *json = test_json(json_parse(text, err));
+    if (!json) fail_msg("%s", err->message);
+    record_clear(&final_answer_record, answer);
+    arena_release(memory);
+    return gpu_final_run(final, w, &none, json, answer, memory, progress, NULL, err);
+}
+
+TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
+{
+    struct machine machine = {.cuda = &fake_device};
+    struct workload w;
+    struct gpu_final *final = NULL;
+    struct arena memory = {NULL};
+    struct final_answer answer;
+    struct error err = {""};
+    static const char candidate[] = "{\"trial\":%d,\"binary\":\"nvrtc\",\"config\":\"\",\"cubin\":\"%s\","
+                                    "\"problems\":[{\"problem\":0,\"stages\":[" STAGE "]}]}";
+    char *one = test_text(candidate, 17, cubin, "k"), *other = test_text(candidate, 18, cubin, "k"),
+         *both = test_text("%s,%s", one, other);
+    open_workload(&w, &machine, false);
+    uint64_t seed = w.seed;
+    // A part that follows nothing.
+    assert_true(run_part(&final, &w, final_text(0, 1, 9, 0, both), &answer, &memory, &err) < 0);
+    assert_non_null(strstr(err.message, "part 1 of process 0 of the final does not follow"));
+    assert_int_equal(run_part(&final, &w, final_text(0, 0, 9, 0, both), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 2);
+    assert_true(answer.entries[0].problems[0].time_count == 9 && answer.entries[1].problems[0].time_count == 9);
+    assert_true(w.seed == 7);
+    // One has left. No module is loaded and nothing is proved again: each round is a launch.
+    launches = 0;
+    assert_int_equal(run_part(&final, &w, final_text(0, 1, 6, 0, other), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 1);
+    assert_int_equal(answer.entries[0].trial, 18);
+    assert_int_equal(answer.entries[0].problems[0].time_count, 6);
+    assert_int_equal(answer.entries[0].launches_judged, launches);
+    assert_true(launches >= 6);
+    // It does not come back, and the time is up.
+    assert_int_equal(run_part(&final, &w, final_text(0, 2, 99, 1e-6, both), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 1);
+    assert_int_equal(answer.entries[0].problems[0].time_count, FINAL_LEAST);
+    assert_true(run_part(&final, &w, final_text(1, 3, 9, 0, other), &answer, &memory, &err) < 0); // of another process
+    assert_int_equal(run_part(&final, &w, final_text(1, 0, 5, 0, other), &answer, &memory, &err), 0); // from scratch
+    assert_int_equal(gpu_final_end(&final, &err), 0);
+    assert_true(!final && w.seed == seed);
+    arena_release(&memory);
+    workload_release(&w);
 }
 
 TEST(guards_that_could_not_be_written_blame_no_candidate)

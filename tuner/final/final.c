@@ -52,8 +52,9 @@ void final_send(struct final_run *f, size_t gpu)
     const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
     bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.on;
     struct final_request request = {.seed = (int64_t)final_seed(f),
-                                    .process = f->process,
-                                    .rounds = final_rounds(f),
+                                    .process = f->rounds.process,
+                                    .part = f->rounds.part,
+                                    .rounds = final_rounds_wanted(&f->rounds),
                                     .places = all ? -1 : f->with.job->measure.final_candidates,
                                     .candidates = candidates,
                                     .baselines = baselines};
@@ -75,7 +76,7 @@ void final_send(struct final_run *f, size_t gpu)
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
-                request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
+                request.rounds, request.process + 1, f->with.pool->gpus[gpu].name);
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
@@ -207,19 +208,8 @@ static void decide_one(struct final_run *f, const struct final_entries *entries,
     summarise(f, entries, contenders, v);
 }
 
-// Whether more rounds may say more than these.
-static bool is_open(const struct final_run *f, const struct final_verdict *v, struct error *why)
-{
-    if (f->open + 1 == FINALS_OPEN_MOST || v->winner < 0 || f->with.pool->replay) return false;
-    if (*v->warning.message) *why = v->warning;
-    if (v->certainty == FINAL_UNDECIDED)
-        error_set(why, "one of the fastest may be slower than another by up to %.2g%%", 100 * v->within);
-    return *why->message;
-}
-
-// Makes f->decision: one winner, or a set of kernels. False when no candidate passed, or, with a reason, when other
-// rounds may say more.
-static bool decide(struct final_run *f, struct final_entries *entries, struct error *open)
+// Makes f->decision: one winner, or a set of kernels. False when no candidate passed.
+static bool decide(struct final_run *f, struct final_entries *entries)
 {
     struct contender *contenders = read_contenders(f, entries);
     bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
@@ -227,11 +217,10 @@ static bool decide(struct final_run *f, struct final_entries *entries, struct er
     if (each)
         final_examine(contenders, entries->count, &v.warning);
     else
-        final_decide(contenders, entries->count, &v);
+        final_decide(contenders, entries->count, f->rounds.look ? f->rounds.look : 1, &v);
     note_processes(f, entries, contenders);
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
-    if (is_open(f, &v, open)) goto out;
     if (*v.warning.message) display_message(f->with.display, "%s", v.warning.message);
     if (each) {
         decided = final_decide_each(f, entries);
@@ -239,7 +228,6 @@ static bool decide(struct final_run *f, struct final_entries *entries, struct er
         decide_one(f, entries, contenders, &v);
         decided = true;
     }
-out:
     final_contenders_free(contenders, entries->count);
     return decided;
 }
@@ -291,16 +279,6 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-static enum final_outcome without_decision(struct final_run *f, const struct final_entries *entries,
-                                           const struct error *why)
-{
-    display_message(f->with.display, "more rounds are needed: %s", why->message);
-    f->decision.reason = why->message;
-    put(f, "open_final", entries);
-    f->decision.reason = "";
-    return FINAL_OPEN;
-}
-
 // Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {
@@ -342,10 +320,8 @@ enum final_outcome final_finish(struct final_run *f)
             entries.list[entries.count].answer = f->answer->entries[entries.count];
         final_add_current(f, &entries);
     }
-    if (f->answer && !crashed && decide(f, &entries, &why))
+    if (f->answer && !crashed && decide(f, &entries))
         put(f, "final", &entries);
-    else if (*why.message)
-        outcome = without_decision(f, &entries, &why);
     else
         outcome = without_winner(f, out + f->condemned, &why);
     final_event_outcome(f, outcome, why.message);

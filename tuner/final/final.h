@@ -7,7 +7,7 @@
 
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
-#include "tuner/final/final_decide.h"
+#include "tuner/final/final_rounds.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
@@ -19,8 +19,6 @@
 #include "tuner/store/store.h"
 #include "tuner/watch/display.h"
 #include "tuner/watch/events.h"
-
-enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
 
 // What a final, and the comparison of GPUs, work with. Borrowed from the run.
 struct final_parts {
@@ -42,12 +40,11 @@ struct final_parts {
 struct final_run {
     struct final_parts with;
     struct arena memory;         // of the answers
-    struct final_answer *answer; // of the final's newest process; at its end, of all of them; NULL: there is none
-    struct final_answer *before; // of the processes before, put together; NULL in the first
+    struct final_answer *answer; // to the newest request; at the final's end, of all parts; NULL: there is none
+    struct final_answer *before; // of the parts before, put together; NULL in the first
     unsigned char *process_of;   // each of its rounds; NULL where one process takes all. In `memory`
     size_t known_rounds;         // in process_of
-    int64_t process;             // from 0
-    int open;                    // finals that did not say who wins: the next takes four times the rounds for each
+    struct final_rounds rounds;  // where the final is
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
     int ended;       // how often its worker was ended from outside
@@ -74,8 +71,8 @@ int final_begin(struct final_run *);           // adds the finalists' tasks; 0 n
 void final_send(struct final_run *, size_t gpu);
 void final_take(struct final_run *, const json_t *answer); // which the pool has checked
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
-// no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
-enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
+// no candidate passed, but there may be others.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 
 // The entries of a final's document: those of the answer, and one more where the present kernel is a candidate.
@@ -108,12 +105,11 @@ enum final_outcome builds_finish(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
-// final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
-// which is then on its way, or the answer is now that of all of them.
+// final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
+// another part to come, which is then on its way, or the answer is now that of all of them.
 bool final_continues(struct final_run *);
-void final_reset(struct final_run *);
-void final_move(struct final_run *);            // its GPU was lost with its node
-int64_t final_rounds(const struct final_run *); // of the present process
+void final_reset(struct final_run *); // before another final
+void final_move(struct final_run *);  // its GPU was lost with its node
 bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

@@ -224,7 +224,7 @@ static enum final_outcome time_builds(struct run *r)
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
-    for (int i = 0; i < FINALS_MOST && r->final.open < FINALS_OPEN_MOST && !r->failure.set; i++) {
+    for (int i = 0; i < FINALS_MOST && !r->failure.set; i++) {
         if (!final_begin(&r->final)) {
             if (i) display_message(&r->display, "the final has no winner: no candidate is left");
             if (i) final_event_outcome(&r->final, FINAL_FAILED, "no candidate is left");
@@ -234,8 +234,7 @@ static bool decide(struct run *r)
         if (!r->final.answer && !r->policy.final_over) return true; // interrupted
         outcome = final_finish(&r->final);
         if (outcome == FINAL_DECIDED) outcome = time_builds(r);
-        r->final.open += outcome == FINAL_OPEN;
-        if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
+        if (outcome != FINAL_AGAIN) break;
     }
     return outcome == FINAL_DECIDED || !isfinite(r->search.incumbent.objective);
 }
