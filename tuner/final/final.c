@@ -3,6 +3,7 @@
 // final's data is out, whatever its time.
 #include "tuner/final/final.h"
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/work_bounds.h"
@@ -73,6 +74,7 @@ void final_send(struct final_run *f, size_t gpu)
         if (b->problem_count && !candidate && !(f->dropped && f->dropped[i]))
             baselines[request.baseline_count++] = b->name;
     }
+    final_limit(f, &request);
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
@@ -80,6 +82,17 @@ void final_send(struct final_run *f, size_t gpu)
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
+}
+
+void final_phase(struct final_run *f, const char *what)
+{
+    double left = final_clock_left(&f->clock, clock_now());
+    char shown[32], *line = isfinite(left) ? text_format("%s  %s left", what,
+                                                         text_show_duration(fmax(left, 0), shown, sizeof shown))
+                                           : text_copy(what);
+    display_log(f->with.display, "%s", line);
+    if (!f->with.display->quiet) display_progress(f->with.display, line, f->with.job->name);
+    free(line);
 }
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
@@ -105,11 +118,12 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
 }
 
 // The certainty of the winner in words, to follow its time.
-static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
+static char *certainty_text(const struct final_entries *entries, const struct contender *contenders,
                             const struct final_verdict *v)
 {
     int64_t rival = entries->list[v->rival].answer.trial;
-    size_t ties = f->decision.tie_count;
+    size_t ties = 0;
+    for (size_t i = 0; i < entries->count; i++) ties += contenders[i].tied;
     if (v->certainty == FINAL_FASTEST) return text_copy("fastest");
     if (v->certainty == FINAL_UNDECIDED)
         return text_format("within %.2g%% of the fastest, undecided (trial %" PRId64 " may be faster)", 100 * v->within,
@@ -126,7 +140,7 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     size_t count = 0, winner = (size_t)v->winner;
     struct trial trial;
     struct error err;
-    char shown[32], *certainty = certainty_text(f, entries, v);
+    char shown[32], *certainty = certainty_text(entries, contenders, v);
     bool told = f->with.events != NULL;
     for (size_t i = 0; i < entries->count; i++) {
         struct final_compared *b = &baselines[count];
@@ -224,9 +238,18 @@ static bool decide(struct final_run *f, struct final_entries *entries)
     if (*v.warning.message) display_message(f->with.display, "%s", v.warning.message);
     if (each) {
         decided = final_decide_each(f, entries);
-    } else if (v.winner >= 0 && !final_sanitize(f, &entries->list[v.winner].answer.trial, 1)) {
-        decide_one(f, entries, contenders, &v);
-        decided = true;
+    }
+    while (!each && !decided && v.winner >= 0) {
+        struct final_entry_answer *e = &entries->list[v.winner].answer;
+        decided = !final_sanitize(f, &e->trial, 1);
+        if (decided) {
+            decide_one(f, entries, contenders, &v);
+            break;
+        }
+        e->status = f->blamed.status; // the others decide among themselves, by the same rounds
+        e->reason = arena_copy(&f->memory, f->blamed.reason.message);
+        contenders[v.winner].rounds = 0;
+        final_decide(contenders, entries->count, f->rounds.look ? f->rounds.look : 1, &v);
     }
     final_contenders_free(contenders, entries->count);
     return decided;
@@ -307,19 +330,48 @@ static size_t take_out(struct final_run *f, bool crashed)
     return 1;
 }
 
+// The entries of an answer, for its document.
+static struct final_entries list_entries(struct final_run *f, const struct final_answer *answer)
+{
+    struct final_entries entries = {NULL, 0};
+    if (!answer) return entries;
+    entries.list = arena_new(&f->memory, (answer->entry_count + 1) * sizeof *entries.list);
+    for (; entries.count < answer->entry_count; entries.count++)
+        entries.list[entries.count].answer = answer->entries[entries.count];
+    final_add_current(f, &entries);
+    return entries;
+}
+
+void final_interrupted(struct final_run *f)
+{
+    if (!f->before || f->builds.on) return;
+    struct final_entries entries = list_entries(f, f->before);
+    struct contender *contenders = read_contenders(f, &entries);
+    struct final_verdict v;
+    final_decide(contenders, entries.count, f->rounds.look + 1, &v);
+    arena_release(&f->decided);
+    record_clear(&final_decision_record, &f->decision);
+    f->decision.reason = "it was interrupted";
+    f->decision.rounds = (int64_t)f->known_rounds;
+    put(f, "open_final", &entries);
+    if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
+        char shown[32], *certainty = certainty_text(&entries, contenders, &v);
+        display_message(f->with.display, "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
+                        f->known_rounds, entries.list[v.winner].answer.trial,
+                        text_show_duration(contenders[v.winner].median, shown, sizeof shown), certainty);
+        free(certainty);
+    }
+    f->decision.reason = "";
+    final_contenders_free(contenders, entries.count);
+}
+
 enum final_outcome final_finish(struct final_run *f)
 {
     bool crashed = f->answer && status_find(f->answer->head.status) == STATUS_CRASHED;
     enum final_outcome outcome = FINAL_DECIDED;
-    struct final_entries entries = {NULL, 0};
     struct error why = {""};
     size_t out = take_out(f, crashed);
-    if (f->answer) {
-        entries.list = arena_new(&f->memory, (f->answer->entry_count + 1) * sizeof *entries.list);
-        for (; entries.count < f->answer->entry_count; entries.count++)
-            entries.list[entries.count].answer = f->answer->entries[entries.count];
-        final_add_current(f, &entries);
-    }
+    struct final_entries entries = list_entries(f, f->answer);
     if (f->answer && !crashed && decide(f, &entries))
         put(f, "final", &entries);
     else

@@ -7,6 +7,7 @@
 
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
+#include "tuner/final/final_clock.h"
 #include "tuner/final/final_rounds.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
@@ -25,6 +26,7 @@ struct final_parts {
     const struct job *job;
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
+    double begun;                // clock_now() at the run's beginning
     bool checks;                 // the winner under compute-sanitizer, and nvcc's build of it
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
@@ -45,10 +47,13 @@ struct final_run {
     unsigned char *process_of;   // each of its rounds; NULL where one process takes all. In `memory`
     size_t known_rounds;         // in process_of
     struct final_rounds rounds;  // where the final is
+    struct final_clock clock;
+    double until;   // clock_now(); rounds beyond the planned ones end then
+    bool unchecked; // there was no time for some check
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
     int ended;       // how often its worker was ended from outside
-    struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
+    struct {         // the candidate that took the final's worker with it, or that compute-sanitizer refused; 0: none
         int64_t trial;
         enum trial_status status;
         struct error reason;
@@ -74,6 +79,11 @@ void final_take(struct final_run *, const json_t *answer); // which the pool has
 // no candidate passed, but there may be others.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
+// An interrupted final: stores the rounds so far, and says who is ahead.
+void final_interrupted(struct final_run *);
+// What the clock has to know before a search; its deadline is set.
+void final_expect(struct final_run *, double worker);
+struct final_size final_size(const struct final_run *); // of the job's final, as it is planned
 
 // The entries of a final's document: those of the answer, and one more where the present kernel is a candidate.
 struct final_entries {
@@ -97,7 +107,9 @@ void final_condemn(struct final_run *, int64_t trial, enum trial_status, const c
 // final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
 // then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
+bool builds_wanted(const struct final_run *);
 bool builds_begin(struct final_run *);
+void builds_hurry(struct final_run *); // gives compilers up for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
@@ -105,10 +117,15 @@ enum final_outcome builds_finish(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
+bool final_sanitizes(const struct final_run *); // whether it is wanted
+void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
 // final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
 // another part to come, which is then on its way, or the answer is now that of all of them.
 bool final_continues(struct final_run *);
 void final_reset(struct final_run *); // before another final
+// Sets the time limits of a request, its last members to be filled; the first part of a final that has little time is
+// made smaller.
+void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);  // its GPU was lost with its node
 bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch

@@ -6,8 +6,52 @@
 #include <assert.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
+
+// Without a limit on the command's time, rounds beyond the planned ones may take so long from the final's beginning: s,
+// or a share of what the command has taken.
+static const double extra_time = 5, extra_share = 0.002;
+static const double least_part = 0.1; // s; a shorter part would not change much
+enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 6 }; // of compiling and racing nvcc's build
+
+struct final_size final_size(const struct final_run *f)
+{
+    const struct measure_settings *m = &f->with.job->measure;
+    return (struct final_size){.candidates = (size_t)m->final_candidates,
+                               .baselines = f->with.job_answer->baseline_count,
+                               .rounds = m->final_rounds,
+                               .processes = m->final_processes};
+}
+
+void final_expect(struct final_run *f, double worker)
+{
+    f->clock.worker = worker;
+    f->clock.verifies = f->with.job->verify.enabled;
+    f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
+    f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
+}
+
+void final_limit(struct final_run *f, struct final_request *request)
+{
+    double now = clock_now(), begun = f->with.begun;
+    struct final_size size = final_size(f);
+    bool first = !f->before && !f->rounds.part;
+    if (request->candidate_count < size.candidates) size.candidates = request->candidate_count;
+    size.baselines = request->baseline_count;
+    if (first) f->until = now + fmax(extra_time, extra_share * (now - begun));
+    double left = final_clock_for_rounds(&f->clock, &size, now);
+    if (first && isfinite(left)) {
+        size = final_clock_fit(&f->clock, &size, left);
+        if (size.processes < f->rounds.processes) f->rounds.processes = size.processes;
+        if (request->places > (int64_t)size.candidates) request->places = (int64_t)size.candidates;
+        request->rounds = final_rounds_wanted(&f->rounds);
+    }
+    if (!f->rounds.part) left /= (double)(f->rounds.processes - f->rounds.process);
+    if (f->rounds.taken >= f->rounds.planned) left = fmin(left, f->until - now);
+    request->seconds = isfinite(left) ? fmax(left, least_part) : 0;
+}
 
 void final_reset(struct final_run *f)
 {
@@ -171,6 +215,16 @@ static enum final_next look(struct final_run *f, size_t rounds)
     return next;
 }
 
+// Whether there is time for what comes next.
+static bool has_time(struct final_run *f, enum final_next next)
+{
+    struct final_size size = final_size(f);
+    double now = clock_now(), left = final_clock_for_rounds(&f->clock, &size, now);
+    if (next == FINAL_NEXT_PROCESS) return left > final_clock_least(&f->clock, &size);
+    bool planned = f->rounds.taken < f->rounds.planned;
+    return left > least_part && (planned || f->until - now > least_part);
+}
+
 bool final_continues(struct final_run *f)
 {
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
@@ -180,6 +234,12 @@ bool final_continues(struct final_run *f)
     size_t rounds = add_answer(f);
     f->answer = NULL;
     enum final_next next = a_candidate_stands(f->before) ? look(f, rounds) : FINAL_STOP;
+    if (next != FINAL_STOP && !has_time(f, next)) {
+        next = FINAL_STOP;
+        if (isfinite(f->clock.deadline) && f->rounds.taken < f->rounds.planned)
+            display_message(f->with.display, "the final had time for %" PRId64 " of %" PRId64 " rounds",
+                            f->rounds.taken, f->rounds.planned);
+    }
     if (next == FINAL_STOP) {
         f->answer = f->before;
         f->before = NULL;

@@ -153,6 +153,13 @@ json_t *run_workers_document(struct run *r)
     return document;
 }
 
+// From the search's beginning until the run ends; NaN: there is no limit.
+static double limit_of_search(const struct run *r)
+{
+    double left = run_time_left(r);
+    return isfinite(left) ? clock_now() - r->statistics.search_started + left : (double)NAN;
+}
+
 static json_t *live_document(struct run *r)
 {
     static const char *const phases[WATCH_PHASES] = {"setting up", "search", "final"};
@@ -164,7 +171,7 @@ static json_t *live_document(struct run *r)
                               o->store_path, "device", r->pool.device_name, "started", r->statistics.started, "phase",
                               phases[r->watch.phase], "phase_seconds", now - r->watch.phase_began, "search_seconds",
                               searched ? now - r->statistics.search_started : 0.0, "time_limit",
-                              o->time > 0 ? o->time : (double)NAN, "evaluations_limit",
+                              limit_of_search(r), "evaluations_limit",
                               o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
     json_t *so_far = run_event_so_far(r);
     json_object_update(document, begun);

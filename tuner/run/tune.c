@@ -15,6 +15,8 @@ enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
+static const double first_result = 2;  // s of a search that has no valid result, however little time there is
+static const double count_share = 0.1; // of the time, that counting may take after the search
 
 // The turns of the loop.
 struct turns {
@@ -168,6 +170,25 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
+// When the search has to end so that the rest of the run has its time. Without a valid result it continues to the end,
+// and for a while in any case: there must be something to decide.
+static void limit_search(struct run *r)
+{
+    const struct tune_options *o = r->options;
+    struct final_clock *clock = &r->final.clock;
+    double begin = r->statistics.search_started, left = final_clock_left(clock, begin);
+    if (!isfinite(left) || r->policy.deciding) return;
+    clock->kernel = run_sum_of_times(r);
+    struct final_size size = final_size(&r->final);
+    bool decides = o->final && !r->pool.replay;
+    double latest = decides ? left - final_clock_reserve(clock, &size, left) : left, end = latest;
+    end -= 2 * clock->trial; // a GPU worker has two requests
+    end -= fmin(run_count_seconds(r), count_share * left);
+    if (o->search_time > 0) end = fmin(end, o->search_time);
+    if (!isfinite(r->search.incumbent.objective)) end = fmax(left, first_result);
+    policy_limit(&r->policy, fmax(end, 1e-6), fmax(latest, 1e-6));
+}
+
 // Until the policy is done, the run fails, or a second interrupt ends it.
 static void follow_policy(struct run *r)
 {
@@ -176,6 +197,8 @@ static void follow_policy(struct run *r)
     tell_workers(r);
     while (!r->failure.set && interrupt_count() < 2) {
         if (interrupt_count()) policy_interrupt(&r->policy);
+        limit_search(r);
+        builds_hurry(&r->final);
         struct policy_action action = policy_next(&r->policy, clock_now());
         if (r->policy.end != end) display_log(&r->display, "search ends: %s", search_end_text(end = r->policy.end));
         if (action.kind == POLICY_DONE) return;
@@ -231,7 +254,10 @@ static bool decide(struct run *r)
             break;
         }
         race(r);
-        if (!r->final.answer && !r->policy.final_over) return true; // interrupted
+        if (!r->final.answer && !r->policy.final_over) { // interrupted
+            final_interrupted(&r->final);
+            return true;
+        }
         outcome = final_finish(&r->final);
         if (outcome == FINAL_DECIDED) outcome = time_builds(r);
         if (outcome != FINAL_AGAIN) break;
@@ -277,7 +303,7 @@ static int finish(struct run *r, bool decided)
 
 void tune_outcome_init(struct tune_outcome *o)
 {
-    *o = (struct tune_outcome){.best = INFINITY, .baseline = NAN};
+    *o = (struct tune_outcome){.best = INFINITY, .baseline = NAN, .finish = -1};
 }
 
 void tune_outcome_release(struct tune_outcome *o)
@@ -287,7 +313,16 @@ void tune_outcome_release(struct tune_outcome *o)
     tune_outcome_init(o);
 }
 
-static void tell_outcome(const struct run *r, uint64_t before, struct tune_outcome *out)
+static double time_to_finish(struct run *r)
+{
+    struct final_clock *clock = &r->final.clock;
+    if (r->pool.replay || r->failure.set) return 0;
+    clock->kernel = run_sum_of_times(r);
+    struct final_size size = final_size(&r->final);
+    return final_clock_planned(clock, &size) + clock->sanitizer + clock->nvcc;
+}
+
+static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *out)
 {
     const struct stop *s = &r->policy.stop;
     const struct incumbent *best = &r->search.incumbent;
@@ -297,7 +332,8 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
                                  .baseline_name = best->baseline_name ? text_copy(best->baseline_name) : NULL,
                                  .evaluations = run_evaluations(r),
                                  .seconds = clock_now() - r->statistics.search_started,
-                                 .exhausted = policy_exhausted(&r->policy)};
+                                 .exhausted = policy_exhausted(&r->policy),
+                                 .finish = time_to_finish(r)};
     uint64_t half = before + (s->evaluations - before) / 2;
     if (s->evaluations < before + 2) return;
     double then = half ? s->trace[half - 1] : INFINITY, now = s->trace[s->evaluations - 1];
@@ -344,6 +380,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->options = options;
     r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
+    r->final.clock.deadline = options->time > 0 ? r->statistics.search_started + options->time : INFINITY;
     search_init(&r->search, job, &r->policy);
     run_watch_init(&r->watch, &r->pool, &r->policy);
     if (display_open(&r->display, options->log_path, options->quiet)) {
@@ -362,6 +399,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         if (!r->failure.set && !interrupt_count() && options->final) {
             run_phase(r, WATCH_FINAL);
             decided = decide(r);
+            if (outcome) outcome->unchecked = r->final.unchecked;
         }
         json_t *workers = run_workers_document(r);
         if (r->failure.set)
