@@ -11,6 +11,7 @@
 #include "tests/fake_request.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/settings.h"
 #include "tuner/base/text.h"
@@ -118,6 +119,7 @@ static json_t *compile(const json_t *request)
         return json_pack("{s:s, s:s}", "status", "error", "reason",
                          "cannot write 'compiled/ab.cubin': No space left on device");
     bool nvcc = !strcmp(json_get_string(request, "compiler", ""), "nvcc");
+    if (nvcc && getenv("FAKE_NVCC_DELAY")) usleep((useconds_t)(1e6 * atof(getenv("FAKE_NVCC_DELAY"))));
     if (nvcc && !getenv("FAKE_NVCC"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "there is no nvcc");
     if (nvcc && mode_is(request, "nvcc_error"))
@@ -402,6 +404,22 @@ static bool is_nvcc(const json_t *candidate)
     return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
 }
 
+// $FAKE_FINAL, "0.2 0.05": s for the proof of a candidate and for a round. Returns the rounds that the time allows.
+static size_t take_time(const json_t *request, size_t rounds)
+{
+    double proof, round, seconds = json_get_number(request, "seconds", 0);
+    const char *how = getenv("FAKE_FINAL");
+    if (!how || sscanf(how, "%lf %lf", &proof, &round) != 2) return rounds;
+    int64_t candidates = (int64_t)json_array_size(json_object_get(request, "candidates")),
+            places = json_get_integer(request, "places", candidates);
+    double proofs =
+        json_get_integer(request, "part", 0) ? 0 : proof * (double)(places < candidates ? places : candidates);
+    double most = seconds > 0 ? (seconds - proofs) / round : (double)rounds;
+    if (most < (double)rounds) rounds = most > FINAL_LEAST ? (size_t)most : FINAL_LEAST;
+    usleep((useconds_t)(1e6 * (proofs + round * (double)rounds)));
+    return rounds;
+}
+
 static json_t * final(const json_t *request)
 {
     note_seed(request);
@@ -416,6 +434,7 @@ static json_t * final(const json_t *request)
                  json_array_size(candidates), (int)getpid());
         note_text(text);
     }
+    rounds = take_time(request, rounds);
     json_array_foreach(candidates, i, one)
     {
         if (places == 0) break;

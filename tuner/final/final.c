@@ -356,7 +356,8 @@ void final_interrupted(struct final_run *f)
     put(f, "open_final", &entries);
     if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
         char shown[32], *certainty = certainty_text(&entries, contenders, &v);
-        display_message(f->with.display, "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
+        display_message(f->with.display,
+                        "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
                         f->known_rounds, entries.list[v.winner].answer.trial,
                         text_show_duration(contenders[v.winner].median, shown, sizeof shown), certainty);
         free(certainty);

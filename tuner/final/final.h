@@ -48,8 +48,8 @@ struct final_run {
     size_t known_rounds;         // in process_of
     struct final_rounds rounds;  // where the final is
     struct final_clock clock;
-    double until;   // clock_now(); rounds beyond the planned ones end then
-    bool unchecked; // there was no time for some check
+    double until;    // clock_now(); rounds beyond the planned ones end then
+    bool unchecked;  // there was no time for some check
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
     int ended;       // how often its worker was ended from outside
@@ -117,7 +117,7 @@ enum final_outcome builds_finish(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
-bool final_sanitizes(const struct final_run *); // whether it is wanted
+bool final_sanitizes(const struct final_run *);         // whether it is wanted
 void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
 // final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
 // another part to come, which is then on its way, or the answer is now that of all of them.
@@ -126,7 +126,7 @@ void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, its last members to be filled; the first part of a final that has little time is
 // made smaller.
 void final_limit(struct final_run *, struct final_request *);
-void final_move(struct final_run *);  // its GPU was lost with its node
+void final_move(struct final_run *); // its GPU was lost with its node
 bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

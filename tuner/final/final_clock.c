@@ -7,8 +7,9 @@ static const double first_soak = 0.4, later_soak = 0.1; // s, of a candidate in 
 static const double unknown_trial = 0.3;                // s, before there is any
 // A timed launch is prepared and judged, which takes about as long as the launch, and some time besides.
 static const double launch_factor = 3, launch_extra = 1e-3; // s
-static const double search_share = 0.5;
-static const double drift = 0.05; // a trial counts in the mean with at least this weight
+static const double search_share = 0.5;                     // of the time
+static const double final_share = 0.75;                     // of the time, even for the smallest final
+static const double drift = 0.05;                           // a trial counts in the mean with at least this weight
 
 double final_clock_left(const struct final_clock *c, double now)
 {
@@ -47,7 +48,7 @@ double final_clock_least(const struct final_clock *c, const struct final_size *s
 double final_clock_reserve(const struct final_clock *c, const struct final_size *size, double left)
 {
     double room = search_share * left, reserve = cost(c, size);
-    if (reserve > room) return fmax(final_clock_least(c, size), room);
+    if (reserve > room) return fmax(room, fmin(final_clock_least(c, size), final_share * left));
     if (reserve + c->sanitizer <= room) reserve += c->sanitizer;
     if (reserve + c->nvcc <= room) reserve += c->nvcc;
     return reserve;

@@ -1,21 +1,22 @@
 // The time of a whole command, and what of it the end of a run needs: the final, compute-sanitizer, and nvcc's build of
 // the winner. Estimates come from what was measured so far. Pure: the time is passed in.
 //
-// At least half of a search's time stays with the search. From the other half come a final as it is planned, then the
-// sanitizer, then nvcc's build, as far as they fit. If time runs out, the final has fewer processes, then fewer rounds,
-// then fewer candidates. It always has one process, FINAL_LEAST rounds and two candidates, if there are so many.
+// At least half of a search's time stays with the search, or a quarter if the smallest final needs the rest. From the
+// other half come a final as it is planned, then the sanitizer, then nvcc's build, as far as they fit. If time runs
+// out, the final has fewer processes, then fewer rounds, then fewer candidates. It always has one process, FINAL_LEAST
+// rounds and two candidates, if there are so many.
 #ifndef SWEETSPOT_FINAL_CLOCK_H
 #define SWEETSPOT_FINAL_CLOCK_H
 
 #include "tuner/base/base.h"
 
 struct final_clock {
-    double deadline; // s, on the clock of the run; INFINITY: there is no limit
-    bool verifies;   // candidates are soaked
-    double worker;   // s until a GPU worker knows the job
-    double trial;    // s that a valid trial takes on its GPU, mean; 0: unknown
-    double kernel;   // s, the best candidate's time on all problems together; 0: unknown
-    int64_t trials;  // in the mean
+    double deadline;        // s, on the clock of the run; INFINITY: there is no limit
+    bool verifies;          // candidates are soaked
+    double worker;          // s until a GPU worker knows the job
+    double trial;           // s that a valid trial takes on its GPU, mean; 0: unknown
+    double kernel;          // s, the best candidate's time on all problems together; 0: unknown
+    int64_t trials;         // in the mean
     double sanitizer, nvcc; // s that they may take; 0: not wanted
 };
 

@@ -13,7 +13,7 @@
 // Without a limit on the command's time, rounds beyond the planned ones may take so long from the final's beginning: s,
 // or a share of what the command has taken.
 static const double extra_time = 5, extra_share = 0.002;
-static const double least_part = 0.1; // s; a shorter part would not change much
+static const double least_part = 0.1;             // s; a shorter part would not change much
 enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 6 }; // of compiling and racing nvcc's build
 
 struct final_size final_size(const struct final_run *f)
