@@ -75,7 +75,7 @@ int tune_path(const char *path, const struct tune_request *request, struct tune_
     return status;
 }
 
-static const double unknown_finish = 5; // s that a job's final may take, before it was searched
+static const double unknown_finish = 5;                 // s that a job's final may take, before it was searched
 static const double least_slice = 1, least_final = 0.1; // s
 
 struct suite_job {
@@ -204,7 +204,8 @@ static double finish_of(const struct suite_job *j)
 }
 
 // s that are kept for the finals of all jobs: at most half of the budget.
-static double time_of_finals(const struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+static double time_of_finals(const struct suite_job *jobs, size_t count, const struct tune_request *request,
+                             double time)
 {
     double most = time / (2 * (double)count), sum = 0;
     for (size_t i = 0; i < count && request->options.final; i++) sum += fmin(finish_of(&jobs[i]), most);

@@ -11,6 +11,8 @@
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
 
+enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 6 }; // of compiling and racing nvcc's build
+
 struct pick {
     struct final_run *f;
     size_t count;
@@ -32,6 +34,14 @@ static int pick(void *user, const struct trial *trial)
 size_t final_places(const struct final_run *f)
 {
     return (size_t)f->with.job->measure.final_candidates * FINAL_SPARES;
+}
+
+void final_expect(struct final_run *f, double worker)
+{
+    f->clock.worker = worker;
+    f->clock.verifies = f->with.job->verify.enabled;
+    f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
+    f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
 }
 
 int final_begin(struct final_run *f)
@@ -82,17 +92,6 @@ void final_send(struct final_run *f, size_t gpu)
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
-}
-
-void final_phase(struct final_run *f, const char *what)
-{
-    double left = final_clock_left(&f->clock, clock_now());
-    char shown[32], *line = isfinite(left) ? text_format("%s  %s left", what,
-                                                         text_show_duration(fmax(left, 0), shown, sizeof shown))
-                                           : text_copy(what);
-    display_log(f->with.display, "%s", line);
-    if (!f->with.display->quiet) display_progress(f->with.display, line, f->with.job->name);
-    free(line);
 }
 
 // The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
@@ -228,10 +227,11 @@ static bool decide(struct final_run *f, struct final_entries *entries)
     struct contender *contenders = read_contenders(f, entries);
     bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
     struct final_verdict v = {.winner = 0};
+    int look = f->rounds.look ? f->rounds.look : 1; // a replay is not looked at before
     if (each)
         final_examine(contenders, entries->count, &v.warning);
     else
-        final_decide(contenders, entries->count, f->rounds.look ? f->rounds.look : 1, &v);
+        final_decide(contenders, entries->count, look, &v);
     note_processes(f, entries, contenders);
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
@@ -249,7 +249,7 @@ static bool decide(struct final_run *f, struct final_entries *entries)
         e->status = f->blamed.status; // the others decide among themselves, by the same rounds
         e->reason = arena_copy(&f->memory, f->blamed.reason.message);
         contenders[v.winner].rounds = 0;
-        final_decide(contenders, entries->count, f->rounds.look ? f->rounds.look : 1, &v);
+        final_decide(contenders, entries->count, look, &v);
     }
     final_contenders_free(contenders, entries->count);
     return decided;

@@ -81,7 +81,7 @@ enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 // An interrupted final: stores the rounds so far, and says who is ahead.
 void final_interrupted(struct final_run *);
-// What the clock has to know before a search; its deadline is set.
+// What the clock has to know before a search; its deadline is set. `worker`: s until a GPU worker knows the job.
 void final_expect(struct final_run *, double worker);
 struct final_size final_size(const struct final_run *); // of the job's final, as it is planned
 
@@ -98,6 +98,7 @@ void final_contenders_free(struct contender *, size_t count);                  /
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
 bool final_passed(const struct final_entry_answer *);
+void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
 bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
 // final_entries.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
@@ -117,8 +118,7 @@ enum final_outcome builds_finish(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
-bool final_sanitizes(const struct final_run *);         // whether it is wanted
-void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
+bool final_sanitizes(const struct final_run *); // whether it is wanted
 // final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
 // another part to come, which is then on its way, or the answer is now that of all of them.
 bool final_continues(struct final_run *);

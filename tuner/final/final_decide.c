@@ -4,11 +4,14 @@
 static const double uncertainty = 0.02;   // that some interval of the decision misses
 static const double equal_width = 0.002;  // of the interval of equals
 static const double tie_limit = 1.01;     // times as fast as the winner: more than a tie may be
+static const double resolution = 1.0005;  // a ratio's: smaller differences change between minutes and processes
 static const double apart = 1.02;         // medians of processes that are different times
 static const double ratios_apart = 1.005; // medians of processes that are different ratios
+static const double by_chance = 0.005;    // tail of these, since many pairs are looked at
 static const double no_process = 1.2;     // slower by more than what processes differ by: 10% was seen
 static const double disturbed = 1.2;      // times an entry's tenth percentile: such a launch was held up
-static const double held_up_most = 0.2;   // of the rounds
+static const double held_up_most = 0.2;   // of the rounds of most entries
+static const double held_up_alone = 0.4;  // of the rounds of one
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
 // of each.
@@ -89,6 +92,7 @@ static double held_up(const struct contender *e)
 void final_examine(struct contender *entries, size_t count, struct error *warning)
 {
     double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
+    double most = 0;
     size_t n = 0;
     *warning = (struct error){""};
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
@@ -96,9 +100,11 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
     for (size_t i = 0; i < count; i++) {
         find_differences(&entries[i], factors);
         shares[n] = held_up(&entries[i]);
+        most = fmax(most, shares[n]);
         n += isfinite(shares[n]);
     }
     double share = stats_median(shares, n);
+    if (most > held_up_alone) share = most; // it may be the only one whose launches meet another process's
     free(shares);
     if (share > held_up_most)
         error_set(warning,
@@ -120,21 +126,29 @@ static size_t ratios_of(const struct contender *e, const struct contender *to, d
     return n;
 }
 
-// Whether two processes give different ratios: by their medians and by what each of them allows.
+static bool are_apart(const struct interval *slower, const struct interval *faster, double least)
+{
+    return slower->value > least * faster->value && slower->low > faster->high;
+}
+
+// Whether two processes give different ratios: clearly so, or by little and with more certainty, since many pairs are
+// looked at.
 static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
 {
-    struct interval seen[FINAL_PROCESSES_MAX];
+    struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];
     double *mine = memory_new(n, sizeof *mine);
     bool disagree = false;
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
         size_t count = 0;
         for (size_t i = 0; i < n; i++)
             if (of[i] == p) mine[count++] = ratios[i];
-        seen[p].value = stats_median(mine, count);
-        stats_median_interval(mine, count, &seen[p].low, &seen[p].high);
+        usual[p].value = wide[p].value = stats_median(mine, count);
+        stats_median_interval(mine, count, &usual[p].low, &usual[p].high);
+        stats_median_bounds(mine, count, by_chance, &wide[p].low, &wide[p].high);
         for (int q = 0; q < p && count; q++)
-            disagree |= (seen[p].value > ratios_apart * seen[q].value && seen[p].low > seen[q].high) ||
-                        (seen[q].value > ratios_apart * seen[p].value && seen[q].low > seen[p].high);
+            disagree |= are_apart(&usual[p], &usual[q], ratios_apart) ||
+                        are_apart(&usual[q], &usual[p], ratios_apart) || are_apart(&wide[p], &wide[q], resolution) ||
+                        are_apart(&wide[q], &wide[p], resolution);
     }
     free(mine);
     return disagree;
@@ -147,14 +161,15 @@ struct comparison_of_two {
     bool disagree; // processes on the ratio
 };
 
-static struct comparison_of_two compare_two(const struct contender *e, const struct contender *to, double tail)
+static struct comparison_of_two compare_two(const struct contender *e, const struct contender *to, double tail,
+                                            bool agree)
 {
     struct comparison_of_two c = {.holds = true};
     size_t room = e->rounds < to->rounds ? e->rounds : to->rounds;
     double *ratios = memory_new(room, sizeof *ratios);
     unsigned char *of = memory_new(room, 1);
     c.rounds = ratios_of(e, to, ratios, of);
-    c.disagree = processes_disagree(ratios, of, c.rounds);
+    c.disagree = !agree && processes_disagree(ratios, of, c.rounds);
     if (c.disagree) {
         c.ratio = stats_clustered_median(ratios, of, c.rounds, 1 - 2 * tail, 1);
     } else {
@@ -205,10 +220,11 @@ static struct contender *find_fastest(struct contender *entries, size_t count)
 static bool is_decided(const struct comparison_of_two *c)
 {
     bool tie = c->ratio.low >= 1 / tie_limit && c->ratio.high <= tie_limit;
-    return c->holds && (c->ratio.low > 1 || c->ratio.high < 1 || tie);
+    return c->holds && (c->ratio.low > resolution || c->ratio.high < 1 / resolution || tie);
 }
 
-void final_look(struct contender *entries, size_t count, int look, bool first_process, struct final_look *found)
+void final_look(struct contender *entries, size_t count, int look, bool first_process, bool agree,
+                struct final_look *found)
 {
     *found = (struct final_look){.decided = true, .libraries = true};
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
@@ -217,12 +233,12 @@ void final_look(struct contender *entries, size_t count, int look, bool first_pr
     for (size_t i = 0; i < count && fastest; i++) {
         struct contender *e = &entries[i];
         if (e == fastest || (e->candidate && !races(e)) || !isfinite(e->median)) continue;
-        struct comparison_of_two c = compare_two(e, fastest, tail);
+        struct comparison_of_two c = compare_two(e, fastest, tail, agree);
         if (!c.rounds) continue;
         found->differ |= c.disagree;
         bool *decided = e->candidate ? &found->decided : &found->libraries;
         *decided &= is_decided(&c);
-        e->slower = e->candidate && c.holds && !c.disagree && c.ratio.low > least;
+        e->slower = e->candidate && c.holds && !c.disagree && c.ratio.low > least * resolution;
     }
 }
 
@@ -233,7 +249,7 @@ static struct contender *choose(struct contender *entries, size_t count, struct 
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];
         if (!races(e) || e == fastest) continue;
-        struct comparison_of_two c = compare_two(e, fastest, tail);
+        struct comparison_of_two c = compare_two(e, fastest, tail, false);
         if (!c.rounds || c.ratio.low > 1 || c.ratio.high < 1 || c.ratio.high - c.ratio.low >= equal_width) continue;
         int order = lighter(e, chosen);
         if (order > 0 || (!order && e->median < chosen->median)) chosen = e;
@@ -246,10 +262,10 @@ static void compare(struct contender *e, size_t index, const struct contender *f
                     double tail, struct final_verdict *v)
 {
     if (e != fastest) {
-        struct comparison_of_two c = compare_two(e, fastest, tail);
-        if (!c.rounds || c.ratio.low > 1) return; // it is slower
+        struct comparison_of_two c = compare_two(e, fastest, tail, false);
+        if (!c.rounds || c.ratio.low > resolution) return; // it is slower
     }
-    struct comparison_of_two c = compare_two(e, winner, tail);
+    struct comparison_of_two c = compare_two(e, winner, tail, false);
     if (!c.rounds) return;
     e->tied = c.ratio.low >= 1 / tie_limit;
     enum final_certainty certainty = e->tied ? FINAL_TIED : FINAL_UNDECIDED;

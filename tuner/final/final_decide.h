@@ -53,7 +53,7 @@ struct final_verdict {
 
 // Medians, and who takes one of two times by process: where the medians of two processes are more than 2% apart and
 // their 95% intervals do not touch, after what all entries have in common (the clock, say) is divided out. A warning
-// where launches of most entries took over 20% longer in many rounds than in others.
+// where launches of most entries, or nearly half of those of one, took over 20% longer than in other rounds.
 void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: how often these rounds were looked at, this time included.
@@ -61,12 +61,13 @@ void final_decide(struct contender *, size_t count, int look, struct final_verdi
 
 // A look at the rounds so far. Candidates that another one certainly beats become `slower`. In the first of several
 // processes only those that no other process could make the fastest: by more than what processes are seen to differ.
+// `agree`: the processes are known to agree, so that they are not compared again.
 struct final_look {
     bool decided;   // every other candidate is slower than the fastest one, or they are within 1% of each other
     bool libraries; // every baseline is faster or slower than that, or within 1%
     bool differ;    // processes disagree on a ratio to the fastest candidate
 };
-void final_look(struct contender *, size_t count, int look, bool first_process, struct final_look *);
+void final_look(struct contender *, size_t count, int look, bool first_process, bool agree, struct final_look *);
 const char *final_certainty_name(enum final_certainty); // as documents have it
 
 // The paired ratio of two entries' rounds with its 95% interval, NaN without pairs. Returns the number of pairs.

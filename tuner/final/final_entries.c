@@ -73,6 +73,17 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     json_decref(gpu);
 }
 
+void final_phase(struct final_run *f, const char *what)
+{
+    double left = final_clock_left(&f->clock, clock_now());
+    char shown[32], *line = isfinite(left) ? text_format("%s  %s left", what,
+                                                         text_show_duration(fmax(left, 0), shown, sizeof shown))
+                                           : text_copy(what);
+    display_log(f->with.display, "%s", line);
+    if (!f->with.display->quiet) display_progress(f->with.display, line, f->with.job->name);
+    free(line);
+}
+
 // Finalists -----------------------------------------------------------------------------------------------------------
 
 struct task *final_add(struct final_run *f, const uint16_t *config, int64_t trial)

@@ -13,8 +13,7 @@
 // Without a limit on the command's time, rounds beyond the planned ones may take so long from the final's beginning: s,
 // or a share of what the command has taken.
 static const double extra_time = 5, extra_share = 0.002;
-static const double least_part = 0.1;             // s; a shorter part would not change much
-enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 6 }; // of compiling and racing nvcc's build
+static const double least_part = 0.1; // s; a shorter part would not change much
 
 struct final_size final_size(const struct final_run *f)
 {
@@ -23,14 +22,6 @@ struct final_size final_size(const struct final_run *f)
                                .baselines = f->with.job_answer->baseline_count,
                                .rounds = m->final_rounds,
                                .processes = m->final_processes};
-}
-
-void final_expect(struct final_run *f, double worker)
-{
-    f->clock.worker = worker;
-    f->clock.verifies = f->with.job->verify.enabled;
-    f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
-    f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
 }
 
 void final_limit(struct final_run *f, struct final_request *request)

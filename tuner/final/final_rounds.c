@@ -38,11 +38,12 @@ enum final_next final_rounds_take(struct final_rounds *r, size_t taken, struct c
     r->taken += (int64_t)taken;
     r->look++;
     if (r->each) return next_process(r);
-    bool first = !r->process && r->processes > 1;
-    final_look(contenders, count, r->look, first, &found);
-    r->differ |= found.differ;
-    if (first || r->differ) return next_process(r);
+    bool first = !r->process && r->processes > 1, another = r->process && !r->part;
+    final_look(contenders, count, r->look, first, !another && !r->differ, &found);
     final_examine(contenders, count, &disturbed);
+    if (another) r->differ = found.differ;
+    bool elsewhere = another && *disturbed.message && r->process + 1 < r->processes; // perhaps not in the next one
+    if (first || r->differ || elsewhere) return next_process(r);
     bool decided = found.decided && (found.libraries || r->taken >= r->planned);
     return decided && !*disturbed.message ? FINAL_STOP : next_part(r);
 }

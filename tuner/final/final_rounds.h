@@ -2,7 +2,8 @@
 // looked at (final_decide.h). Pure.
 //
 // The first two processes take a part each. If they agree, the rounds go on in the second process until the order is
-// decided, in parts that double; if not, all processes take a part, and no more rounds could decide it. The planned
+// decided, in parts that double; if not, all processes take a part, and no more rounds could decide it. If something
+// else seems to use the device, the next process takes a part too. The planned
 // rounds are shared by the planned processes. If the order of candidates is still open then, there are up to sixteen
 // times as many.
 //

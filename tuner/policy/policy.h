@@ -130,11 +130,11 @@ void policy_grow(struct policy *, size_t compilers, size_t gpus);
 // Whether a compiler takes requests: its node may be gone.
 void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
-void policy_begin(struct policy *, double now); // the search
-void policy_skip_search(struct policy *);       // only what is to be counted is done
+void policy_begin(struct policy *, double now);                 // the search
+void policy_skip_search(struct policy *);                       // only what is to be counted is done
 void policy_limit(struct policy *, double time, double latest); // the settings of these names
-void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
-void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
+void policy_begin_final(struct policy *);    // after the search, or another final; the finalists are added before
+void policy_continue_final(struct policy *); // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);
 // Sets the time of everything that is reported until the next call.
 void policy_clock(struct policy *, double now);

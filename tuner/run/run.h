@@ -113,13 +113,13 @@ int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
 json_t *run_workers_document(struct run *); // of kind "workers"; new reference
+double run_time_left(const struct run *);   // s; INFINITY: no limit
 void run_live_begin(struct run *);          // the store is ours
 void run_live_end(struct run *);
 void run_live_look(struct run *); // at all workers, and writes the file, where that is due
 void run_phase(struct run *, enum watch_phase);
 
 // run_report.c: the line of progress and the summary.
-double run_time_left(const struct run *);  // s; INFINITY: no limit
 void run_progress(struct run *, bool now); // shows the line where it is due, or now
 void run_report(struct run *);             // after the search
 

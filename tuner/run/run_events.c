@@ -49,8 +49,11 @@ void run_event_begin(const struct run *r)
                         o->log_path, "device", r->pool.device_name, "driver", r->pool.driver, "compiler",
                         r->pool.compiler, "replayed", (int)r->pool.replay, "strategy", r->search.strategy_class->name,
                         "seed", (json_int_t)r->setup.seed, "configurations", (json_int_t)space_size(r->job->space),
-                        "time_limit", o->time > 0 ? o->time : o->search_time > 0 ? o->search_time : (double)NAN, "evaluations_limit",
-                        o->evaluations > 0 ? json_integer(o->evaluations) : NULL));
+                        "time_limit",
+                        o->time > 0          ? o->time
+                        : o->search_time > 0 ? o->search_time
+                                             : (double)NAN,
+                        "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL));
 }
 
 void run_event_baseline(const struct run *r, const struct baseline_answer *baseline, double objective)

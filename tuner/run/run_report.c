@@ -23,13 +23,6 @@ static void add_failures(const struct run *r, struct text *line)
     if (failed) text_add(line, ")");
 }
 
-double run_time_left(const struct run *r)
-{
-    double now = clock_now(), left = final_clock_left(&r->final.clock, now), search = r->options->search_time;
-    if (search > 0) left = fmin(left, r->statistics.search_started + search - now);
-    return fmax(left, 0);
-}
-
 // What a run does after its search.
 static void add_phase(const struct run *r, struct text *line)
 {

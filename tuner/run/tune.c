@@ -211,6 +211,14 @@ static void follow_policy(struct run *r)
     }
 }
 
+// s that a final is expected to take as it is planned.
+static double time_to_decide(struct run *r)
+{
+    struct final_size size = final_size(&r->final);
+    r->final.clock.kernel = run_sum_of_times(r);
+    return final_clock_planned(&r->final.clock, &size);
+}
+
 static void follow_search(struct run *r)
 {
     r->statistics.search_started = clock_now();
@@ -220,6 +228,8 @@ static void follow_search(struct run *r)
     follow_policy(r);
     // In replay a candidate would crash again.
     if (!r->options->final || r->failure.set || interrupt_count() || r->pool.replay) return;
+    if (final_clock_left(&r->final.clock, clock_now()) < time_to_decide(r) + SEARCH_RETRIES * r->final.clock.trial)
+        return; // the final comes first
     struct error err;
     int added = search_retry(&r->search, final_places(&r->final), &r->display, &err);
     if (added < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -315,11 +325,8 @@ void tune_outcome_release(struct tune_outcome *o)
 
 static double time_to_finish(struct run *r)
 {
-    struct final_clock *clock = &r->final.clock;
-    if (r->pool.replay || r->failure.set) return 0;
-    clock->kernel = run_sum_of_times(r);
-    struct final_size size = final_size(&r->final);
-    return final_clock_planned(clock, &size) + clock->sanitizer + clock->nvcc;
+    const struct final_clock *clock = &r->final.clock;
+    return r->pool.replay || r->failure.set ? 0 : time_to_decide(r) + clock->sanitizer + clock->nvcc;
 }
 
 static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *out)
