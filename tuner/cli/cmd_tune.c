@@ -24,7 +24,7 @@ static struct {
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.jobs.named, "JOB", "job file (configs/NAME.cfg); several files or folders share one budget"),
     OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
-           "how long to search: 90s, 8h, 1h30m (the job's budget)"),
+           "how long the command may take, final included: 90s, 8h, 1h30m (the job's budget)"),
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
            "stop after N configurations, including earlier runs (the job's budget)"),
     OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",

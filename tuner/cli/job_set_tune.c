@@ -32,7 +32,8 @@ static void print_next_command(const struct job *job, const struct tune_request 
     else
         printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
-        printf("compute-sanitizer and nvcc's build are left out; to decide with them: %s --finish\n", tune);
+        printf("%s left out; to decide with them: %s --finish\n",
+               o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);
     free(header);
     free(tune);
 }

@@ -108,6 +108,8 @@ static json_t *look_at(struct final_run *f, const struct task *t)
     double begin = clock_now(), left = final_clock_left(&f->clock, begin);
     if (left + over_time < f->clock.sanitizer) {
         f->unchecked = true;
+        display_message(f->with.display, "trial %" PRId64 " is not run under compute-sanitizer: there is no time left",
+                        t->trial);
         return NULL;
     }
     final_phase(f, "compute-sanitizer runs the winner");
