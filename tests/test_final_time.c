@@ -193,16 +193,76 @@ TEST(an_interrupted_final_keeps_its_rounds)
 {
     char *folder = e2e_folder("interrupted");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7, 8]; }", .more = RANDOM);
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
-        "$BIN/sweetspot tune job.cfg --store job.db -q >out 2>&1 & tuner=$!\n"
-        "until grep -q 'final 1.0' log; do sleep 0.05; done 2>/dev/null; kill -INT $tuner; wait $tuner; s=$?; cat out; "
-        "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
-        folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
+                "$BIN/sweetspot tune job.cfg --store job.db -q >out 2>&1 & tuner=$!\n"
+                "for i in $(seq 200); do grep -q 'final 1.0' log && break; sleep 0.05; done 2>/dev/null; kill -INT "
+                "$tuner; wait $tuner; s=$?; cat out; "
+                "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
+                folder);
     assert_int_equal(r.status, 130);
     e2e_expect(r.out, "the final was interrupted after 14 rounds; ahead is trial ");
     e2e_expect(r.out, "To resume: ");
+}
+
+// The second part of the second process ends with its worker, which was not its fault: a third one continues.
+TEST(a_worker_that_is_killed_between_parts_is_replaced)
+{
+    char *folder = e2e_folder("killed");
+    SCRIPTED_JOB(folder,
+                 .parameters = "{ name = \"X\"; values = [7, 9]; }, { name = \"MODE\"; values = [\"final_noisy\"]; }",
+                 .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 20; }; };");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
+                "$BIN/sweetspot tune job.cfg --store job.db -q >out 2>&1 & tuner=$!\n"
+                "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; "
+                "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat out log; exit $s",
+                folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "X=7,MODE=final_noisy");
+    e2e_expect(r.out, "final 2.0: ");
+}
+
+// The winner is refused when the time is over: the next one wins by the same rounds, without a check of its own.
+TEST(a_winner_that_is_refused_late_is_replaced_at_once)
+{
+    char *folder = e2e_folder("refused");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
+    e2e_write(
+        folder, "job.cfg",
+        "name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"X\"; values = [7, 8]; }, { name = \"MODE\"; values = [\"good\", "
+        "\"sanitize_memcheck\"]; } );\n"
+        "constraints = ( \"(X == 7) == (MODE == \\\"sanitize_memcheck\\\")\" ); problems = ( { N = 1024; } );\n"
+        "launch = { grid = [\"N\"]; block = [32]; };\n"
+        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+        "work = { flops = \"N\"; }; reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
+        "measure = { final = { rounds = 60; processes = 1; }; };\n");
+    static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools "
+                                 "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'";
+    char *out = tune_for(folder, 4, before, "-q"), *path = test_text("%s/log", folder);
+    e2e_expect(out, "is out of the final: out_of_bounds: compute-sanitizer's memcheck");
+    e2e_expect(out, "is not run under compute-sanitizer: there is no time left\n");
+    e2e_expect(out, "X=8,MODE=good");
+    const char *log = test_owned(text_read_file(path, NULL)), *first = strstr(log, "final 0.0: ");
+    assert_true(first && !strstr(first + 1, "final 0.0: "));
+}
+
+TEST(where_every_candidate_is_wrong_the_command_ends_in_its_time)
+{
+    char *folder = e2e_folder("all_wrong");
+    SCRIPTED_JOB(folder,
+                 .parameters = "{ name = \"X\"; range = [1, 1000]; }, { name = \"MODE\"; values = [\"wrong\"]; }",
+                 .more = RANDOM);
+    double begin = clock_now();
+    struct outcome_of_command r = e2e_run(
+        folder, "cd '%s' && export FAKE_DELAY=20000 " SCRIPTED "; $BIN/sweetspot tune job.cfg --time 2s -q 2>&1",
+        folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.out, "no valid result: ");
+    assert_true(clock_now() - begin < 2 + allowed);
 }
 
 TEST_MAIN(NULL, NULL)

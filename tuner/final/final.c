@@ -250,6 +250,9 @@ static bool decide(struct final_run *f, struct final_entries *entries)
         e->reason = arena_copy(&f->memory, f->blamed.reason.message);
         contenders[v.winner].rounds = 0;
         final_decide(contenders, entries->count, look, &v);
+        if (v.winner >= 0) continue;
+        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // by the rounds until they left
+        final_decide(contenders, entries->count, look, &v);
     }
     final_contenders_free(contenders, entries->count);
     return decided;

@@ -126,7 +126,8 @@ void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, its last members to be filled; the first part of a final that has little time is
 // made smaller.
 void final_limit(struct final_run *, struct final_request *);
-void final_move(struct final_run *); // its GPU was lost with its node
+void final_move(struct final_run *);   // its GPU was lost with its node
+void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

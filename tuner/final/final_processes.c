@@ -67,6 +67,15 @@ void final_move(struct final_run *f)
     policy_move_final(f->with.policy);
 }
 
+void final_resume(struct final_run *f)
+{
+    struct final_rounds *r = &f->rounds;
+    if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
+    if (r->process >= r->processes) r->processes = r->process + 1;
+    r->part = 0;
+    policy_continue_final(f->with.policy);
+}
+
 void final_take(struct final_run *f, const json_t *answer)
 {
     f->answer = arena_new(&f->memory, sizeof *f->answer);

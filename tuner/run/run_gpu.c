@@ -141,7 +141,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     if (!was_over && r->policy.final_over && event->node) {
         final_move(&r->final);
     } else if (!was_over && r->policy.final_over && event->outside && r->final.ended++ < ENDED_MOST) {
-        policy_continue_final(&r->policy);
+        final_resume(&r->final);
     } else if (!was_over && r->policy.final_over) {
         r->final.blamed.trial = event->trial;
         r->final.blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;
