@@ -5,8 +5,8 @@
 # tests/test_final_statistics.c has the same in simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded]        all three without arguments
-# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes some 1.5 s, most of it the start of
-# three GPU workers.
+# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes about a second, most of it the start
+# of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
