@@ -65,7 +65,7 @@ TEST(short_kernels_that_are_the_same_tie)
     e2e_expect(out, " rounds in process 2");
 }
 
-// Modules with variables of their own are not put into graphs, and libraries are in every part.
+// Search, final, sanitizer and nvcc.
 TEST(a_command_keeps_to_its_time)
 {
     NEEDS_GPU();

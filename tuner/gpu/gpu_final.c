@@ -66,7 +66,7 @@ struct gpu_final {
     uint64_t random;
     int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
     const char *program; // the baseline whose turn it is, where it is a program of the user's
-    final_progress *progress;
+    gpu_progress *progress;
     void *user;
 };
 
@@ -198,6 +198,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     struct error reason;
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
+    announce(f, 0, e->trial);
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
     if (!failed && status == STATUS_OK && first)
         failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
@@ -215,7 +216,7 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     double estimate;
     int failed = 0;
     if (e->kernel && (failed = pipeline_open(&e->pipeline, f->w, e->kernel, err))) {
-        if (failed == CUDA_CRASHED) return failed;
+        if (failed == CUDA_CRASHED || pipeline_blameless(f->w, failed)) return failed;
         disqualify(e, STATUS_LAUNCH_ERROR, err->message);
         return 0;
     }
@@ -551,7 +552,7 @@ static int resume(struct gpu_final *f, const struct final_request *request, stru
 }
 
 int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines *baselines, const json_t *json,
-                  struct final_answer *answer, struct arena *memory, final_progress *progress, void *user,
+                  struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
                   struct error *err)
 {
     struct final_request *request = arena_new(memory, sizeof *request);
