@@ -328,7 +328,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .seed = 1,
                                    .counters = true,
                                    .final = true,
-                                   .nvcc = true,
+                                   .checks = true,
                                    .quiet = true};
     int status = tune(job, &options, NULL);
     FUZZ_CHECK(status >= 0 && status <= EXIT_GATE, "exit status %d", status);

@@ -16,7 +16,7 @@ static struct {
     struct option_list priors, pools;
     struct pool_request pool;
     struct tune_request request;
-    bool no_counters, no_final, no_nvcc;
+    bool no_counters, no_final, no_checks;
     int json;
 } given = {
     .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
@@ -24,7 +24,7 @@ static struct {
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.jobs.named, "JOB", "job file (configs/NAME.cfg); several files or folders share one budget"),
     OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
-           "how long to search: 90s, 8h, 1h30m (the job's budget)"),
+           "how long the command may take, final included: 90s, 8h, 1h30m (the job's budget)"),
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
            "stop after N configurations, including earlier runs (the job's budget)"),
     OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",
@@ -53,8 +53,10 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.jobs.store),
     OPTION(string, &given.request.cache, "cache", 0, "FOLDER", "compile cache (the folder cache next to the store)"),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters"),
-    FLAG(&given.no_final, "no-final", 0, "only search, without a final"),
-    FLAG(&given.no_nvcc, "no-nvcc", 0, "after the final, do not time nvcc's build of the winner"),
+    FLAG(&given.no_final, "no-final", 0, "only search; --finish decides later"),
+    FLAG(&given.no_checks, "no-checks", 0,
+         "leave compute-sanitizer and nvcc's build of the winner to a later --finish"),
+    FLAG(&given.request.options.finish, "finish", 0, "only the final of the stored results, and its checks"),
     OPTION(choice, &given.json, "format", 'f', NULL,
            "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
            .choices = document_formats),
@@ -62,10 +64,28 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
+// --finish searches nothing, so that what says how to search is a mistake. NULL: there is none.
+static const char *useless_with_finish(void)
+{
+    const struct tune_options *o = &given.request.options;
+    const struct {
+        const char *name;
+        bool given;
+    } searching[] = {{"no-final", given.no_final},   {"evaluations", o->evaluations >= 0},
+                     {"target", o->stop.target > 0}, {"until", o->stop.until >= 0},
+                     {"strategy", o->strategy},      {"prior", given.priors.count},
+                     {"no-stores", o->alone}};
+    for (size_t i = 0; o->finish && i < sizeof searching / sizeof *searching; i++)
+        if (searching[i].given) return searching[i].name;
+    return NULL;
+}
+
 static int run(void)
 {
     struct tune_options *o = &given.request.options;
     struct error err;
+    const char *useless = useless_with_finish();
+    if (useless) return command_refuse("--finish is only the final of stored results, without --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
     if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
     given.pool.text_count = given.pools.count;
@@ -81,7 +101,7 @@ static int run(void)
     o->priors = given.priors.items;
     o->counters = !given.no_counters;
     o->final = !given.no_final;
-    o->nvcc = !given.no_nvcc;
+    o->checks = !given.no_checks;
     given.request.store = given.jobs.store;
     char *again = options_command_line();
     o->again = again;
@@ -107,6 +127,8 @@ const struct command cmd_tune = {
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
             "with a stored result are not measured again. After Ctrl-C the trial in flight is finished and kept; a "
             "second Ctrl-C stops at once. In both cases the command that resumes is printed.\n\n"
+            "`--finish` decides between the stored results without a search, and is the second half of a run with "
+            "`--no-final` or `--no-checks`.\n\n"
             "The budget of several jobs is the sum of their own budgets, or `--time`. Half of it is shared equally. "
             "The rest goes, slice by slice, to the job whose last slice gained most. The finals follow.\n\n"
             "A recording is refused if its parameters differ from the job's, or if both its name and its problems "

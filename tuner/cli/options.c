@@ -154,6 +154,7 @@ static const struct {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
     {"tune", "strategy-options", "the strategies work as `sweetspot list strategies` says"},
+    {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none for nvcc's build alone"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
     {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},
