@@ -14,6 +14,7 @@ static const char first_device[] = "0";
 static struct {
     struct job_set jobs;
     struct option_list priors, pools;
+    const char *until;
     struct pool_request pool;
     struct tune_request request;
     bool no_counters, no_final, no_checks;
@@ -29,8 +30,9 @@ static const struct option_spec specs[] = {
            "stop after N configurations, including earlier runs (the job's budget)"),
     OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",
            "stop when a candidate is as fast as this: 330us (never)", .unit = true),
-    OPTION(share, &given.request.options.stop.until, "until", 0, "SHARE",
-           "stop when doubling the evaluations is expected to gain less than this: 1% (the job's, or never)"),
+    OPTION(string, &given.until, "until", 0, "SHARE",
+           "stop when doubling the evaluations is expected to gain less than this: 1%; or at a share of the measured "
+           "ceiling: '95% of ceiling' (the job's, or never)"),
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
            "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
     OPTION(list, &given.pools, "pool", 0, "NODES",
@@ -84,6 +86,8 @@ static int run(void)
 {
     struct tune_options *o = &given.request.options;
     struct error err;
+    if (given.until && !stop_read_until(given.until, &o->stop))
+        return command_refuse("--until needs a share such as 1%%, or '95%% of ceiling', not '%s'", given.until);
     const char *useless = useless_with_finish();
     if (useless) return command_refuse("--finish is only the final of stored results, without --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else

@@ -44,7 +44,10 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     struct tune_options o = request->options;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
-    if (o.stop.until < 0) o.stop.until = job->stop.until;
+    if (o.stop.until < 0) {
+        o.stop.until = job->stop.until;
+        o.stop.ceiling = job->stop.ceiling;
+    }
     char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     char *log_path = store_log_path(store_path),
          *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);

@@ -210,6 +210,23 @@ static int set_up_workers(struct run *r, struct error *err)
     return status;
 }
 
+// Turns a share of the ceiling, at which the search shall end, into a time.
+static int find_target(struct run *r, struct error *err)
+{
+    struct stop_rules *rules = &r->policy.stop.rules;
+    if (!rules->ceiling) return 0;
+    double least = work_least_objective(r->job, r->ceilings);
+    if (!(least > 0)) {
+        error_set(err,
+                  "%s: the search shall end at %g%% of the ceiling, which is unknown: set the job's 'work' and "
+                  "'work.pipe', and see `sweetspot list units`",
+                  r->job->path, 100 * rules->ceiling);
+        return EXIT_USAGE;
+    }
+    rules->target = fmax(rules->target, least / rules->ceiling);
+    return 0;
+}
+
 static void collect_starts(struct run *r)
 {
     const struct start_list *starts = &r->search.starts;
@@ -272,6 +289,7 @@ int run_setup(struct run *r)
     report_least(r);
     take_baselines(r);
     measure_ceilings(r);
+    if ((status = find_target(r, err))) return status;
     policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
     if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
         gpu_checks_ready(&r->checks, r->pool.first_gpu);
