@@ -1,6 +1,9 @@
 // See job_set_tune.h.
 #include "tuner/cli/job_set_tune.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
@@ -38,6 +41,19 @@ static void print_next_command(const struct job *job, const struct tune_request 
     free(tune);
 }
 
+// Makes the folder of the results. 0, or an exit status after a message.
+static int make_folder(const char *store_path, bool given)
+{
+    struct error err;
+    char *folder = text_directory(store_path);
+    int failed = output_make_folders(store_path, &err);
+    if (!failed && access(folder, W_OK))
+        failed = error_set(&err, "cannot write in the folder '%s': %s", folder, strerror(errno));
+    free(folder);
+    if (!failed) return 0;
+    return complain(EXIT_ENVIRONMENT, "%s%s", err.message, given ? "" : "; --store FILE keeps the results elsewhere");
+}
+
 // Fills in what the command line leaves open from the job, and the job's paths.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
@@ -55,11 +71,10 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     o.log_path = log_path;
     o.cache = cache_path;
     o.cache_given = request->cache != NULL;
-    struct error err;
     struct tune_outcome own;
     tune_outcome_init(&own);
-    int status = output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err)
-                                                       : tune(job, &o, outcome ? outcome : &own);
+    int status = make_folder(store_path, request->store);
+    if (!status) status = tune(job, &o, outcome ? outcome : &own);
     if (!status && !o.events && !outcome) print_next_command(job, request, store_path, own.unchecked);
     tune_outcome_release(&own);
     free(store_path);
