@@ -29,8 +29,7 @@ static void print_next_command(const struct job *job, const struct tune_request 
     char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
     if (!o->final && !o->quiet) // nothing but results goes to stdout
         fprintf(stderr, "results are in %s; to decide the winner: %s --finish\n", store_path, tune);
-    if (o->final)
-        printf("results are in %s; to write the header: %s\n", store_path, header);
+    if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
         printf("%s left out; to decide with them: %s --finish\n",
                o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);
