@@ -125,13 +125,13 @@ static void interfere(struct interference *f, enum load load, int round, int pro
 // whose is drawn again: kernels are identical then, although no two real ones are.
 static void draw_series(const struct recorded_noise *n, struct simulated *s, uint64_t *seed)
 {
-    size_t order[SERIES_MOST];
+    size_t order[SERIES_MOST] = {0};
     for (size_t i = 0; i < n->series; i++) {
         size_t j = (size_t)(uniform(seed) * (double)(i + 1));
         order[i] = order[j];
         order[j] = i;
     }
-    for (int e = 0; e < ENTRIES; e++) s->series[e] = order[(size_t)e % n->series];
+    for (int e = 0; e < ENTRIES; e++) s->series[e] = order[e < KERNELS ? e : 0]; // there are as many series as kernels
     s->from = (size_t)(uniform(seed) * RECORDED_ROUNDS);
 }
 

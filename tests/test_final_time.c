@@ -65,8 +65,8 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
     final_clock_trial(&c, 0.1);
     struct final_size before = final_clock_fit(&c, &usual, 100);
     assert_true(before.processes == 3 && before.candidates == 5 && before.rounds == 40);
-    for (double left = 10; left > -1; left -= 0.1) {
-        struct final_size fit = final_clock_fit(&c, &usual, left);
+    for (int tenths = 100; tenths > -10; tenths--) {
+        struct final_size fit = final_clock_fit(&c, &usual, 0.1 * tenths);
         assert_true(fit.processes >= 1 && fit.candidates >= 2 && fit.rounds == 40 && fit.baselines == 2);
         assert_true(fit.processes <= before.processes && fit.candidates <= before.candidates);
         assert_true(fit.candidates == 5 || fit.processes == 1);

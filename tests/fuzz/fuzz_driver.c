@@ -83,7 +83,7 @@ static struct stream *find_stream(int fd)
 static const char *sound_answer(const char *op)
 {
     static const char *const sound[][2] = {
-        {"hello", "{\"protocol\":1,\"compiler\":\"fuzz "
+        {"hello", "{\"protocol\":2,\"compiler\":\"fuzz "
                   "1\",\"device\":{\"name\":\"F\",\"arch\":\"sm_90a\",\"uuid\":\"G\",\"driver\":"
                   "\"1\",\"memory_bytes\":17179869184,\"memory_free\":8589934592},\"counters\":{\"available\":true}}"},
         {"compile",

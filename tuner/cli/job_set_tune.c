@@ -30,10 +30,9 @@ static void print_next_command(const struct job *job, const struct tune_request 
     const struct tune_options *o = &request->options;
     struct session found = {.job_path = job->path, .store_given = request->store};
     char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
-    if (!o->final)
-        printf("results are in %s; to decide the winner: %s --finish\n", store_path, tune);
-    else
-        printf("results are in %s; to write the header: %s\n", store_path, header);
+    if (!o->final && !o->quiet) // nothing but results goes to stdout
+        fprintf(stderr, "results are in %s; to decide the winner: %s --finish\n", store_path, tune);
+    if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
         printf("%s left out; to decide with them: %s --finish\n",
                o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);

@@ -11,7 +11,7 @@
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
 
-enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 6 }; // of compiling and racing nvcc's build
+enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 4 }; // of compiling and racing nvcc's build
 
 struct pick {
     struct final_run *f;
