@@ -67,7 +67,7 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     }
     json_t *facts = test_json(json_parse("{\"verify\":{\"novelty\":1}}", &err));
     assert_null(environment_text(facts, &err));
-    e2e_expect(err.message, "'verify.novelty'");
+    assert_contains(err.message, "'verify.novelty'");
     // The table has a meaning for every name, and no name twice.
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {

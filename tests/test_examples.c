@@ -111,8 +111,7 @@ TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
             fail_msg("%s by %s: status %d: %s%s", programs[i].file, programs[i].compiler, r.status, r.out, r.err);
         r = example_run(folder, programs[i].file, no_gpu);
         if (r.status != 1) fail_msg("%s: status %d: %s%s", programs[i].file, r.status, r.out, r.err);
-        e2e_expect(r.err, programs[i].file);
-        e2e_expect(r.err, programs[i].says);
+        assert_contains(r.err, programs[i].file, programs[i].says);
         built++;
     }
     assert_true(built > 3);
@@ -132,7 +131,7 @@ TEST(two_devices_take_their_own_binaries)
                                "device 2: the binary for NVIDIA A100: right\n");
     example_done(&r);
     r = example_run(folder, "two_devices.c", "WRONG=1");
-    e2e_expect(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
+    assert_contains(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
     assert_int_equal(r.status, 1);
     free(project);
 }
@@ -149,7 +148,7 @@ TEST(the_script_says_what_it_lacks)
         fail_msg("%s", r.err);
     r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
     assert_int_equal(r.status, 77);
-    e2e_expect(r.err, "embedded_cubin.py: no C compiler: ");
+    assert_contains(r.err, "embedded_cubin.py: no C compiler: ");
     r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
     assert_true(r.status != 0 && r.status != 77);
 }
@@ -195,11 +194,11 @@ TEST(the_program_with_several_kernels_is_made)
         folder,
         "cd %s && $BIN/sweetspot header configs/sgemm_each.cfg && env -u MAKEFLAGS make -C examples && ls out/examples",
         folder);
-    e2e_expect(r.out, "kernel_1.o");
+    assert_contains(r.out, "kernel_1.o");
     example_done(&r);
     r = e2e_run(folder, "cd %s && CUDA_VISIBLE_DEVICES= out/examples/sgemm", folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.err, "cublasCreate(&blas): status ");
+    assert_contains(r.err, "cublasCreate(&blas): status ");
 }
 
 TEST_MAIN(setup, teardown)

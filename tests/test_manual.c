@@ -182,9 +182,8 @@ TEST(facts_and_references_are_of_commands_that_exist)
     for (size_t i = 0; i < command_count; i++) {
         char *page = source_of(commands[i]), *see = section(page, "SEE ALSO");
         expect_commands(commands[i]->see, commands[i]->name);
-        assert_contains(see, ".BR sweetspot (1)");
-        assert_contains(see, ".BR sweetspot\\-"); // one more at least
-        assert_null(strstr(see, ",\n\n"));        // no comma behind the last
+        assert_contains(see, ".BR sweetspot (1)", ".BR sweetspot\\-"); // one more at least
+        assert_null(strstr(see, ",\n\n"));                             // no comma behind the last
         free(page);
         free(see);
     }
@@ -270,7 +269,7 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
                                           folder);
     bool absent = r.status == 77;
     assert_string_equal(r.err, "");
-    if (!absent) e2e_expect(r.out, "SEE ALSO");
+    if (!absent) assert_contains(r.out, "SEE ALSO");
     if (absent) skip();
 }
 
@@ -279,13 +278,13 @@ TEST(mistakes_are_told)
     char *folder = e2e_folder("pages");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "unknown command 'tun'; did you mean 'tune'?");
+    assert_contains(r.err, "unknown command 'tun'; did you mean 'tune'?");
     r = e2e_run(folder, "$BIN/sweetspot man tune --output %s", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "--output writes all pages");
+    assert_contains(r.err, "--output writes all pages");
     r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
     assert_int_equal(r.status, 3);
-    e2e_expect(r.err, "sweetspot man: ");
+    assert_contains(r.err, "sweetspot man: ");
 }
 
 static void hand_over(void)

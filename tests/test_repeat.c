@@ -89,7 +89,7 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     free(text);
     text = launches_of(j, config, 0); // M = N = 4096: twelve runs, then K = 2 and 4
     assert_memory_equal(text, "mini 32 x y\nhalve 16 y t 2048\nhalve 8 t y 1024\n", 47);
-    e2e_expect(text, "halve 1 t y 1\nsort 4096 y 2 1\nsort 4096 y 4 2\nsort 4096 y 4 1\n");
+    assert_contains(text, "halve 1 t y 1\nsort 4096 y 2 1\nsort 4096 y 4 2\nsort 4096 y 4 1\n");
     free(text);
     json_t *problems = request_problems(j, config, NULL, false, &launches, &count, &err), *stages;
     assert_int_equal(count, 1 + 12 + 3 + 1 + 9);

@@ -149,8 +149,8 @@ static void expect(const char *folder, const char *before, const char *command, 
 {
     struct outcome_of_command r = run(folder, before, command);
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", command, r.status, r.out, r.err);
-    e2e_expect(r.out, out);
-    e2e_expect(r.err, err);
+    assert_contains(r.out, out);
+    assert_contains(r.err, err);
 }
 
 TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
@@ -166,8 +166,8 @@ TEST(a_finalist_with_errors_is_out_and_the_next_best_wins)
     expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
     expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
     char *path = test_text("%s/best.h", folder), *header = test_owned(text_read_file(path, NULL));
-    e2e_expect(header,
-               " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
+    assert_contains(header,
+                    " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
 }
 
 TEST(what_is_found_decides)
@@ -241,7 +241,7 @@ TEST(a_large_problem_is_not_tried)
                      "$BIN/sweetspot tune job.cfg --store job.db -q",
                 folder, folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "X=7");
+    assert_contains(r.out, "X=7");
     expect(folder, "", "compare job.cfg --store job.db", 0, "none of the job's problems is small enough", "");
     assert_int_equal(count_lines(folder, "tools"), 0);
 }

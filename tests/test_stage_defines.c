@@ -182,7 +182,6 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
-    free(said);
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
@@ -203,7 +202,6 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);
-    free(said);
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -99,6 +100,15 @@ static inline json_t *test_json(json_t *value)
 {
     testing_later(testing_release_json, value);
     return value;
+}
+
+// Fails with the whole text unless every part is in it.
+#define assert_contains(text, ...) \
+    testing_contains(text, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+static inline void testing_contains(const char *text, const char *const *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strstr(text, parts[i])) fail_msg("'%s' is not in:\n%s", parts[i], text);
 }
 
 // Keeps the tests in the order of their lines: functions that run before main have no order of their own.
