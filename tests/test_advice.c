@@ -171,14 +171,13 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
     size_t count = 0;
     for (const char *p = r.out; *p; p++) count += *p == '\n';
     assert_int_equal(count, sizeof lines / sizeof *lines);
-    char *plain = text_copy(r.out); // columns aside
+    char *plain = test_owned(text_copy(r.out)); // columns aside
     char *to = plain;
     for (const char *p = r.out; *p; p++)
         if (*p != ' ' || to == plain || to[-1] != ' ') *to++ = *p;
     *to = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_contains(plain, lines[i]);
     assert_string_equal(same.out, r.out);
-    free(plain);
     // Workers that cannot be found are said to be so.
     r = e2e_run(folder, "cp $BIN/sweetspot %s/; %s/sweetspot --version", folder, folder);
     assert_int_equal(r.status, 0);

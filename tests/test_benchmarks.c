@@ -11,7 +11,7 @@ enum { LINES = 200, COLUMNS = 120, FIELDS = 7 };
 
 TEST(BENCHMARKS_is_short_and_narrow)
 {
-    char *text = text_read_file("BENCHMARKS.md", NULL);
+    char *text = test_owned(text_read_file("BENCHMARKS.md", NULL));
     int lines = 0;
     assert_non_null(text);
     for (const char *at = text; *at; lines++) {
@@ -21,7 +21,6 @@ TEST(BENCHMARKS_is_short_and_narrow)
         at += length + (at[length] == '\n');
     }
     if (lines > LINES) fail_msg("BENCHMARKS.md has %d lines", lines);
-    free(text);
 }
 
 // A row of benchmarks.tsv, whose fields are cut out of `line`.
@@ -39,9 +38,8 @@ static bool read_row(char *line, char *fields[FIELDS])
 
 TEST(every_row_is_a_job_and_README_shows_ten_at_most)
 {
-    char *text = test_owned(text_read_file("tests/measure/benchmarks.tsv", NULL)), *fields[FIELDS], *rest;
+    char *text = test_file("tests/measure/benchmarks.tsv"), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
-    assert_non_null(text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!read_row(line, fields)) continue;
         char *path = test_text("configs/%s.cfg", fields[1]);
@@ -110,8 +108,7 @@ TEST(every_figure_names_machine_commit_and_command)
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
-    char *list = test_owned(text_read_file("docs/experiments/README.md", NULL));
-    assert_non_null(list);
+    char *list = test_file("docs/experiments/README.md");
     assert_contains(list, "NVIDIA H200");
     assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 5);

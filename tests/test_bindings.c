@@ -80,7 +80,7 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
 {
     struct error err;
     size_t size, bytes;
-    char *one = text_read_file(cubin, &size), *path = test_text("%s.units", cubin);
+    char *one = test_owned(text_read_file(cubin, &size)), *path = test_text("%s.units", cubin);
     void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -92,7 +92,6 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
                                 "},{'symbol':'k','unit':1," LAUNCH "}]}]}",
                                 path, arguments, arguments));
     free(both);
-    free(one);
     return failed;
 }
 

@@ -104,7 +104,7 @@ TEST(the_race_goes_by_the_finals_protocol)
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
     assert_int_equal(r.status, 0);
-    char *log = text_read_file(path, NULL), *line = log;
+    char *log = test_owned(text_read_file(path, NULL)), *line = log;
     static const char *const expected[] = {"final 0: 7 rounds, 2 ", "final 1: 7 rounds, 2 ", "final 2: 6 rounds, 2 ",
                                            "race 0: 7 rounds, 2 ",  "race 1: 7 rounds, 2 ",  "race 2: 6 rounds, 2 "};
     for (size_t i = 0; i < 6; i++) {
@@ -117,7 +117,6 @@ TEST(the_race_goes_by_the_finals_protocol)
     json_decref(document);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
     assert_contains(r.out, "\"verdict\": \"same\"", "\"compiler\": \"nvcc 13.1.2\"");
-    free(log);
 }
 
 TEST(it_can_be_switched_off)

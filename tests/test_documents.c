@@ -46,8 +46,7 @@ static void each_document(void (*visit)(const char *path, const char *text))
     assert_int_equal(glob("docs/experiments/*.md", GLOB_APPEND, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *text = test_owned(text_read_file(found.gl_pathv[i], NULL));
-        assert_non_null(text);
+        char *text = test_file("%s", found.gl_pathv[i]);
         visit(found.gl_pathv[i], text);
     }
     globfree(&found);
@@ -65,21 +64,19 @@ static void add_anchor(void *user, enum kind kind, const char *language, const c
     struct anchors *a = user;
     (void)language;
     if (kind != HEADING) return;
-    char *slug = text_copy(line + strspn(line, "# ")), *to = slug;
+    char *slug = test_owned(text_copy(line + strspn(line, "# "))), *to = slug;
     for (const char *c = slug; *c; c++)
         if (isalnum((unsigned char)*c) || strchr("-_ ", *c)) *to++ = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
     *to = 0;
     char *longer = text_format("%s%s\n", a->all, slug);
     free(a->all);
-    free(slug);
     a->all = longer;
 }
 
 static bool has_anchor(const char *path, const char *anchor)
 {
     struct anchors a = {text_copy("\n")};
-    char *text = test_owned(text_read_file(path, NULL)), *line = test_text("\n%s\n", anchor);
-    assert_non_null(text);
+    char *text = test_file("%s", path), *line = test_text("\n%s\n", anchor);
     each_line(text, add_anchor, &a);
     bool found = strstr(a.all, line);
     free(a.all);

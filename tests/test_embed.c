@@ -122,7 +122,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
                                   "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
                                   "    return mini_gemm_load(&k) == MINI_GEMM_OK;\n}\n";
     tune_and_embed();
-    char *c = text_format("%s/main.c", job.folder), *cu = test_text("%s/main.cu", job.folder);
+    char *c = test_text("%s/main.c", job.folder), *cu = test_text("%s/main.cu", job.folder);
     finished_write(c, program);
     finished_write(cu, program);
     char *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
@@ -140,7 +140,6 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
         "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall -Xcompiler -Wextra -DMINI_GEMM_RUNTIME_API";
     status = finished_program(&job, nvcc, cuda, "", "");
     assert_true(status == 0 || status == -1);
-    free(c);
 }
 
 // A job with variables of the module, a texture and a surface. Only the buffer z is a launch's argument by its address.

@@ -54,8 +54,7 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
 
 TEST(every_member_is_documented)
 {
-    char *folder = e2e_folder("events"), *document = test_owned(text_read_file("docs/events.md", NULL));
-    assert_non_null(document);
+    char *folder = e2e_folder("events"), *document = test_file("docs/events.md");
     struct outcome_of_command r = tune(folder, "-q");
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "winner:"));

@@ -180,10 +180,9 @@ static void tune_each(void)
         json_array_append_new(trials, json_pack("[i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,s,o,o]", 64, 128, 8, 32, 64, 4, 0,
                                                 4, 4, 2, 0, 1, 0, 0, 8, 1, vector, "ok", times, samples));
     }
-    char *problems_text = json_dumps(problems, JSON_COMPACT), *trials_text = json_dumps(trials, JSON_COMPACT);
+    char *problems_text = test_owned(json_dumps(problems, JSON_COMPACT)),
+         *trials_text = test_owned(json_dumps(trials, JSON_COMPACT));
     tune_part("sgemm_each", parts, problems_text, trials_text);
-    free(trials_text);
-    free(problems_text);
 }
 
 TEST(the_program_with_several_kernels_is_made)

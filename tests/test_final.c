@@ -249,7 +249,7 @@ TEST(three_processes_share_the_rounds)
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     assert_contains(r.out, ", 20 rounds)");
-    char *log = text_read_file(path, NULL), *line = log;
+    char *log = test_owned(text_read_file(path, NULL)), *line = log;
     static const size_t rounds[] = {7, 7, 6};
     int pids[3];
     for (int i = 0; i < 3; i++) {
@@ -266,7 +266,6 @@ TEST(three_processes_share_the_rounds)
     assert_true(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2]);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
     assert_contains(r.out, "\"rounds\": 20", "\"by_process\": []");
-    free(log);
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)

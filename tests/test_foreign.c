@@ -28,8 +28,7 @@ static void check_project(const char *project)
     size_t here = 0, all = 0;
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
-        char *text = test_owned(text_read_file(jobs.gl_pathv[i], NULL));
-        assert_non_null(text);
+        char *text = test_file("%s", jobs.gl_pathv[i]);
         char *missing = missing_source(text);
         bool ours = strstr(text, of);
         all += ours;
@@ -74,15 +73,12 @@ TEST(jobs_for_sgemm_cuda_s_kernels_are_sound)
 TEST(every_job_is_described_and_has_its_author_s_configuration)
 {
     glob_t jobs;
-    char *readme = test_owned(text_read_file(FOREIGN "/README.md", NULL));
-    assert_non_null(readme);
+    char *readme = test_file(FOREIGN "/README.md");
     assert_int_equal(glob(FOREIGN "/*.cfg", 0, NULL, &jobs), 0);
     assert_true(jobs.gl_pathc >= 14);
     for (size_t i = 0; i < jobs.gl_pathc; i++) {
         const char *path = jobs.gl_pathv[i], *name = strrchr(path, '/') + 1;
-        char *text = test_owned(text_read_file(path, NULL)),
-             *row = test_text("\n| `%.*s` |", (int)(strlen(name) - 4), name);
-        assert_non_null(text);
+        char *text = test_file("%s", path), *row = test_text("\n| `%.*s` |", (int)(strlen(name) - 4), name);
         if (!strstr(readme, row)) fail_msg("README.md has no row '%s'", row + 1);
         if (!strstr(text, "\ncurrent = {")) fail_msg("%s has no 'current'", path);
         if (!strstr(text, "\nreference = {")) fail_msg("%s has no 'reference'", path);

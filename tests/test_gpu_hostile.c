@@ -178,11 +178,11 @@ static char *replace(char *text, const char *old, const char *new, const char *f
 static bool is_chosen(const char *chosen, size_t family, const char *name, size_t way)
 {
     char *whole = test_text("%s/%s:%s", families[family].name, name, ways[way].name);
-    char *short_form = test_text("%s/%s", families[family].name, name), *list = text_copy(chosen), *rest = list;
+    char *short_form = test_text("%s/%s", families[family].name, name), *list = test_owned(text_copy(chosen)),
+         *rest = list;
     bool found = false;
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         found |= !strcmp(word, whole) || (ways[way].bit == SMALL_COLD && !strcmp(word, short_form));
-    free(list);
     return found;
 }
 

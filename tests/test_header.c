@@ -13,8 +13,7 @@ static char *make_header(void)
         finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     assert_contains(out, job.header);
-    char *text = test_owned(text_read_file(job.header, NULL));
-    assert_non_null(text);
+    char *text = test_file("%s", job.header);
     return text;
 }
 

@@ -113,8 +113,7 @@ TEST(jobs_say_what_their_sources_say_and_compile)
                                               name, folder, folder, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         assert_contains(r.err, "sweetspot check ");
-        char *path = test_text("%s/%s.cfg", folder, name), *text = test_owned(text_read_file(path, NULL));
-        assert_non_null(text);
+        char *path = test_text("%s/%s.cfg", folder, name), *text = test_file("%s", path);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) assert_contains(text, cases[i].words[w]);
         if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
             continue;
@@ -222,8 +221,7 @@ TEST(without_a_compiler_there_are_more_blanks)
 // A source is cut off anywhere: init answers, and does not crash.
 TEST(broken_sources_are_read_to_their_end)
 {
-    char *folder = e2e_folder("init_broken"), *text = test_owned(text_read_file("tests/init/stencil.cu", NULL));
-    assert_non_null(text);
+    char *folder = e2e_folder("init_broken"), *text = test_file("tests/init/stencil.cu");
     for (size_t length = strlen(text); length > 20; length -= 19) {
         text[length] = 0;
         e2e_write(folder, "cut.cu", text);

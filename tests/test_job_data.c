@@ -298,7 +298,7 @@ TEST(a_reference_library_counts_by_what_it_holds)
 {
     char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
-    char *copy = text_format("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
+    char *copy = test_text("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
          *longer = test_text("echo >>%s", copy);
     assert_int_equal(system(command), 0);
     job->reference.kind = IMPLEMENTATION_LIBRARY;
@@ -314,7 +314,6 @@ TEST(a_reference_library_counts_by_what_it_holds)
     free(same);
     free(other);
     free(bin);
-    free(copy);
     job_free(job);
 }
 

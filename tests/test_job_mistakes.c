@@ -293,11 +293,10 @@ TEST(names_that_are_too_long_are_refused)
     sound_write(3, text);
     struct job *job = sound_build();
     uint16_t config[SPACE_MAX_PARAMETERS] = {1, 1, 2}, back[SPACE_MAX_PARAMETERS];
-    char *whole = space_text(job->space, config);
+    char *whole = test_owned(space_text(job->space, config));
     assert_int_equal(strlen(whole), strlen("BLOCK=64,KIND=,U=4") + strlen(name));
     assert_int_equal(space_parse(job->space, whole, back, &err), 0);
     assert_memory_equal(config, back, 3 * sizeof *config);
-    free(whole);
     job_free(job);
 }
 

@@ -132,8 +132,7 @@ static const char *const members[] = {
 // docs/judge.md describes every member, at the beginning of a line of its lists.
 TEST(the_document_has_what_its_description_says)
 {
-    char *folder = e2e_folder("judge_document"), *description = test_owned(text_read_file("docs/judge.md", NULL));
-    assert_non_null(description);
+    char *folder = e2e_folder("judge_document"), *description = test_file("docs/judge.md");
     write_jobs(folder);
     json_t *document = judge(folder, "job.cfg", 0), *value;
     const char *key;

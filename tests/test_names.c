@@ -83,8 +83,7 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
 TEST(every_macro_of_a_header_is_known_to_the_rule)
 {
     static const char *const parameters[] = {"X", "MODE"};
-    char *text = test_owned(text_read_file("tests/golden/header.txt", NULL)), macro[128];
-    assert_non_null(text);
+    char *text = test_file("tests/golden/header.txt"), macro[128];
     size_t found = 0;
     for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!own_macro(line, "GOLDEN_", macro)) continue;

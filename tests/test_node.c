@@ -50,7 +50,7 @@ static struct agent start(const char *option)
 {
     struct agent a = {.folder = e2e_folder("node")};
     struct error err;
-    char *program = text_format("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
+    char *program = test_text("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
     for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
@@ -60,7 +60,6 @@ static struct agent start(const char *option)
     if (node_identity_read(line, "here", &identity, &memory, &err)) fail_msg("%s", err.message);
     assert_true(identity.cores >= 1);
     arena_release(&memory);
-    free(program);
     return a;
 }
 

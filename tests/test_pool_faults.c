@@ -232,7 +232,7 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
 TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
 {
     enum { CUBINS = 2000, SIZE = 4096 };
-    char *folder = e2e_folder("pool_cubins"), *agent = text_format("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
+    char *folder = e2e_folder("pool_cubins"), *agent = test_text("%s/sweetspot-node", e2e_bin()), bytes[SIZE + 1];
     char *cache = test_text("%s/node", folder);
     char *argv[] = {agent, "--private", "--cache", cache, NULL};
     struct node_link_settings settings = {.keep = folder, .heartbeat = 5, .timeout = 30, .greeting = 30};
@@ -269,7 +269,6 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
     node_link_release(&link);
     free(last);
-    free(agent);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -51,9 +51,8 @@ static struct prior *make_prior(const struct recorded *r, enum misleading how, u
     for (size_t i = 0; i < r->trial_count; i++) {
         size_t from = how == SHUFFLED ? random_below(&rng, r->trial_count) : i;
         double time = elsewhere(r, from, seed, 0.012);
-        char *text = space_text(r->space, r->configs + i * r->parameter_count);
+        char *text = test_owned(space_text(r->space, r->configs + i * r->parameter_count));
         transfer_add(&t, text, r->trials[from].status, how == TURNED_ROUND ? 1e-6 / time : time);
-        free(text);
     }
     struct prior *prior = transfer_prior(&t, err);
     transfer_release(&t);

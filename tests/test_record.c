@@ -95,9 +95,8 @@ TEST(a_struct_comes_back_as_it_was_written)
         json_t *from = parse(texts[i]);
         if (record_read(&box_record, from, &box, &memory, &err)) fail_msg("%s", err.message);
         json_t *back = record_write(&box_record, &box);
-        char *text = json_dumps(back, JSON_COMPACT);
+        char *text = test_owned(json_dumps(back, JSON_COMPACT));
         assert_string_equal(text, texts[i]); // in the order of the table too
-        free(text);
         json_decref(back);
         json_decref(from);
         arena_release(&memory);

@@ -34,11 +34,10 @@ static void teardown(void)
 
 static void use(const char *device)
 {
-    char key[HASH_TEXT_SIZE], *settings = text_format("version 1\ndevice %s\n", device);
+    char key[HASH_TEXT_SIZE], *settings = test_text("version 1\ndevice %s\n", device);
     environment_key(settings, key);
     const struct environment e = {key, "job", "source", "nvrtc", device, "sm_90a", "1.0", settings};
     assert_int_equal(store_use_environment(store, &e, &err), 0);
-    free(settings);
 }
 
 static int64_t add(const char *config, enum trial_status status, const char *reason, double objective, double finished)
@@ -345,9 +344,8 @@ static void put_final(double slower, double faster, double spread)
         "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
         "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
-    char *text = json_dumps(final, 0);
+    char *text = test_owned(json_dumps(final, 0));
     put("final", 5e6, text);
-    free(text);
 }
 
 TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)

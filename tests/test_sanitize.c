@@ -197,10 +197,9 @@ TEST(what_is_found_decides)
 
 static size_t count_lines(const char *folder, const char *file)
 {
-    char *path = test_text("%s/%s", folder, file), *text = text_read_file(path, NULL);
+    char *path = test_text("%s/%s", folder, file), *text = test_owned(text_read_file(path, NULL));
     size_t lines = 0;
     for (const char *p = text; p && *p; p++) lines += *p == '\n';
-    free(text);
     return lines;
 }
 
@@ -223,8 +222,7 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
-    char *path = test_text("%s/child", folder), *text = test_owned(text_read_file(path, NULL));
-    assert_non_null(text);
+    char *text = test_file("%s/child", folder);
     pid_t child = atoi(text);
     char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));
     assert_true(child > 1);

@@ -185,8 +185,7 @@ static void expect_exact_times(const char *folder, const json_t *header)
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = test_owned(text_read_file(path, NULL));
-    assert_non_null(text);
+    char *text = test_file("%s", path);
     const char *at = strstr(text, "_time times[] = {");
     assert_non_null(at);
     json_array_foreach(sections, i, section)

@@ -166,13 +166,12 @@ static json_t *compile_request(const char *folder, char *const *option, const ch
 // Adds a request to the folder's "requests". Takes the reference.
 static void add_request(const char *folder, json_t *request)
 {
-    char *path = test_text("%s/requests", folder), *line = json_dumps(request, JSON_COMPACT);
+    char *path = test_text("%s/requests", folder), *line = test_owned(json_dumps(request, JSON_COMPACT));
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     fprintf(file, "%s\n", line);
     fclose(file);
     json_decref(request);
-    free(line);
 }
 
 // The answers to them, which one worker gives, as a list. The requests are gone.

@@ -51,13 +51,12 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
-    char *line = json_dumps(request, JSON_COMPACT);
+    char *line = test_owned(json_dumps(request, JSON_COMPACT));
     finished_write(path, line);
     struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
-    free(line);
     return answer;
 }
 

@@ -493,10 +493,9 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
 
 static int see_document(void *user, double when, json_t *document)
 {
-    char *json = json_dumps(document, JSON_COMPACT);
+    char *json = test_owned(json_dumps(document, JSON_COMPACT));
     assert_true(when > 1.6e9);
     strcat(user, json);
-    free(json);
     return 0;
 }
 

@@ -94,13 +94,8 @@ static char *last_progress(const char *text)
     for (const char *at = text; (at = strstr(at, clear)); at += sizeof clear - 1) {
         const char *line = at + sizeof clear - 1;
         size_t length = strcspn(line, "\r\n\033");
-        char *one = text_format("%.*s", (int)length, line);
-        if (strstr(one, "best ") && !strstr(one, "trial")) {
-            free(found);
-            found = one;
-        } else {
-            free(one);
-        }
+        char *one = test_text("%.*s", (int)length, line);
+        if (strstr(one, "best ") && !strstr(one, "trial")) found = one;
     }
     if (!found) fail_msg("no progress in: %s", text);
     return found;
@@ -131,7 +126,6 @@ TEST(a_narrow_line_of_progress_keeps_the_best)
         for (size_t k = 0; k < 4 && cases[i].has[k]; k++) assert_contains(line, cases[i].has[k]);
         for (size_t k = 0; k < 4 && cases[i].lacks[k]; k++)
             if (strstr(line, cases[i].lacks[k])) fail_msg("%d columns: %s", cases[i].columns, line);
-        free(line);
         free(text);
     }
 }

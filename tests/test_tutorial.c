@@ -58,7 +58,7 @@ TEST(the_readme_shows_the_files_of_the_tutorial)
 
 TEST(the_readme_fits_a_few_screens)
 {
-    char *text = text_read_file("README.md", NULL);
+    char *text = test_owned(text_read_file("README.md", NULL));
     int lines = 0;
     assert_non_null(text);
     for (char *at = text; *at; lines++) {
@@ -68,7 +68,6 @@ TEST(the_readme_fits_a_few_screens)
         if (*at) at++;
     }
     if (lines > 150) fail_msg("README.md has %d lines", lines);
-    free(text);
 }
 
 TEST_MAIN(NULL, NULL)

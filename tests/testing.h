@@ -23,6 +23,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
+#include "tuner/base/text.h"
 
 // It wants the headers above before it.
 #include <cmocka.h>
@@ -87,6 +88,15 @@ static inline char *test_text(const char *format, ...)
     va_start(args, format);
     if (vasprintf(&text, format, args) < 0) abort();
     va_end(args);
+    return test_owned(text);
+}
+
+// The content of the file of this path, which must be there; freed after the test.
+#define test_file(...) testing_file(test_text(__VA_ARGS__))
+static inline char *testing_file(const char *path)
+{
+    char *text = text_read_file(path, NULL);
+    if (!text) fail_msg("cannot read %s", path);
     return test_owned(text);
 }
 
