@@ -1,7 +1,7 @@
 // The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a device that is host memory
 // (tests/fuzz/fake_cuda.h). Candidates are functions here: y[i] = 2 * x[i] + s[i], in various wrong ways.
 #include "tests/fuzz/fake_cuda.h"
-#include "tests/testing.h"
+#include "tests/opened_buffers.h"
 #include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
@@ -14,7 +14,6 @@ static const int sizes[PROBLEMS] = {300, 77};
 struct bench {
     struct workload w;
     struct device_problem problems[PROBLEMS];
-    json_t *lists[PROBLEMS];
     struct pipeline pipeline;
     double expected[PROBLEMS][SETS_MAX][LARGEST];
 };
@@ -54,11 +53,9 @@ static void open_problem(struct bench *b, int k)
              "{\"name\":\"y\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\"}},"
              "{\"name\":\"scratch\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"scratch\"}]",
              sizes[k], sizes[k], sizes[k], sizes[k]);
-    b->lists[k] = json_parse(text, &err);
     p->workload = &b->w;
     p->name = k ? "small" : "large";
-    if (buffers_open(&p->buffers, &fake_device, b->w.support, b->lists[k], 64, &err) ||
-        buffers_second(&p->buffers, &err))
+    if (open_buffers(&p->buffers, b->w.support, text, &err) || buffers_second(&p->buffers, &err))
         fail_msg("%s", err.message);
     for (unsigned set = 0; set < 2; set++)
         for (int i = 0; i < sizes[k]; i++) {
@@ -132,7 +129,6 @@ static void bench_close(struct bench *b)
     placement_close(b->w.placement);
     for (int k = 0; k < PROBLEMS; k++) {
         buffers_release(&b->problems[k].buffers);
-        json_decref(b->lists[k]);
     }
     measure_close(b->w.measure);
     support_close(b->w.support);
