@@ -257,10 +257,24 @@ $(TESTS): $(BIN)/%: $(BUILD)/tests/%.o $(GPU_LIBRARY) $(LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS)
 
-$(TEST_HELPERS): $(BIN)/%: $(BUILD)/tests/%.o $(LIBRARY)
+$(filter-out %/emulated_gpu,$(TEST_HELPERS)): $(BIN)/%: $(BUILD)/tests/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+# The GPU worker's own kernels on the CPU.
+$(BUILD)/emulation/worker_support.o: $(wildcard tests/emulation/*) $(wildcard kernels/support*.cu*)
+	@mkdir -p $(@D)
+	@echo "c++ tests/emulation/worker_support.cpp"
+	@for file in kernels/support*.cu*; do \
+	  sed -f tests/emulation/support.sed $$file | sed 's/extern "C" __global__/static/' >$(@D)/$${file##*/} || exit 1; done
+	@$(CXX) -std=c++17 -O2 -w -I$(@D) -Itests/emulation -c tests/emulation/worker_support.cpp -o $@
+
+$(BUILD)/tests/emulated_gpu.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
+$(BIN)/emulated_gpu: $(BUILD)/tests/emulated_gpu.o $(BUILD)/emulation/worker_support.o $(GPU_LIBRARY) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lstdc++
 
 $(BIN)/reference_library.so: tests/reference_library.c
 	@mkdir -p $(@D)

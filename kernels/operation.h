@@ -139,12 +139,13 @@ struct device_operations {
 // Other values that inputs may hold, in addition to those of the job's fills, for which a right kernel still meets the
 // bound.
 enum value_domain {
-    VALUES_SCALED = 1,   // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
-    VALUES_ZERO = 2,     // 0 and -0 among them, or nothing but zeros
-    VALUES_NEGATIVE = 4, // only negative numbers
-    VALUES_SHIFTED = 8,  // all plus one number
-    VALUES_FULL = 16,    // integers: everything that the type holds
-    VALUES_END = 32
+    VALUES_SCALED = 1,     // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
+    VALUES_ZERO = 2,       // 0 and -0 among them, or nothing but zeros
+    VALUES_NEGATIVE = 4,   // only negative numbers
+    VALUES_SHIFTED = 8,    // all plus one number
+    VALUES_FULL = 16,      // integers: everything that the type holds
+    VALUES_SUBNORMAL = 32, // numbers so small that they lose bits; of no operation that computes with them
+    VALUES_END = 64
 };
 // The word of each bit, from the lowest on, NULL at the end.
 extern const char *const value_domain_text[];

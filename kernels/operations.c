@@ -30,7 +30,7 @@ OPERATIONS(DECLARE)
 #define ENTRY(name) &operation_##name,
 const struct operation *const operations[] = {OPERATIONS(ENTRY) NULL};
 
-const char *const value_domain_text[] = {"scaled", "zero", "negative", "shifted", "full", NULL};
+const char *const value_domain_text[] = {"scaled", "zero", "negative", "shifted", "full", "subnormal", NULL};
 
 const char *const *operation_names(void)
 {

@@ -107,6 +107,14 @@ static void note_files(const json_t *value)
     json_object_foreach((json_t *)(uintptr_t)value, key, member) note_files(member);
 }
 
+// The kernel of an entry is ENTRY_FAULT in a configuration with that FAULT.
+static json_t *symbol_of(const json_t *request, const json_t *entry)
+{
+    const char *fault = strstr(json_get_string(request, "config", ""), "FAULT=");
+    return fault ? json_sprintf("%s_%.*s", json_string_value(entry), (int)strcspn(fault + 6, ","), fault + 6)
+                 : json_incref((json_t *)(uintptr_t)entry);
+}
+
 static json_t *compile(const json_t *request)
 {
     if (getenv("FAKE_LOG_FILES") && json_object_get(request, "config")) note_files(json_object_get(request, "options"));
@@ -141,8 +149,8 @@ static json_t *compile(const json_t *request)
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
         bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
-        json_array_append_new(entries, json_pack("{s:O, s:O, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
-                                                 entry, "registers",
+        json_array_append_new(entries, json_pack("{s:O, s:o, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
+                                                 symbol_of(request, entry), "registers",
                                                  (json_int_t)(huge         ? 255
                                                               : impossibly ? INT64_MAX
                                                                            : 32),

@@ -124,7 +124,8 @@ TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
 static const char sort_job[] =
     "name = \"bitonic\"; kernel = { template = \"x.cu\"; };\n"
     "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
-    "problems = ( { N = 4096; } );\nverification = { problems = ( { N = 256; } ); };\n"
+    "problems = ( { N = 4096; } );\n"
+    "verification = { problems = ( { N = 256; } ); supported = ( \"(N & (N - 1)) == 0\" ); };\n"
     "stages = (\n"
     "  { entry = \"copy\"; " LAUNCH "\n"
     "    arguments = ( { scalar = \"N\"; type = \"i32\"; },\n"

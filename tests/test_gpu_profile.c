@@ -39,7 +39,7 @@ static const struct {
     {"global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 0.02, 0},
     {"global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 0.02, 100},
     {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", 0.02, 0},
-    {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.02, 0.5},
+    {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.03, 0.5},
     {"dram_read_bytes", "dram__bytes_read.sum", 0.05, 1e6},
     {"time", "gpu__time_duration.sum", 0.05, 2000}, // ns; ours by events, outside the profiler's session
 };

@@ -59,6 +59,7 @@ static const struct {
     CASE("stencil", "", "", "{ name = \"UNROLL\"; values = [1, 2, 4, 8]; }", "{ scalar = \"nx\"; type = \"u64\"; }",
          "{ buffer = \"out\"; type = \"f32\";"),
     CASE("histogram", "", "", "entry = \"histogram\"", "{ name = \"USE_AGGREGATION\"; values = [0, 1]; }",
+         "{ name = \"FIRST\"; values = [-4]; }, // line 7 has the default",
          "BINS is defined in line 2; to tune it, put `#ifndef BINS`",
          "ORDER is 'forwards' by default (line 4); to tune it, make it a parameter",
          "{ scalar = \"n\"; type = \"i64\"; }", "{ buffer = \"data\"; type = \"u8\";"),

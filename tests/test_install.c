@@ -93,7 +93,7 @@ TEST(man_finds_the_page_of_a_command)
                 "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | "
                 "tr -s ' \n' ' '",
                 prefix);
-    if (r.status == 77) skip();
+    if (r.status == 77 || strstr(r.out, "has been minimized")) skip(); // a container's `man` that shows no pages
     assert_contains(r.out, "SWEETSPOT-TUNE(1)", "how long to search: 90s");
     expect_done(&r);
 }

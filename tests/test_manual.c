@@ -267,7 +267,7 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
                                           "! has man || LC_ALL=C.UTF-8 man --warnings -l $(has mandoc && echo "
                                           "sweetspot-tune.1 || echo *)",
                                           folder);
-    bool absent = r.status == 77;
+    bool absent = r.status == 77 || strstr(r.out, "has been minimized"); // a container's `man` that shows no pages
     assert_string_equal(r.err, "");
     if (!absent) assert_contains(r.out, "SEE ALSO");
     if (absent) skip();

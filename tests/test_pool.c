@@ -54,7 +54,7 @@ TEST(gpus_and_cores_of_several_nodes_are_used)
               "} );\n");
     struct outcome_of_command r =
         RUN(folder, "export FAKE_DELAY=20000\n" TUNE "--pool $at/nodes.cfg,local:0,1\n"
-                    "grep -o 'node [^ ]* joins' $at/job.log | sort >$at/joined; cat $at/joined");
+                    "grep -o 'node [^ ]* joins' $at/job.log | LC_ALL=C sort >$at/joined; cat $at/joined");
     expect_all(folder);
     assert_contains(r.out, "node a joins\nnode b joins\nnode b-2 joins\nnode local joins", "winner: trial");
 }

@@ -156,11 +156,60 @@ TEST(guards_that_could_not_be_written_blame_no_candidate)
         record_clear(&trial_answer_record, &answer);
         fake_memory_for.kernel = "support_guards";
         fake_memory_for.launches = n;
-        if (gpu_trial_run(&w, &request, &answer, &memory, &err)) fail_msg("%s", err.message);
+        if (gpu_trial_run(&w, &request, &answer, &memory, progress, NULL, &err)) fail_msg("%s", err.message);
         short_of = fake_memory_for.launches < 0;
         fake_memory_for.kernel = NULL;
         if (!strcmp(answer.head.status, status_name(STATUS_OUT_OF_BOUNDS)))
             fail_msg("memory for %d guards: %s", n, answer.head.reason);
+        arena_release(&memory);
+        workload_release(&w);
+    }
+}
+
+// For loading a module: who is to blame depends on how much memory others left.
+TEST(a_candidate_is_not_blamed_where_others_have_the_memory)
+{
+    struct machine machine = {.cuda = &fake_device};
+    char *candidate = test_text("\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"stages\":[" STAGE "]}]}", cubin, "k"),
+         *trial = test_text("{\"op\":\"trial\",\"config\":\"\",%s", candidate),
+         *final = test_text("{\"op\":\"final\",\"seed\":7,\"process\":0,\"rounds\":3,\"places\":1,\"candidates\":[{"
+                            "\"trial\":17,\"binary\":\"nvrtc\",\"config\":\"\",%s],\"baselines\":[]}",
+                            candidate);
+    static const struct {
+        int failure;
+        size_t left;
+        bool blamed;
+    } loads[] = {
+        {CUDA_MEMORY, FAKE_MEMORY / 2, true}, {CUDA_MEMORY, FAKE_MEMORY / 100, false}, {CUDA_FAILED, 0, false}};
+    for (size_t i = 0; i < 2 * sizeof loads / sizeof *loads; i++) {
+        const bool in_final = i % 2;
+        const struct record *record = in_final ? &final_request_record : &trial_request_record;
+        struct workload w;
+        struct baselines none = {.workload = &w};
+        struct arena memory = {NULL};
+        union {
+            struct trial_request trial;
+            struct final_request final;
+        } request;
+        struct trial_answer tried;
+        struct final_answer raced;
+        struct error err = {""};
+        open_workload(&w, &machine, false);
+        json_t *json = test_json(json_parse(in_final ? final : trial, &err));
+        if (record_read(record, json, &request, &memory, &err)) fail_msg("%s", err.message);
+        record_clear(&trial_answer_record, &tried);
+        record_clear(&final_answer_record, &raced);
+        fake_load_fails = loads[i / 2].failure;
+        fake_loads = in_final ? SETS_MAX : 0; // the reference, on all sets of data
+        fake_memory_left = loads[i / 2].left;
+        int failed = in_final ? gpu_final_run(&w, &none, &request.final, &raced, &memory, progress, NULL, &err)
+                              : gpu_trial_run(&w, &request.trial, &tried, &memory, progress, NULL, &err);
+        fake_load_fails = 0;
+        fake_memory_left = FAKE_MEMORY;
+        if (!failed != loads[i / 2].blamed) fail_msg("case %zu: %d %s", i, failed, err.message);
+        if (!failed && in_final) assert_int_equal(raced.entries[0].status, STATUS_LAUNCH_ERROR);
+        if (!failed && !in_final) assert_string_equal(tried.head.status, status_name(STATUS_LAUNCH_ERROR));
+        if (failed) assert_string_equal(err.message, "no memory for a module");
         arena_release(&memory);
         workload_release(&w);
     }

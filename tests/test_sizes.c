@@ -174,6 +174,7 @@ static bool is_of(const char *word, const json_t *other)
     double low = json_get_number(other, "low", NAN), high = json_get_number(other, "high", NAN),
            value = json_get_number(other, "value", NAN);
     if (!strcmp(word, "zero")) return !strcmp(kind, "zeros") || (!strcmp(kind, "constant") && value == 0);
+    if (!strcmp(word, "subnormal")) return low == -0x1p-126 && high == 0x1p-126;
     if (!strcmp(word, "negative")) return low == -1 && high < 0;
     if (!strcmp(word, "shifted")) return high - low == 2 && fabs(low + high) == 200;
     if (!strcmp(word, "scaled")) return low == -high && fabs(log2(high)) >= 7 && fabs(log2(high)) <= 10;

@@ -1,5 +1,7 @@
 // The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a device that is host memory
 // (tests/fuzz/fake_cuda.h). Candidates are functions here: y[i] = 2 * x[i] + s[i], in various wrong ways.
+#include <unistd.h>
+
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
 #include "tuner/gpu/graph_check.h"
@@ -65,14 +67,15 @@ static void open_problem(struct bench *b, int k)
                 (float)(3 * i + (set ? 11 : 0));
         }
     assert_true(mixed_data_draw(p));
-    p->mixed.known = true;
+    p->mixed.known = 2;
     for (unsigned set = 0; set < SETS_MAX; set++) {
         p->set[set].bound[Y].expected = (uint64_t)(uintptr_t)b->expected[k][set];
         p->set[set].compared[Y] = sizes[k];
         for (int i = 0; i < sizes[k]; i++) {
-            bool changed = (size_t)i * 4 >= p->mixed.offset && (size_t)i * 4 < p->mixed.offset + p->mixed.bytes;
+            const size_t buffer = p->mixed.piece[set & 1].buffer, offset = p->mixed.piece[set & 1].offset;
+            bool changed = (size_t)i * 4 >= offset && (size_t)i * 4 < offset + p->mixed.piece[set & 1].bytes;
             unsigned of[2];
-            for (size_t in = X; in <= S; in++) of[in] = set < 2 ? set : changed && p->mixed.buffer == in;
+            for (size_t in = X; in <= S; in++) of[in] = (set & 1) ^ (set >= SET_MIXED && changed && buffer == in);
             b->expected[k][set][i] = 2 * floats(p->buffers.list[X].view.device + (uint64_t)p->buffers.shift[of[X]])[i] +
                                      floats(p->buffers.list[S].view.device + (uint64_t)p->buffers.shift[of[S]])[i];
         }
@@ -105,6 +108,7 @@ static void bench_open(struct bench *b, bool placed)
     b->w.problem_count = PROBLEMS;
     b->w.problems = b->problems;
     b->w.verify = (struct verify_settings){.enabled = true, .deterministic = true, .guard_bytes = 64};
+    b->w.events = calloc(2 * PROBLEMS, sizeof *b->w.events);
     b->w.samples = calloc(MEASURE_BATCH, sizeof *b->w.samples);
     if (support_open(&b->w.support, &fake_device,
                      "\x7f"
@@ -133,6 +137,7 @@ static void bench_close(struct bench *b)
     measure_close(b->w.measure);
     support_close(b->w.support);
     free(b->w.samples);
+    free(b->w.events);
 }
 
 // ---- candidates
@@ -181,6 +186,14 @@ static void by_sample(const float *x, const float *s, float *y, float *scratch, 
     remember(NULL, NULL, x[0] + s[0], x, s, y, n);
 }
 
+static void by_samples(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    float sum = 0;
+    (void)scratch;
+    for (int i = 0; i < 8; i++) sum += x[n * i / 8] + s[n * i / 8];
+    remember(NULL, NULL, sum, x, s, y, n);
+}
+
 static void by_size(const float *x, const float *s, float *y, float *scratch, int n)
 {
     (void)scratch;
@@ -192,6 +205,13 @@ static void wide_accesses(const float *x, const float *s, float *y, float *scrat
     (void)scratch;
     const float *a = floats((uint64_t)(uintptr_t)x & ~(uint64_t)255); // as if it were aligned
     for (int i = 0; i < n; i++) y[i] = 2 * a[i] + s[i];
+}
+
+static void aligned_alike(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    const uintptr_t before = ((uintptr_t)s - (uintptr_t)x) % 32; // what a loop over whole vectors would leave out
+    right(x, s, y, scratch, n);
+    for (size_t i = 0; i < before / sizeof *y; i++) y[i] = 0;
 }
 
 static void counter_wraps(const float *x, const float *s, float *y, float *scratch, int n)
@@ -214,8 +234,10 @@ static const struct {
     {right, NULL},
     {by_address, "in one loaded module (unlike the first: "},
     {by_sample, "a part of one input changed"},
+    {by_samples, "a part of one input changed"},
     {by_size, "in one loaded module (unlike the first: "},
     {wide_accesses, "in one loaded module"},
+    {aligned_alike, "in one loaded module"},
     {counter_wraps, " of 64 in one loaded module"},
     {flag_in_scratch, "problem small: in launch "},
 };
@@ -245,20 +267,45 @@ TEST(what_works_in_one_state_of_memory_only_is_found)
     }
 }
 
+static void slow(const float *x, const float *s, float *y, float *scratch, int n)
+{
+    right(x, s, y, scratch, n);
+    usleep(500000);
+}
+
+TEST(of_a_slow_kernel_one_launch_is_soaked_and_counted)
+{
+    struct bench *b = malloc(sizeof *b);
+    enum trial_status status;
+    struct error reason, err = {""};
+    bench_open(b, true);
+    kernel = slow;
+    fake_seconds = 0.5;
+    for (int k = 0; k < PROBLEMS; k++) b->problems[k].ran[0] = true;
+    assert_int_equal(soak_run(&b->w, &b->pipeline, &soak_of_best, &status, &reason, &err), 0);
+    fake_seconds = 1e-3;
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(launches, 1);
+    assert_int_equal(b->w.launches_judged, 1);
+    bench_close(b);
+    free(b);
+}
+
 TEST(placed_buffers_are_aligned_as_promised_and_no_better)
 {
     struct bench *b = malloc(sizeof *b);
     struct error err = {""};
-    bool moved = false;
+    bool moved = false, odd[BUFFERS] = {false}, even[BUFFERS] = {false};
     bench_open(b, true);
     uint64_t before[BUFFERS] = {0};
-    for (int n = 0; n < 20; n++) {
+    for (int n = 0; n < 60; n++) {
         const struct placement *p = b->w.placement;
         placement_draw(b->w.placement, &b->w);
         for (size_t i = 0; i < BUFFERS; i++) {
             const struct device_buffer *large = &p->placed[0].list[i], *small = &p->placed[1].list[i];
             assert_int_equal(large->view.device, small->view.device);
-            assert_int_equal(large->view.device % 32, 16);
+            assert_int_equal(large->view.device % 16, 0);
+            (large->view.device % 32 ? odd : even)[i] = true;
             moved |= before[i] && before[i] != large->view.device;
             before[i] = large->view.device;
             for (size_t j = 0; j < i; j++) { // with their guards they do not touch
@@ -269,6 +316,7 @@ TEST(placed_buffers_are_aligned_as_promised_and_no_better)
         }
     }
     assert_true(moved);
+    for (size_t i = 0; i < BUFFERS; i++) assert_true(odd[i] && even[i]);
     // Inputs arrive, the mixed set's as well; outputs stay as they are.
     for (unsigned set = 0; set < SETS_MAX; set++) {
         struct buffers *to = &b->w.placement->placed[1];

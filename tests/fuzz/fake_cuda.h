@@ -17,7 +17,12 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 // NOLINTBEGIN(misc-unused-parameters)
 
-enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
+// Bytes that a job may take; that one call may. And kernels that have their names.
+#ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs, and has clocks of its own
+enum { FAKE_MEMORY = 1 << 30, FAKE_ALLOCATION = 512 << 20, FAKE_KERNELS = 400 };
+#else
+enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20, FAKE_KERNELS = 32 };
+#endif
 
 struct cuda {
     int opened;
@@ -173,10 +178,31 @@ int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
     return error_set(err, "PTX cannot be compiled here");
 }
 
+// Every module has the same variables; those of the second one that is loaded are "NAME of 1".
+enum { FAKE_VARIABLES = 8, FAKE_VARIABLE = 64 };
+static struct {
+    char name[64];
+    uint64_t words[512];
+} fake_variables[FAKE_VARIABLES];
+
+static void *fake_variable(const char *name)
+{
+    size_t i = 0;
+    while (i + 1 < FAKE_VARIABLES && *fake_variables[i].name && strcmp(fake_variables[i].name, name) != 0) i++;
+    snprintf(fake_variables[i].name, sizeof fake_variables[i].name, "%s", name);
+    return fake_variables[i].words;
+}
+
+// After so many modules the result of loading the next one; 0: it depends on the image.
+static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
+    if (fake_load_fails && fake_loads-- == 0) return error_set(err, "no memory for a module"), fake_load_fails;
     *out = (struct cuda_module *)&fake_module[fake_module_count % FAKE_MODULES];
     fake_module_count++;
+#ifdef FAKE_CUDA_EMULATES
+    memset(fake_variables, 0, sizeof fake_variables);
+#endif
     if (!memcmp(image,
                 "\x7f"
                 "ELF",
@@ -193,7 +219,6 @@ void cuda_module_unload(struct cuda_module *module)
 
 // Kernels are known by their names, but for those that come after FAKE_KERNELS others. Those whose name begins with an
 // underscore are missing.
-enum { FAKE_KERNELS = 32 };
 static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
@@ -204,26 +229,14 @@ int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cu
     return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
 }
 
-// Every module has the same variables; those of the second one that is loaded are "NAME of 1".
-enum { FAKE_VARIABLES = 8, FAKE_VARIABLE = 64 };
-static struct {
-    char name[64];
-    uint64_t words[512];
-} fake_variables[FAKE_VARIABLES];
-
-static void *fake_variable(const char *name)
-{
-    size_t i = 0;
-    while (i + 1 < FAKE_VARIABLES && *fake_variables[i].name && strcmp(fake_variables[i].name, name) != 0) i++;
-    snprintf(fake_variables[i].name, sizeof fake_variables[i].name, "%s", name);
-    return fake_variables[i].words;
-}
-
 int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err)
 {
     char name[64];
     long number = (const char *)module - fake_module;
+#ifdef FAKE_CUDA_EMULATES // candidates do not know their module, and are loaded one after another
+    number = 0;
+#endif
     snprintf(name, sizeof name, number ? "%s of %ld" : "%s", symbol, number);
     *address = (uint64_t)(uintptr_t)fake_variable(name);
     *bytes = FAKE_VARIABLE;
@@ -288,6 +301,7 @@ int cuda_tensor_map_move(struct cuda_tensor_map *map, uint64_t address, struct e
     return 0;
 }
 
+#ifndef FAKE_CUDA_EMULATES
 int cuda_event_create(struct cuda_event **out, struct error *err)
 {
     *out = (struct cuda_event *)&fake_handle;
@@ -303,11 +317,13 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
     return 0;
 }
 
+static double fake_seconds = 1e-3; // between any two events
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
 {
-    *seconds = 1e-3;
+    *seconds = fake_seconds;
     return 0;
 }
+#endif
 
 int cuda_capture_begin(struct cuda *c, struct error *err)
 {

@@ -30,6 +30,7 @@
 #define OUTPUT 22
 #define ADDRESS 23 // the number of launches whose y was not that of the first
 #define GLOBAL_STRUCT 24
+#define PTX 25 // a variable that only an asm statement declares
 
 // When, by the number of earlier launches.
 #define NEVER 1
@@ -99,6 +100,7 @@
 #define template_later_skip TEMPLATE, LATER, SKIP
 #define function_static_later_skip FUNCTION, LATER, SKIP
 #define function_static_odd_last FUNCTION, ODD, LAST
+#define ptx_later_skip PTX, LATER, SKIP
 #define namespace_second_swap NAMESPACE, SECOND, SWAP
 #define managed_later_skip MANAGED, LATER, SKIP
 #define managed_second_last MANAGED, SECOND, LAST
@@ -189,6 +191,15 @@ __managed__ u32 state;
 __device__ float *first_y;
 #endif
 
+#if WHERE == PTX
+static __device__ __noinline__ u32 *ptx_word()
+{
+    u64 at;
+    asm volatile("{\n.global .align 4 .u32 state;\nmov.u64 %0, state;\ncvta.global.u64 %0, %0;\n}" : "=l"(at));
+    return (u32 *)at;
+}
+#endif
+
 // The word itself, where one word is all.
 HELPER volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
 {
@@ -205,6 +216,8 @@ HELPER volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
 #elif WHERE == FUNCTION
     static __device__ u32 state;
     return &state;
+#elif WHERE == PTX
+    return ptx_word();
 #elif WHERE == SCRATCH
     return (u32 *)&s[n];
 #elif WHERE == SCRATCH_END

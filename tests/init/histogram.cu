@@ -3,6 +3,9 @@
 #ifndef ORDER
 #define ORDER forwards
 #endif
+#ifndef FIRST
+#define FIRST -4
+#endif
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define ORDER_forwards 1
@@ -20,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     histogram(unsigned int *__restrict__ counts, const byte *data, const long long n)
 {
     __shared__ unsigned int local[BINS];
-    for (int i = threadIdx.x; i < BINS; i += THREADS) local[i] = 0;
+    for (int i = threadIdx.x; i < BINS; i += THREADS) local[i] = FIRST + 4;
     __syncthreads();
     for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += (long long)gridDim.x * THREADS) {
 #if USE_AGGREGATION

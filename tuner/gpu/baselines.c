@@ -92,7 +92,7 @@ static int try_kernel(struct baselines *all, struct baseline *b, struct baseline
     record_clear(&trial_answer_record, &answer);
     limit(b, true);
     baseline_allow_differences(b, w, true);
-    int failed = gpu_trial_run(w, &request, &answer, &all->memory, err);
+    int failed = gpu_trial_run(w, &request, &answer, &all->memory, NULL, NULL, err);
     baseline_allow_differences(b, w, false);
     limit(b, false);
     if (failed == CUDA_CRASHED)

@@ -49,8 +49,8 @@ struct device_buffer {
     uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
     uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
     uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
-    const struct bound *bound[3];      // of outputs, by set: what is expected, where it is known, masked with mask_key
-    uint64_t checksum[3];              // by set, under the workload's present key: of inputs as filled, or of origins
+    const struct bound *bound[4];      // of outputs, by set: what is expected, where it is known, masked with mask_key
+    uint64_t checksum[4];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {

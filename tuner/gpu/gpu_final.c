@@ -53,7 +53,7 @@ struct gpu_final {
     uint64_t random;
     int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
     const char *program; // the baseline whose turn it is, where it is a program of the user's
-    final_progress *progress;
+    gpu_progress *progress;
     void *user;
 };
 
@@ -175,6 +175,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     struct error reason;
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
+    announce(f, 0, e->trial);
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
     if (!failed && status == STATUS_OK && f->first)
         failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
@@ -192,7 +193,7 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     double estimate;
     int failed = 0;
     if (e->kernel && (failed = pipeline_open(&e->pipeline, f->w, e->kernel, err))) {
-        if (failed == CUDA_CRASHED) return failed;
+        if (failed == CUDA_CRASHED || pipeline_blameless(f->w, failed)) return failed;
         disqualify(e, STATUS_LAUNCH_ERROR, err->message);
         return 0;
     }
@@ -450,7 +451,7 @@ static int decide(struct gpu_final *f, struct error *err)
 }
 
 int gpu_final_run(struct workload *w, struct baselines *baselines, const struct final_request *request,
-                  struct final_answer *answer, struct arena *memory, final_progress *progress, void *user,
+                  struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
                   struct error *err)
 {
     size_t most = request->candidate_count;

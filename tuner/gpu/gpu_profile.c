@@ -42,6 +42,7 @@ struct profile_run {
     struct workload *w;
     const struct candidate *candidate;
     struct arena *memory;
+    char *cubin; // has the texts of the tables
     size_t problem, count;
     const struct stage_call *stages[PIPELINE_STAGES_MAX];
     struct linetable *tables[PIPELINE_STAGES_MAX];
@@ -233,17 +234,16 @@ static int read_stages(struct profile_run *p, struct error *err)
         if (p->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
         p->stages[p->count++] = &part->stages[i];
     }
-    char *cubin = text_read_file(c->cubin, &size);
-    if (!cubin) return error_set(err, "cannot read '%s': %s", c->cubin, strerror(errno));
-    int failed = units_count(cubin, size, err) < 0 ? -1 : 0;
+    p->cubin = text_read_file(c->cubin, &size);
+    if (!p->cubin) return error_set(err, "cannot read '%s': %s", c->cubin, strerror(errno));
+    int failed = units_count(p->cubin, size, err) < 0 ? -1 : 0;
     for (size_t s = 0; s < p->count && !failed; s++) {
         size_t bytes;
         if (!*p->stages[s]->symbol) continue;
-        const char *image = cubin + units_offset(cubin, size, (size_t)p->stages[s]->unit, &bytes);
+        const char *image = p->cubin + units_offset(p->cubin, size, (size_t)p->stages[s]->unit, &bytes);
         failed = linetable_read(&p->tables[s], image, bytes, p->stages[s]->symbol, err);
         if (!failed) failed = sass_listing_init(&p->listings[s], linetable_code_bytes(p->tables[s]), err);
     }
-    free(cubin);
     return failed;
 }
 
@@ -273,6 +273,7 @@ int gpu_profile_run(struct workload *w, const struct profile_request *request, s
         sass_listing_release(&p.listings[s]);
         linetable_free(p.tables[s]);
     }
+    free(p.cubin);
     const char **reasons = arena_new(memory, sizeof p.reasons);
     memcpy(reasons, p.reasons, sizeof p.reasons);
     *answer = (struct profile_answer){.head.status = failed ? "" : status_name(STATUS_OK),

@@ -10,16 +10,18 @@
 #include "tuner/protocol/profile_message.h"
 #include "tuner/protocol/trial_message.h"
 
+// The share that is done, and the trial that runs alone (-1: a baseline; 0: all race, or the request's only one).
+typedef void gpu_progress(void *user, double share, int64_t trial);
+
+// `progress` (or NULL) is called once, before a new best is soaked: the soak has the request's time limit for itself.
 int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
-                  struct error *err);
+                  gpu_progress *progress, void *user, struct error *err);
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
 void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
-// The share that is done, and the trial that runs alone (-1: a baseline; 0: all race).
-typedef void final_progress(void *user, double share, int64_t trial);
-// `progress` is called before each entry's turn and now and then.
+// `progress` is called before each entry's turn, before its soak, and now and then.
 int gpu_final_run(struct workload *, struct baselines *, const struct final_request *, struct final_answer *answer,
-                  struct arena *memory, final_progress *progress, void *user, struct error *err);
+                  struct arena *memory, gpu_progress *progress, void *user, struct error *err);
 
 // What cannot be counted here is a "reason" of the stage.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,

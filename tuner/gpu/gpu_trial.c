@@ -24,6 +24,9 @@
 struct gpu_trial {
     struct workload *w;
     const struct candidate *candidate;
+    double begin; // by clock_now()
+    gpu_progress *progress;
+    void *user;
     struct pipeline pipeline;
     double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
@@ -187,10 +190,16 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->objective, weight, times, best, n) < 1;
 }
 
-// Before a new best limits others.
+// Of a right candidate's time, for a soak of one that is not the best.
+static const double soak_share = 0.25;
+
+// Before a new best limits others. The others are not soaked for long: none of them wins without a soak in the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
-    if (!t->verify || t->status != STATUS_OK || !is_best(t)) return 0;
+    const struct soak_budget brief = {0, soak_of_best.most, soak_share * (clock_now() - t->begin)};
+    if (!t->verify || t->status != STATUS_OK) return 0;
+    if (t->progress) t->progress(t->user, 0, 0);
+    if (!is_best(t)) return soak_run(t->w, &t->pipeline, &brief, &t->status, &t->reason, err);
     int failed = soak_run(t->w, &t->pipeline, &soak_of_best, &t->status, &t->reason, err);
     if (failed || t->status != STATUS_OK) return failed;
     int64_t verified;
@@ -319,6 +328,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     t->candidate = &request->candidate;
     t->verify = request->verify;
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
+    if (pipeline_blameless(t->w, failed)) failed = CUDA_FAILED;
     if (!failed) failed = run(t, &why);
     if (!failed) failed = soak(t, &why);
     if (!failed && t->verify && (t->status == STATUS_WRONG || t->status == STATUS_NONDETERMINISTIC))
@@ -355,12 +365,12 @@ static void write_figures(const struct workload *w, double begin, struct trial *
 }
 
 int gpu_trial_run(struct workload *w, const struct trial_request *request, struct trial_answer *answer,
-                  struct arena *memory, struct error *err)
+                  struct arena *memory, gpu_progress *progress, void *user, struct error *err)
 {
     double begin = clock_now();
     struct gpu_trial *t = memory_try(1, sizeof *t, err);
     if (!t) return -1;
-    t->w = w;
+    *t = (struct gpu_trial){.w = w, .begin = begin, .progress = progress, .user = user};
     measure_take_busy(w->measure);
     w->launches_judged = 0;
     int failed = attempt(t, request, answer, memory, err);

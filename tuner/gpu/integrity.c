@@ -51,7 +51,7 @@ static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct 
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
         if (b->direction == DIRECTION_IN && !b->restored)
             p.address = in->list[i].view.device + (uint64_t)in->shift[copy], p.kind = INPUT;
-        else if (origins && set != SET_MIXED && b->origin[set])
+        else if (origins && set < SET_MIXED && b->origin[set])
             p.address = b->origin[set], p.kind = ORIGIN;
         add(all, p);
     }
@@ -75,12 +75,12 @@ static void add_all(struct pieces *all)
         struct buffers *b = &w->problems[k].buffers;
         for (unsigned c = 0; c < b->copy_count; c++) add_inputs(all, k, b->set[c], b, c, c < b->sets);
         for (unsigned set = 0; set < b->sets; set++) add_expected(all, k, set);
-        if (w->problems[k].mixed.known) add_expected(all, k, SET_MIXED);
+        for (unsigned m = 0; m < w->problems[k].mixed.known; m++) add_expected(all, k, SET_MIXED + m);
     }
     const struct placement *p = w->placement;
     if (!p || p->holds == p->problem_count) return;
     const struct buffers *in = &p->placed[p->holds];
-    if (in->set[0] == SET_MIXED) return; // which is only known under the key of the time when it was made
+    if (in->set[0] >= SET_MIXED) return; // which is only known under the key of the time when it was made
     add_inputs(all, p->holds, in->set[0], in, 0, false);
 }
 

@@ -162,7 +162,7 @@ static void tell_reference(void *user, double share)
 
 static int serve_trial(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
-    return gpu_trial_run(&w->workload, request, answer, memory, err);
+    return gpu_trial_run(&w->workload, request, answer, memory, tell_progress, w, err);
 }
 
 static int serve_count(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)

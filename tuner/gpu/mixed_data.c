@@ -17,34 +17,73 @@ static enum variety variety_of(const struct device_buffer *b)
     return (size_t)b->fill < sizeof of / sizeof *of ? of[b->fill] : VARIETY_NONE;
 }
 
+// Inputs, and dense buffers whose first contents are restored before a launch.
+static bool may_be_mixed(const struct device_buffer *b)
+{
+    bool restored = b->restored || b->direction == DIRECTION_INOUT;
+    return variety_of(b) != VARIETY_NONE && (restored ? b->view.ld == b->view.cols : b->direction == DIRECTION_IN);
+}
+
 bool mixed_data_draw(struct device_problem *p)
 {
     size_t inputs[BUFFERS_MAX], count = 0, varied = 0;
     for (size_t i = 0; i < p->buffers.count; i++) {
-        const struct device_buffer *b = &p->buffers.list[i];
-        enum variety v = variety_of(b);
-        varied += v != VARIETY_NONE;
-        if (b->direction == DIRECTION_IN && !b->restored && v != VARIETY_NONE) inputs[count++] = i;
+        varied += variety_of(&p->buffers.list[i]) != VARIETY_NONE;
+        if (may_be_mixed(&p->buffers.list[i])) inputs[count++] = i;
     }
-    if (!count) return false;
-    size_t drawn = inputs[entropy_below(count)];
-    const struct device_buffer *b = &p->buffers.list[drawn];
-    size_t size = element_size(b->view.type), cells = b->bytes / size;
-    p->mixed.buffer = drawn;
-    p->mixed.offset = 0;
-    p->mixed.bytes = b->bytes;
-    if (variety_of(b) == VARIETY_ALL || cells < 4) return varied > 1;
-    size_t some = cells / 4 + (size_t)entropy_below(cells / 4);
-    p->mixed.offset = (size_t)entropy_below(cells - some) * size;
-    p->mixed.bytes = some * size;
-    return true;
+    bool differ = count > 0;
+    for (size_t k = 0; k < sizeof p->mixed.piece / sizeof *p->mixed.piece && count; k++) {
+        size_t drawn = inputs[entropy_below(count)];
+        const struct device_buffer *b = &p->buffers.list[drawn];
+        size_t size = element_size(b->view.type), cells = b->bytes / size;
+        bool whole = variety_of(b) == VARIETY_ALL || cells < 4;
+        // One element is as likely as half of them: kernels may look at few samples, and bounds may hide few changes.
+        size_t some = whole ? cells : (size_t)pow((double)(cells / 2), entropy_unit());
+        p->mixed.piece[k].buffer = drawn;
+        p->mixed.piece[k].offset = (size_t)entropy_below(cells - some + 1) * size;
+        p->mixed.piece[k].bytes = whole ? b->bytes : some * size;
+        differ &= !whole || varied > 1;
+    }
+    return differ;
 }
 
-int mixed_data_fill(struct workload *w, struct device_problem *p, uint64_t seed, struct error *err)
+// Makes the first copy, which holds set 0, set 1 but for the piece.
+static int turn(struct workload *w, struct device_problem *p, struct error *err)
 {
-    uint64_t at = p->buffers.list[p->mixed.buffer].view.device + p->mixed.offset;
-    int failed = buffers_fill(&p->buffers, 0, seed, err);
-    if (!failed) failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.bytes, err);
-    p->buffers.set[0] = SET_MIXED; // until set 0 is filled again
+    int failed = 0;
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        const uint64_t to = b->view.device;
+        const uint64_t from = b->origin[1] ? b->origin[1] : to + (uint64_t)p->buffers.shift[1];
+        const bool piece = i == p->mixed.piece[1].buffer;
+        const size_t first = piece ? p->mixed.piece[1].offset : b->bytes;
+        const size_t end = piece ? first + p->mixed.piece[1].bytes : b->bytes;
+        if (b->direction != DIRECTION_IN && !b->origin[1]) continue;
+        if (first) failed = cuda_copy(w->cuda, to, from, first, err);
+        if (!failed && end < b->bytes) failed = cuda_copy(w->cuda, to + end, from + end, b->bytes - end, err);
+    }
     return failed;
+}
+
+int mixed_data_restored(const struct device_problem *p, const struct buffers *in, unsigned copy, struct error *err)
+{
+    const unsigned set = in->set[copy], base = set & 1;
+    const size_t offset = p->mixed.piece[base].offset;
+    const struct device_buffer *b = &in->list[p->mixed.piece[base].buffer];
+    const uint64_t from = set >= SET_MIXED ? b->origin[!base] : 0;
+    if (!from) return 0;
+    return cuda_copy(in->cuda, b->view.device + (uint64_t)in->shift[copy] + offset, from + offset,
+                     p->mixed.piece[base].bytes, err);
+}
+
+int mixed_data_fill(struct workload *w, struct device_problem *p, unsigned set, uint64_t seed, struct error *err)
+{
+    const struct device_buffer *b = &p->buffers.list[p->mixed.piece[0].buffer];
+    const uint64_t at = b->view.device + p->mixed.piece[0].offset;
+    int failed = buffers_fill(&p->buffers, 0, seed, err);
+    p->buffers.set[0] = (unsigned char)set; // until set 0 is filled again
+    if (!failed && set != SET_MIXED) return turn(w, p, err);
+    if (!failed && !b->origin[1])
+        failed = cuda_copy(w->cuda, at, at + (uint64_t)p->buffers.shift[1], p->mixed.piece[0].bytes, err);
+    return failed ? failed : mixed_data_restored(p, &p->buffers, 0, err);
 }

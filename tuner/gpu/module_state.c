@@ -34,8 +34,9 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, 
             if (symbol.st_shndx == SHN_UNDEF) {
                 *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
                 *prints |= !strcmp(name, "vprintf");
-            } else if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size && *name != '$' &&
-                       has_variables(&e, symbol.st_shndx, &constant)) { // '$': texts of printf
+            } else if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size &&
+                       strncmp(name, "$str", 4) != 0 && // texts of printf
+                       has_variables(&e, symbol.st_shndx, &constant)) {
                 int result = visit(user, name, symbol.st_size, constant, err);
                 if (result) return result;
             }

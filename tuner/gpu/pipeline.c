@@ -210,6 +210,13 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const struct can
     return failed ? failed : ready_programs(p, err);
 }
 
+bool pipeline_blameless(const struct workload *w, int failed)
+{
+    // Of the device's memory, so much suffices for a candidate's code.
+    const size_t enough = (size_t)cuda_info(w->cuda)->memory_bytes / 64;
+    return failed == CUDA_FAILED || (failed == CUDA_MEMORY && cuda_memory_left() < enough);
+}
+
 int pipeline_open_operation(struct pipeline *p, struct workload *w, const struct operation_baseline *library,
                             char *detail, struct error *err)
 {

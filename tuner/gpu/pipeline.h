@@ -71,6 +71,9 @@ struct pipeline {
 // Makes a candidate ready to launch, which must live as long where it is a program. CUDA_REFUSED: this candidate cannot
 // be launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
+// Whether a failure to open says nothing about the candidate: the host's memory or a file is missing, or others have
+// almost all of the device's memory.
+bool pipeline_blameless(const struct workload *, int failed);
 // Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `detail`
 // (OPERATION_DETAIL_MAX) says which one it is. Fails in the same way.
 int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *, char *detail,

@@ -88,8 +88,9 @@ void placement_draw(struct placement *p, const struct workload *w)
     uint64_t address[BUFFERS_MAX];
     for (size_t i = 0; i < p->count; i++) {
         uint64_t first = round_up(p->slot[i], IMAGE_ALIGNMENT) + p->guard;
-        uint64_t odd = 2 * entropy_below(SLACK / 4 / p->alignment) + 1;
-        address[i] = is_fixed(w, i) ? first : first + p->alignment * odd;
+        // Mostly odd multiples of the alignment, but not in all buffers, because kernels may align all by the first.
+        uint64_t multiple = 2 * entropy_below(SLACK / 4 / p->alignment) + (entropy_below(4) > 0);
+        address[i] = is_fixed(w, i) ? first : first + p->alignment * multiple;
     }
     for (size_t k = 0; k < p->problem_count; k++)
         buffers_move(&p->placed[k], &w->problems[k].buffers, address, (size_t)w->verify.guard_bytes);
@@ -100,16 +101,18 @@ int placement_fill(struct placement *p, const struct workload *w, size_t problem
 {
     const struct device_problem *from = &w->problems[problem];
     struct buffers *to = &p->placed[problem];
+    const unsigned base = set & 1;
     int failed = 0;
     if (p->holds == problem && to->set[0] == set) return 0;
     for (size_t i = 0; i < to->count && !failed; i++) {
         const struct device_buffer *b = &to->list[i];
         uint64_t at = from->buffers.list[i].view.device;
-        if (b->direction == DIRECTION_IN && !b->restored)
-            failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[set == 1], b->bytes, err);
-        if (!failed && set == SET_MIXED && i == from->mixed.buffer)
-            failed = cuda_copy(w->cuda, b->view.device + from->mixed.offset,
-                               at + (uint64_t)from->buffers.shift[1] + from->mixed.offset, from->mixed.bytes, err);
+        if (b->direction != DIRECTION_IN || b->restored) continue;
+        failed = cuda_copy(w->cuda, b->view.device, at + (uint64_t)from->buffers.shift[base], b->bytes, err);
+        const size_t offset = from->mixed.piece[base].offset;
+        if (!failed && set >= SET_MIXED && i == from->mixed.piece[base].buffer)
+            failed = cuda_copy(w->cuda, b->view.device + offset, at + (uint64_t)from->buffers.shift[!base] + offset,
+                               from->mixed.piece[base].bytes, err);
     }
     p->holds = failed ? p->problem_count : problem;
     to->set[0] = (unsigned char)set;

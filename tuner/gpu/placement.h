@@ -1,11 +1,12 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer lies at a drawn
-// multiple of exactly the alignment that headers promise to kernels, in drawn order, and some are more than 4 GiB
-// apart. All problems use the same memory: a buffer has one address whatever the problem and the data, so that a kernel
-// which recognises data by its address or its size is wrong, and problems of several sizes find each other's scratch.
+// multiple of the alignment that headers promise to kernels, three of four of nothing more, in drawn order, and some
+// are more than 4 GiB apart. All problems use the same memory: a buffer has one address whatever the problem and the
+// data, so that a kernel which recognises data by its address or its size is wrong, and problems of several sizes find
+// each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |
-//                     ^ a multiple of 16, not of 32
+//                     ^ a multiple of 16, mostly not of 32
 //
 // A workload has one placement, or none where there is no room for it.
 #ifndef SWEETSPOT_GPU_PLACEMENT_H

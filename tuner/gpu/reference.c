@@ -7,6 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/host_copy.h"
+#include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
 #include "tuner/gpu/reference_library.h"
@@ -79,6 +80,7 @@ static bool is_relative_to_rows(const struct workload *w, const struct device_bu
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
+    const bool kept = w->verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets differ
     bool none = w->reference.kind == IMPLEMENTATION_NONE ||
                 (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
     for (int pass = 0; pass < 2; pass++) {
@@ -94,9 +96,9 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
             if (pass) {
                 p->filled->bound[i].expected = expected ? at : 0;
                 p->filled->bound[i].scale = scale ? at + expected : 0;
-                p->filled->previous[i] = w->verify.deterministic ? at + expected + scale : 0;
+                p->filled->previous[i] = kept ? at + expected + scale : 0;
             }
-            size_t mine = expected + scale + (w->verify.deterministic ? dense : 0);
+            size_t mine = expected + scale + (kept ? dense : 0);
             at += mine;
             if (!pass) total += mine;
         }
@@ -237,6 +239,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     if (!failed && !pipeline.parts[number].count)
         failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_NAN, err);
+    if (!failed) failed = mixed_data_restored(p, &p->buffers, first, err);
     if (!failed) failed = pipeline_prepare(&pipeline.parts[number], 0, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     if (!failed) failed = symbol_bindings_take(&pipeline.parts[number].symbol_bindings, 0, err);
@@ -345,6 +348,32 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
     return failed;
 }
 
+// Other values than those of the job's fills must leave room in the outputs' types for what is expected, and for larger
+// partial results: a right kernel could not be told from a wrong one otherwise.
+static int look_at_range(struct workload *w, struct device_problem *p, struct error *err)
+{
+    enum { ROOM = 16, CHUNK = 4096 };
+    bool other = false;
+    for (size_t i = 0; i < p->buffers.count; i++) other |= p->buffers.list[i].other.given;
+    p->filled->too_large = false;
+    for (size_t i = 0; i < p->buffers.count && other && p->filled != &p->set[0]; i++) {
+        const struct device_buffer *b = &p->buffers.list[i];
+        const uint64_t expected = p->filled->bound[i].expected;
+        const size_t n = host_elements(b);
+        if (!expected || !element_is_float(b->view.type)) continue;
+        for (size_t at = 0; at < n && !p->filled->too_large; at += CHUNK) {
+            double some[CHUNK];
+            const size_t count = n - at < CHUNK ? n - at : CHUNK;
+            int failed = cuda_download(w->cuda, some, expected + at * sizeof *some, count * sizeof *some, err);
+            if (!failed) failed = cuda_sync(w->cuda, err);
+            if (failed) return failed;
+            for (size_t k = 0; k < count; k++)
+                p->filled->too_large |= !(fabs(some[k]) <= element_largest(b->view.type) / ROOM);
+        }
+    }
+    return 0;
+}
+
 // From here on only the comparing kernels can read the expected values.
 static int hide(struct workload *w, struct device_problem *p, struct error *err)
 {
@@ -382,5 +411,6 @@ int reference_compute(struct workload *w, size_t number, struct error *err)
     if (!failed) failed = set_parts(w, p, err);
     if (!failed && kind != IMPLEMENTATION_NONE && kind != IMPLEMENTATION_OPERATION) failed = plain_bounds(w, p, err);
     if (!failed) failed = look_at_sizes(w, p, err);
+    if (!failed && kind != IMPLEMENTATION_NONE) failed = look_at_range(w, p, err);
     return failed ? failed : hide(w, p, err);
 }

@@ -3,6 +3,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -29,12 +30,13 @@ struct soak {
     struct pipeline *pipeline;
     unsigned most, launched;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
+    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: it was not part of it
     struct soak_launch first, batch[BATCH];
 };
 
 static unsigned draw_set(const struct device_problem *p)
 {
-    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED;
+    if (p->mixed.known && entropy_unit() < mixed_share) return SET_MIXED + (unsigned)entropy_below(p->mixed.known);
     return (unsigned)entropy_below(p->buffers.sets);
 }
 
@@ -55,7 +57,7 @@ static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
     bool other = l->placed && p->holds < p->problem_count &&
-                 (p->holds != l->problem || (p->placed[l->problem].set[0] == 1) != (l->set == 1));
+                 (p->holds != l->problem || (p->placed[l->problem].set[0] & 1) != (l->set & 1));
     return other && entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
 }
 
@@ -72,13 +74,14 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
     if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
+    if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
     if (!failed && work.put) failed = work.put(work.self, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = support_load_begin(w->support, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.take) failed = work.take(work.self, shift, err);
-    l->judged = last || entropy_unit() < judged_share; // drawn only now that the launch is on its way
+    l->judged = last || l->set >= SET_MIXED || entropy_unit() < judged_share; // drawn after the launch was enqueued
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
     pipeline_place(s->pipeline, l->problem, NULL);
     return failed;
@@ -93,7 +96,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
         const char *text;
     } differences[] = {
         {l->problem != f->problem, "another problem"},
-        {l->set != f->set, l->set == SET_MIXED ? "a part of one input changed" : "other data"},
+        {l->set != f->set, l->set >= SET_MIXED ? "a part of one input changed" : "other data"},
         {l->placed && !f->placed, "drawn addresses"},
         {!l->placed && (f->placed || l->copy != f->copy), "other addresses"},
         {l->loaded && !f->loaded, "during other work on the device"},
@@ -121,18 +124,22 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
     }
 }
 
-// A batch, ended by a wait.
-static int run_batch(struct soak *s, unsigned count, enum trial_status *status, struct error *reason, struct error *err)
+// A batch, ended by a wait: of `most` launches, or fewer where these fill the time that is left; at least one.
+static int run_batch(struct soak *s, unsigned most, double left, enum trial_status *status, struct error *reason,
+                     struct error *err)
 {
     struct workload *w = s->w;
-    unsigned before = s->launched;
+    unsigned before = s->launched, count = 0;
     double begin = clock_now();
     int failed = 0;
     if (w->placement) placement_draw(w->placement, w);
-    for (unsigned i = 0; i < count && !failed; i++) {
-        s->batch[i] = draw(s);
-        if (!s->launched++) s->first = s->batch[i];
-        failed = enqueue(s, &s->batch[i], i, i + 1 == count, err);
+    for (bool last = false; !last && !failed; count++) {
+        struct soak_launch *l = &s->batch[count];
+        *l = draw(s);
+        if (!s->launched++) s->first = *l;
+        left -= s->seconds[l->problem];
+        last = count + 1 == most || left <= 0;
+        failed = enqueue(s, l, count, last, err);
     }
     int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
     if (ended || failed) {
@@ -154,12 +161,16 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
     *status = STATUS_OK;
     for (size_t k = 0; k < w->problem_count; k++)
         if (pipeline_does(pipeline, k)) s.problems[s.problem_count++] = k;
+    for (size_t i = 0; i < s.problem_count && !failed; i++) {
+        size_t k = s.problems[i];
+        if (w->problems[k].ran[0]) failed = verify_time(w, k, &s.seconds[k], err);
+    }
     while (s.problem_count && !failed && *status == STATUS_OK && s.launched < s.most) {
         double limit = budget->seconds * (s.launched < budget->least ? over_budget : 1);
         double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // by what launches took so far
         if (fit < 1) break;
         unsigned count = fit < BATCH ? (unsigned)fit : BATCH, left = s.most - s.launched;
-        failed = run_batch(&s, count < left ? count : left, status, reason, err);
+        failed = run_batch(&s, count < left ? count : left, limit - spent, status, reason, err);
         spent = clock_now() - begin;
     }
     if (failed != CUDA_MEMORY) return failed;

@@ -208,7 +208,7 @@ void workload_release(struct workload *w)
     memset(w, 0, sizeof *w);
 }
 
-// A third reference is computed where the second took less (s).
+// More references are computed where the second took less (s).
 static const double mixed_below = 0.05;
 
 // A number that kernels do not know. Where references are slow, it belongs to this machine and is kept in the folder
@@ -230,36 +230,71 @@ static uint64_t other_seed(const struct workload *w)
     return seed;
 }
 
-// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
-static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
+static int compute_set(struct workload *w, size_t i, unsigned set, double *seconds, struct error *err)
 {
     struct device_problem *p = &w->problems[i];
-    p->filled = &p->set[set];
-    p->filled->stored = false;
-    p->filled->seed = seed * 0x9e3779b97f4a7c15u + i;
-    int failed = set == SET_MIXED ? mixed_data_fill(w, p, p->filled->seed, err)
+    int failed = set >= SET_MIXED ? mixed_data_fill(w, p, set, p->filled->seed, err)
                                   : buffers_fill(&p->buffers, set, p->filled->seed, err);
-    if (!failed && set != SET_MIXED) failed = reference_library_generate(w, p, set, err);
+    if (!failed && set < SET_MIXED) failed = reference_library_generate(w, p, set, err);
     if (!failed) failed = integrity_take_inputs(w, i, err);
     double begin = clock_now();
     if (!failed) failed = reference_compute(w, i, err);
     *seconds = clock_now() - begin;
+    return failed;
+}
+
+// Other values than those of the job's fills become smaller or, at last, are left out.
+static void reduce_other(struct device_problem *p, bool last)
+{
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        struct device_buffer *b = &p->buffers.list[i];
+        if (!b->other.given) continue;
+        b->other.low /= 16;
+        b->other.high /= 16;
+        b->other.given = !last;
+    }
+    fprintf(stderr, "problem %s: with other values of the inputs, results leave their type: %s\n", p->name,
+            last ? "only those of the job's fills are verified" : "a sixteenth of these values is tried");
+}
+
+// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
+static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
+{
+    enum { SMALLER = 3 };
+    struct device_problem *p = &w->problems[i];
+    p->filled = &p->set[set];
+    p->filled->stored = false;
+    p->filled->seed = seed * 0x9e3779b97f4a7c15u + i;
+    int failed = compute_set(w, i, set, seconds, err);
+    for (int n = 0; !failed && set == 1 && p->filled->too_large; n++) {
+        reduce_other(p, n == SMALLER);
+        failed = compute_set(w, i, set, seconds, err);
+    }
     // Another's kernel may not keep to its buffers at sizes that its author did not try.
     if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
     if (!failed) failed = integrity_take_expected(w, i, err);
-    return failed || set == SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
+    return failed || set >= SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
 }
 
-// Whether problem p gets a mixed set as well, whose reference costs as much as that of set 1 did.
-static bool is_mixed(struct workload *w, struct device_problem *p, double seconds)
+// The mixed sets, whose references cost as much each as that of set 1 did (s).
+static int fill_mixed(struct workload *w, size_t i, uint64_t seed, double seconds, struct error *err)
 {
+    struct device_problem *p = &w->problems[i];
     struct error dropped;
     bool possible = w->placement && seconds < mixed_below &&
                     (w->reference.kind == IMPLEMENTATION_OPERATION || w->reference.kind == IMPLEMENTATION_KERNEL);
-    if (!possible || !mixed_data_draw(p)) return false;
-    p->filled = &p->set[SET_MIXED];
-    return p->filled->results || !reference_prepare(w, p, &dropped);
+    p->mixed.known = 0;
+    if (!possible || !mixed_data_draw(p)) return 0;
+    for (unsigned set = SET_MIXED; set < SETS_MAX; set++) {
+        p->filled = &p->set[set];
+        if (!p->filled->results && reference_prepare(w, p, &dropped)) break; // there is no room
+        int failed = fill_set(w, i, set, seed, &seconds, err);
+        if (failed) return failed;
+        if (p->filled->too_large) break;
+        p->mixed.known++;
+    }
+    return 0;
 }
 
 int workload_fill(struct workload *w, uint64_t seed, struct error *err)
@@ -271,8 +306,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
         struct device_problem *p = &w->problems[i];
         double seconds = 0;
         int failed = p->buffers.sets == 2 ? fill_set(w, i, 1, other, &seconds, err) : 0;
-        p->mixed.known = !failed && p->buffers.sets == 2 && is_mixed(w, p, seconds);
-        if (!failed && p->mixed.known) failed = fill_set(w, i, SET_MIXED, seed, &seconds, err);
+        if (!failed && p->buffers.sets == 2) failed = fill_mixed(w, i, seed, seconds, err);
         if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
         if (failed) {
             p->buffers.set[0] = 0; // passes know no mixed set

@@ -49,15 +49,18 @@ struct data_set {
     uint64_t seed;                     // that it was filled from
     uint64_t key;                      // of what memory held before the candidate's first run
     bool stored;                       // `previous` is this candidate's
+    bool too_large;                    // with other values than the job's, what is expected leaves the outputs' types
     struct host_verifier judge;
 };
 
-// Of data: 0 and 1 are other seeds' and lie in a problem's memory; the mixed set, which is put together for a launch,
-// is set 0 but for a piece of one input, which is set 1's.
-enum { SET_MIXED = 2, SETS_MAX = 3 };
+// Of data: 0 and 1 are other seeds' and lie in a problem's memory. SET_MIXED + b, which is put together for a launch,
+// is set b but for a piece of one buffer, which is the other's. Its lowest bit is b, as that of b itself.
+enum { SET_MIXED = 2, SETS_MAX = 4 };
 struct mixed_data {
-    bool known; // what is expected of it has been computed
-    size_t buffer, offset, bytes;
+    unsigned known; // of so many of the two, what is expected has been computed
+    struct {
+        size_t buffer, offset, bytes;
+    } piece[SETS_MAX - SET_MIXED];
 };
 
 struct device_problem {

@@ -241,7 +241,7 @@ static void take_frame(struct node_link *l, const struct frame *f)
             end_file(l);
         break;
     case FRAME_TROUBLE:
-        node_link_stop(l, true, "%.500s", m.trouble.reason);
+        node_link_stop(l, true, "%.500s", *m.trouble.reason ? m.trouble.reason : "its agent gives no reason");
         break;
     default: // a beat
         break;

@@ -95,8 +95,9 @@ static const struct fill_request *other_fill(const struct job *job, const struct
     static const struct {
         enum value_domain domain;
         int sign;
-    } all[] = {{VALUES_SCALED, 1},  {VALUES_SHIFTED, 1},  {VALUES_ZERO, 1},  {VALUES_NEGATIVE, 1},
-               {VALUES_SCALED, -1}, {VALUES_SHIFTED, -1}, {VALUES_ZERO, -1}, {VALUES_FULL, 1}};
+    } all[] = {{VALUES_SCALED, 1},   {VALUES_SHIFTED, 1},   {VALUES_ZERO, 1},
+               {VALUES_NEGATIVE, 1}, {VALUES_SCALED, -1},   {VALUES_SHIFTED, -1},
+               {VALUES_ZERO, -1},    {VALUES_SUBNORMAL, 1}, {VALUES_FULL, 1}};
     enum { ALL = sizeof all / sizeof *all };
     const bool integers = !element_is_float(b->type);
     unsigned domain = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL);
@@ -109,6 +110,7 @@ static const struct fill_request *other_fill(const struct job *job, const struct
     const int sign = all[chosen].sign;
     if (b->fill.kind == FILL_NORMAL) low = -1, high = 1;
     const double most = fmax(fabs(low), fabs(high)), scale = ldexp(1, sign * (7 + (int)entropy_below(4)));
+    double tiny;
     switch (all[chosen].domain) {
     case VALUES_SCALED:
         return describe_fill(memory, FILL_UNIFORM, low * scale, high * scale);
@@ -116,6 +118,9 @@ static const struct fill_request *other_fill(const struct job *job, const struct
         return describe_fill(memory, FILL_UNIFORM, -most, -most / 1024);
     case VALUES_SHIFTED:
         return describe_fill(memory, FILL_UNIFORM, low + sign * 100 * most, high + sign * 100 * most);
+    case VALUES_SUBNORMAL:
+        tiny = ldexp(1, 1 - ilogb(element_largest(b->type)));
+        return describe_fill(memory, FILL_UNIFORM, -tiny, tiny);
     case VALUES_FULL: // 64-bit integers: as far as the request's numbers hold them
         return describe_fill(memory, FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
                              fmin((double)element_greatest(b->type), 0x1p53));

@@ -1,0 +1,173 @@
+// sweetspot-gpu as it is, on a device that is host memory (tests/fuzz/fake_cuda.h) with the worker's own kernels
+// emulated (tests/emulation/worker_support.cpp): whole jobs are tuned without a GPU (tests/test_emulated_gpu.c).
+// Candidates are functions here, chosen by the kernel's name: FAMILY and FAMILY_none are right, FAMILY_FAULT has the
+// fault. Time is virtual: every launch of a right candidate takes 1 ms, and of another one 0.5 ms, so that it would
+// win.
+#include <math.h>
+
+#define FAKE_CUDA_EMULATES
+#include "tests/fuzz/fake_cuda.h"
+
+#define main gpu_main
+#include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
+#undef main
+
+int emulate_support(const char *name, const unsigned grid[3], unsigned block, void **args);
+
+static double now; // s
+
+#define FLOATS(i) (*(float **)args[i])
+#define LONG(i) ((long)*(int64_t *)args[i])
+#define HAS(text) (!strcmp(fault, text))
+
+// y += a * x
+static void axpy(void **args, const char *fault)
+{
+    const long n = LONG(0);
+    const float a = *(const float *)args[1];
+    float *x = FLOATS(2), *y = FLOATS(3);
+    if (HAS("aligned")) x = (float *)((uintptr_t)x & ~(uintptr_t)255); // as if addresses were multiples of 256
+    for (long i = 0; i < n; i++) y[i] += a * x[i];
+    for (long i = n; HAS("stray") && i % 4; i++) y[i] = 0;
+    if (HAS("input")) x[n / 2] = 0;
+}
+
+// Of n numbers, the blocks' results being added by the last of four blocks, which a variable of the module counts.
+static void reduce(void **args, const char *fault, bool squares)
+{
+    const float *x = FLOATS(0);
+    const long n = LONG(1), end = HAS("past") ? (n + 3) / 4 * 4 : n;
+    float *partial = FLOATS(2), *out = FLOATS(3);
+    unsigned *count = fake_variable("counter");
+    double total = HAS("adds") ? (double)*out : 0;
+    for (long b = 0; b < 4; b++) {
+        double sum = 0;
+        for (long i = b; i < end; i += 4) sum += squares ? (double)x[i] * x[i] : (double)x[i];
+        partial[b] = (float)sum;
+        if (++*count % 4 || (HAS("forgets") && *count > 4)) continue;
+        for (long k = 0; k < 4; k++) total += (double)partial[k];
+        if (!HAS("forgets")) *count = 0;
+        *out = (float)(squares ? sqrt(total) : total);
+    }
+}
+
+static void sum(void **args, const char *fault)
+{
+    reduce(args, fault, false);
+}
+
+static void nrm2(void **args, const char *fault)
+{
+    reduce(args, fault, true);
+}
+
+// The first answer since the module was loaded is kept, and given for all data with the same first number and size.
+static float kept_answer[1 << 16];
+struct kept {
+    float first;
+    long size;
+};
+
+static bool is_kept(const char *fault, float first, float *y, long size)
+{
+    const struct kept *k = fake_variable("kept");
+    if (!HAS("keeps") || k->size != size || k->first != first) return false;
+    memcpy(y, kept_answer, (size_t)size * sizeof *y);
+    return true;
+}
+
+static void keep(float first, const float *y, long size)
+{
+    struct kept *k = fake_variable("kept");
+    if (k->size || size > 1 << 16) return;
+    memcpy(kept_answer, y, (size_t)size * sizeof *y);
+    *k = (struct kept){first, size};
+}
+
+static void softmax(void **args, const char *fault)
+{
+    const float *x = FLOATS(0);
+    float *y = FLOATS(1);
+    const int rows = *(const int *)args[2], cols = *(const int *)args[3];
+    if (is_kept(fault, x[0], y, (long)rows * cols)) return;
+    for (int i = 0; i < (HAS("rest") ? rows / 2 * 2 : rows); i++) {
+        const float *from = x + (long)i * cols;
+        float most = HAS("shift") ? 0 : -INFINITY;
+        double all = 0;
+        for (int j = 0; j < cols && !HAS("shift"); j++) most = fmaxf(most, from[j]);
+        for (int j = 0; j < cols; j++) all += (double)expf(from[j] - most);
+        for (int j = 0; j < cols; j++) y[(long)i * cols + j] = (float)((double)expf(from[j] - most) / all);
+    }
+    keep(x[0], y, (long)rows * cols);
+}
+
+// In place.
+static void twice(void **args, const char *fault)
+{
+    float *y = FLOATS(0);
+    const float first = y[0];
+    if (is_kept(fault, first, y, LONG(1))) return;
+    for (long i = 0; i < LONG(1); i++) y[i] *= 2;
+    keep(first, y, LONG(1));
+}
+
+// Its results are too large for large inputs.
+static void power(void **args, const char *fault)
+{
+    const float *x = FLOATS(0);
+    float *y = FLOATS(1);
+    for (long i = 0; i < LONG(2); i++) y[i] = HAS("large") && x[i] > 2 ? 0 : powf(x[i], 20);
+}
+
+static const struct {
+    const char *family;
+    void (*run)(void **args, const char *fault);
+} candidates[] = {{"axpy", axpy},       {"sum", sum},     {"nrm2", nrm2},
+                  {"softmax", softmax}, {"twice", twice}, {"power", power}};
+
+static void launch(void **args)
+{
+    const size_t family = strcspn(fake_launched, "_");
+    const char *fault = fake_launched[family] ? fake_launched + family + 1 : "none";
+    if (emulate_support(fake_launched, fake_geometry.grid, fake_geometry.block[0], args)) return;
+    now += (HAS("none") ? 1e-3 : 0.5e-3) * (1 + 1e-5 * (rand() % 1000)); // no two samples are the same
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (strlen(candidates[i].family) == family && !strncmp(fake_launched, candidates[i].family, family)) {
+            candidates[i].run(args, fault);
+            return;
+        }
+    if (!strncmp(fake_launched, "ceiling", family)) return;
+    fprintf(stderr, "there is no kernel '%s' in tests/emulated_gpu.c\n", fake_launched);
+    _exit(EXIT_USAGE);
+}
+
+int cuda_event_create(struct cuda_event **out, struct error *err)
+{
+    *out = memory_try(1, sizeof now, err);
+    return *out ? 0 : -1;
+}
+
+void cuda_event_destroy(struct cuda_event *event)
+{
+    free(event);
+}
+
+int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
+{
+    (void)c, (void)err;
+    *(double *)event = now;
+    return 0;
+}
+
+int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
+{
+    (void)err;
+    *seconds = *(double *)to - *(double *)from;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    fake_kernel = launch;
+    return gpu_main(argc, argv);
+}

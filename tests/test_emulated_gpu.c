@@ -1,0 +1,135 @@
+// Whole jobs, tuned by the real driver and the real GPU worker on a device that is host memory (emulated_gpu.c); only
+// the compiler is a script. Right kernels are found right and win, and each wrong one, which is twice as fast, is found
+// by the check that is made for it.
+#include "tests/e2e.h"
+#include "tests/opened_store.h"
+#include "tests/testing.h"
+#include "tuner/base/protocol.h"
+
+static const char common[] =
+    "budget = { evaluations = 20; };\n"
+    "measure = { race = 100; min_samples = 3; max_samples = 5; final = { candidates = 2; rounds = 5; "
+    "processes = 1; }; };\n";
+enum { FAULTS = 3 };
+struct expectation {
+    const char *fault, *status, *said; // of the trial
+};
+#define REDUCTION(operation, ...)                                                                          \
+    {                                                                                                      \
+        operation, "{ N = 30000; }",                                                                       \
+            "{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { scalar = \"N\"; type = \"i64\"; },\n" \
+            "{ buffer = \"partial\"; type = \"f32\"; shape = [4]; direction = \"scratch\"; },\n"           \
+            "{ buffer = \"out\"; type = \"f32\"; shape = [1]; direction = \"out\"; }",                     \
+            "reference = { operation = \"" operation "\"; x = \"x\"; result = \"out\"; n = \"N\"; };\n"    \
+            "verification = { problems = ( { N = 1; }, { N = 1007; } ); deterministic = false; };",        \
+            "winner: ",                                                                                    \
+        {                                                                                                  \
+            __VA_ARGS__                                                                                    \
+        }                                                                                                  \
+    }
+static const struct family {
+    const char *name, *problems, *arguments, *more, *logged;
+    struct expectation faults[FAULTS];
+} families[] = {
+    {"axpy",
+     "{ N = 20000; }",
+     "{ scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; type = \"f32\"; value = 2.5; },\n"
+     "{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; },\n"
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; }",
+     "reference = { kernel = \"axpy\"; launch = { grid = [1]; block = [32]; }; };\n"
+     "verification = { problems = ( { N = 1; }, { N = 1003; } ); relative = 1e-6; };",
+     "winner: ",
+     {{"aligned", "wrong", "in one loaded module"},
+      {"stray", "out_of_bounds", "past its end"},
+      {"input", "wrong", ""}}},
+    REDUCTION("sum", {"forgets", "wrong", "never written"}, {"past", "wrong", "problem N=1"},
+              {"adds", "wrong", "problem N="}),
+    REDUCTION("nrm2", {"past", "wrong", "problem N=1"}),
+    {"softmax",
+     "{ ROWS = 50; COLS = 128; }",
+     "{ buffer = \"x\"; type = \"f32\"; shape = [\"ROWS\", \"COLS\"]; },\n"
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"ROWS\", \"COLS\"]; direction = \"out\"; },\n"
+     "{ scalar = \"ROWS\"; type = \"i32\"; }, { scalar = \"COLS\"; type = \"i32\"; }",
+     "reference = { operation = \"softmax\"; rows = \"ROWS\"; cols = \"COLS\"; };\n"
+     "verification = { problems = ( { ROWS = 33; COLS = 130; } ); };",
+     "winner: ",
+     {{"rest", "wrong", "never written"},
+      {"shift", "wrong", "with sizes and values that the header accepts"},
+      {"keeps", "wrong", "problem ROWS="}}},
+    {"twice",
+     "{ N = 5000; }",
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; }, { scalar = \"N\"; type = \"i64\"; }",
+     "reference = { kernel = \"twice\"; launch = { grid = [1]; block = [32]; }; };\n"
+     "verification = { problems = ( { N = 1000; } ); };",
+     "winner: ",
+     {{"keeps", "wrong", "problem N="}}},
+    {"power",
+     "{ N = 5000; }",
+     "{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; },\n"
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; }, { scalar = \"N\"; type = \"i64\"; }",
+     "reference = { kernel = \"power\"; launch = { grid = [1]; block = [32]; }; };\n"
+     "verification = { problems = ( { N = 1000; } ); values = [\"scaled\"]; };",
+     "results leave their type: a sixteenth of these values is tried",
+     {{"large", "wrong", "with sizes and values that the header accepts"}}},
+};
+
+static void write_job(const char *folder, const struct family *f)
+{
+    struct text faults = {0};
+    for (int i = 0; i < FAULTS && f->faults[i].fault; i++) text_add(&faults, ", \"%s\"", f->faults[i].fault);
+    e2e_write(
+        folder, "job.cfg",
+        test_text("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"%s\"; };\n"
+                  "parameters = ( { name = \"FAULT\"; values = [\"none\"%s]; }, { name = \"X\"; values = [1, 2]; } "
+                  ");\nproblems = ( %s ); launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n%s\n%s",
+                  f->name, f->name, faults.text, f->problems, f->arguments, f->more, common));
+    e2e_write(folder, "x.cu", test_text("extern \"C\" __global__ void %s() {}\n", f->name));
+    free(faults.text);
+}
+
+struct seen {
+    const struct family *family;
+    int right, wrong;
+};
+
+static int look_at_trial(void *user, const struct trial *trial)
+{
+    struct seen *s = user;
+    const struct expectation *e = s->family->faults;
+    int i = 0;
+    while (i < FAULTS && e[i].fault && !strstr(trial->config, e[i].fault)) i++;
+    const bool right = i == FAULTS || !e[i].fault;
+    if (strcmp(status_name(trial->status), right ? "ok" : e[i].status) || (!right && !strstr(trial->reason, e[i].said)))
+        fail_msg("%s: %s: %s", trial->config, status_name(trial->status), trial->reason);
+    s->right += right;
+    s->wrong += !right;
+    return 0;
+}
+
+TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char *folder = e2e_folder(families[i].name);
+        struct seen seen = {&families[i], 0, 0};
+        struct error err;
+        write_job(folder, &families[i]);
+        struct outcome_of_command r = e2e_passed(e2e_run(
+            folder,
+            "sed 1d tests/fuzz/corpus/cubin/variables >'%s/cubin'; cd '%s'; export SWEETSPOT_NVCC=none "
+            "SWEETSPOT_SANITIZER=none FAKE_CUBIN=cubin SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu "
+            "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; $BIN/sweetspot tune job.cfg --store job.db --no-counters",
+            folder, folder));
+        assert_contains(r.out, "winner: trial ", "FAULT=none");
+        char *log = test_owned(text_read_file(test_text("%s/job.log", folder), NULL));
+        if (!strstr(log, families[i].logged)) fail_msg("%s is not in:\n%s", families[i].logged, log);
+        struct store *store = opened_store("%s/job.db", folder);
+        if (store_each(store, false, 0, STORE_WHOLE, look_at_trial, &seen, &err)) fail_msg("%s", err.message);
+        store_close(store);
+        int faults = 0;
+        while (faults < FAULTS && families[i].faults[faults].fault) faults++;
+        assert_int_equal(seen.right, 2);
+        assert_int_equal(seen.wrong, 2 * faults);
+    }
+}
+
+TEST_MAIN(NULL, NULL)
