@@ -33,7 +33,7 @@ static json_t *builds_document(const char *folder)
     struct error err = {""};
     json_t *document = store_get_document(store, 0, BUILDS_DOCUMENT, NULL, &err);
     store_close(store);
-    return document;
+    return test_json(document);
 }
 
 TEST(the_race_of_builds_is_reported_everywhere)
@@ -81,7 +81,6 @@ TEST(the_race_of_builds_is_reported_everywhere)
         assert_contains(r.out, cases[i].tune);
         json_t *document = builds_document(folder);
         assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
-        json_decref(document);
         r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
         assert_contains(r.out, cases[i].compare);
         r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o -", folder);
@@ -114,7 +113,6 @@ TEST(the_race_goes_by_the_finals_protocol)
     json_t *document = builds_document(folder);
     assert_int_equal(json_get_integer(document, "rounds", 0), 20);
     assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
-    json_decref(document);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
     assert_contains(r.out, "\"verdict\": \"same\"", "\"compiler\": \"nvcc 13.1.2\"");
 }

@@ -180,7 +180,7 @@ static char *numbered(const char *format, int count)
         free(list);
         list = longer;
     }
-    return list;
+    return test_owned(list);
 }
 
 TEST(no_option_entry_folder_or_macro_is_dropped)
@@ -204,10 +204,6 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
     assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
     assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
     free(request);
-    free(options);
-    free(defines);
-    free(entries);
-    free(folders);
 }
 
 TEST(what_is_not_a_string_is_refused_by_name)
@@ -243,7 +239,6 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
     answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
     assert_contains(json_get_string(answer, "reason", ""), "undefined_name_0", " bytes more)");
-    free(lines);
 }
 
 // wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.

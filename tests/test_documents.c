@@ -164,7 +164,7 @@ static void check_options(const struct command *command, const char *text)
 
 static char *first_word(const char *text)
 {
-    return text_format("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
+    return test_text("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
 }
 
 static const char *read_text; // of the document at hand
@@ -193,7 +193,6 @@ static void check_code(const char *code)
             fail_msg("%s: sweetspot has no option %s", reading, name);
         commands_seen += command != NULL;
         if (command) check_options(command, rest + strlen(name));
-        free(name);
     }
 }
 
@@ -203,7 +202,6 @@ static void check_span(const char *span)
     char *name = first_word(span);
     const struct command *command = command_find(commands, name);
     if (command && strstr(span, " -")) check_options(command, span + strlen(name));
-    free(name);
     check_code(span);
 }
 

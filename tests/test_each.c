@@ -446,7 +446,6 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     }
     trial.config = "X=3";
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
-    job_free(job);
 }
 
 TEST(a_problem_is_held_back_only_with_each)

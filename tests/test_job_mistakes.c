@@ -297,7 +297,6 @@ TEST(names_that_are_too_long_are_refused)
     assert_int_equal(strlen(whole), strlen("BLOCK=64,KIND=,U=4") + strlen(name));
     assert_int_equal(space_parse(job->space, whole, back, &err), 0);
     assert_memory_equal(config, back, 3 * sizeof *config);
-    job_free(job);
 }
 
 TEST(text_from_outside_that_is_not_utf_8_is_refused)

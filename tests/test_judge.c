@@ -121,7 +121,7 @@ static json_t *judge(const char *folder, const char *options, int status)
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s: %s\n%s", options, err.message, r.out);
-    return document;
+    return test_json(document);
 }
 
 static const char *const members[] = {
@@ -154,7 +154,6 @@ TEST(the_document_has_what_its_description_says)
             if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
         }
     }
-    json_decref(document);
 }
 
 static const json_t *problem_of(const json_t *document, size_t p)
@@ -186,7 +185,6 @@ TEST(the_document_of_a_right_kernel_has_times_and_ratios)
     assert_null(json_object_get(verified, "time"));
     assert_int_equal(json_array_size(json_object_get(document, "sanitizers")), 4);
     assert_true(json_array_size(json_object_get(document, "findings")) > 0);
-    json_decref(document);
 }
 
 TEST(the_document_of_a_wrong_kernel_has_no_times)
@@ -202,7 +200,6 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
         assert_null(json_object_get(problem_of(document, 0), "time"));
         assert_int_equal(json_array_size(json_object_get(document, "counters")), 0);
         assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
-        json_decref(document);
     }
 }
 
@@ -233,8 +230,6 @@ TEST(no_two_judgements_use_the_same_data)
     write_jobs(folder);
     json_t *one = judge(folder, "plain.cfg", 0), *other = judge(folder, "plain.cfg", 0);
     assert_true(json_get_integer(one, "seed", -1) != json_get_integer(other, "seed", -1));
-    json_decref(one);
-    json_decref(other);
 }
 
 TEST_MAIN(NULL, NULL)

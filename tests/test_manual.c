@@ -20,7 +20,7 @@ static char *source_of(const struct command *command)
     assert_non_null(file);
     manual_write(file, commands, command);
     fclose(file);
-    return text;
+    return test_owned(text);
 }
 
 // The words of a text, with a blank between them, without marks and backticks. malloc'ed.
@@ -48,7 +48,7 @@ static char *words_of(const char *text, bool roff)
         }
     }
     *to = 0;
-    return out;
+    return test_owned(out);
 }
 
 static char *section(const char *page, const char *title)
@@ -59,15 +59,13 @@ static char *section(const char *page, const char *title)
         char *end = strstr(begin, "\n.SH ");
         text = text_format("%.*s\n", end ? (int)(end - begin) : (int)strlen(begin), begin);
     }
-    return text;
+    return test_owned(text);
 }
 
 static void expect_words(const char *page, const char *text, const char *where)
 {
     char *words = words_of(text, false), *all = words_of(page, true);
     if (!strstr(all, words)) fail_msg("the page of %s lacks: %s", where, words);
-    free(words);
-    free(all);
 }
 
 struct looked_at {
@@ -104,9 +102,6 @@ static void look_at_options(struct looked_at *l, const struct command *command)
     }
     for (const char *c = options; (c = strstr(c, ".TP\n")); c++) tags++;
     assert_int_equal(tags, l->options + 1); // and --help
-    free(options);
-    free(arguments);
-    free(prose);
 }
 
 TEST(every_command_has_a_page_with_its_description_and_every_option)
@@ -122,7 +117,6 @@ TEST(every_command_has_a_page_with_its_description_and_every_option)
             expect_words(page, at, c->name);
             if (!next) free(more);
         }
-        free(page);
     }
 }
 
@@ -145,9 +139,6 @@ TEST(the_overview_names_every_command_and_fact)
             expect_words(page, f->name, "sweetspot");
             expect_words(page, f->text, "sweetspot");
         }
-    free(page);
-    free(list);
-    free(see);
 }
 
 static void expect_commands(const char *names, const char *where)
@@ -172,20 +163,14 @@ TEST(facts_and_references_are_of_commands_that_exist)
                 expect_commands(f->commands, f->name);
                 if ((strstr(all, own) != NULL) != (strstr(text, words) != NULL))
                     fail_msg("%s is on the page of %s, or is not, against the table", f->name, c->name);
-                free(words);
             }
-            free(there);
-            free(text);
         }
-        free(page);
     }
     for (size_t i = 0; i < command_count; i++) {
         char *page = source_of(commands[i]), *see = section(page, "SEE ALSO");
         expect_commands(commands[i]->see, commands[i]->name);
         assert_contains(see, ".BR sweetspot (1)", ".BR sweetspot\\-"); // one more at least
         assert_null(strstr(see, ",\n\n"));                             // no comma behind the last
-        free(page);
-        free(see);
     }
 }
 
@@ -209,7 +194,6 @@ TEST(examples_use_commands_and_options_that_exist)
         char *page = source_of(command_find(commands, e->command));
         expect_words(page, e->purpose, e->command);
         expect_words(page, e->lines, e->command);
-        free(page);
         assert_contains(e->lines, e->command);
         for (const char *at = e->lines; (at = strstr(at, "sweetspot ")); at++, seen++) {
             const char *rest = at + strlen("sweetspot ");
@@ -234,7 +218,6 @@ TEST(every_variable_that_the_program_reads_is_named)
     for (char *name = strtok(r.out, "\n"); name; name = strtok(NULL, "\n"), seen++)
         expect_words(page, name, "sweetspot");
     assert_true(seen > 5);
-    free(page);
 }
 
 static char *folder_of_pages(void)

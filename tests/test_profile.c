@@ -116,7 +116,7 @@ static json_t *recorded(int tile_col)
          *text = test_owned(text_read_file(path, NULL));
     json_t *document = text ? json_parse(text, &err) : NULL;
     if (!document) fail_msg("%s: %s", path, text ? err.message : "cannot be read");
-    return document;
+    return test_json(document);
 }
 
 TEST(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4)
@@ -128,8 +128,6 @@ TEST(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4)
     assert_contains(json_get_string(blame[0].line, "text", ""), "load<TILE_COL_SIZE>(b + ");
     assert_true(fabs(blame[0].ratio - 2) < 0.01);
     assert_int_equal(profile_culprit(profile_main_stage(json_object_get(four, "profile")), EXCESS_SHARED, blame, 4), 0);
-    json_decref(eight);
-    json_decref(four);
 }
 
 TEST(the_sum_over_lines_is_the_kernels_total)
@@ -150,7 +148,6 @@ TEST(the_sum_over_lines_is_the_kernels_total)
         double executed = profile_number(stage, "executed"), instructions = profile_number(stage, "instructions");
         assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / executed - 1) < 0.01);
         assert_true(fabs(instructions / executed - 1) < 0.01);
-        json_decref(document);
     }
 }
 
@@ -172,8 +169,6 @@ TEST(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4)
     size_t count = findings_make(json_object_get(four, "profile"), job, &device_limits_h200, list);
     for (size_t i = 0; i < count; i++) assert_string_not_equal(list[i].rule, "bank_conflicts");
     job_free(job);
-    json_decref(eight);
-    json_decref(four);
 }
 
 TEST(a_place_under_the_roofline_is_data)
@@ -189,7 +184,6 @@ TEST(a_place_under_the_roofline_is_data)
     assert_true(fabs(json_get_number(location, "reached", NAN) - rate / flat) < 1e-9);
     assert_string_equal(profile_occupancy_limit(profile_main_stage(profile), text, sizeof text), "registers");
     json_decref(location);
-    json_decref(document);
 }
 
 static char *printed(const json_t *profile)
@@ -223,7 +217,6 @@ TEST(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone)
     location = profile_roofline(profile);
     assert_true(json_is_null(json_object_get(location, "roof")));
     json_decref(location);
-    json_decref(document);
 }
 
 TEST(shares_of_the_time_sum_up_to_all_of_it)
@@ -235,7 +228,6 @@ TEST(shares_of_the_time_sum_up_to_all_of_it)
     for (size_t i = 0; i < count; i++) sum += shares[i].share;
     assert_true(count > 5 && fabs(sum - 1) < 1e-9);
     assert_string_equal(shares[0].reason, "short_scoreboard");
-    json_decref(document);
 }
 
 TEST(three_times_say_what_limits_a_kernel)

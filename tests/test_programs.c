@@ -68,7 +68,7 @@ static char *job_with(const char *reference, const char *baselines, int ld)
         "\"cold\",\"warmup\":1,\"max_time\":0.01},\"counters\":null,\"baselines\":[%s]}\n",
         cubin, cubin, ld, reference, path, path, baselines);
     free(path);
-    return text;
+    return test_owned(text);
 }
 
 static char *library(const char *functions)
@@ -77,7 +77,7 @@ static char *library(const char *functions)
     char *text =
         text_format("\"kind\":\"library\",\"path\":\"%s/reference_library.so\",\"timeout\":0.5,%s", bin, functions);
     free(bin);
-    return text;
+    return test_owned(text);
 }
 
 // The answer to a job with functions of the library, which must have the words.
@@ -87,8 +87,6 @@ static void expect_of_library(const char *functions, int ld, const char *words)
     char *reference = library(functions), *request = job_with(reference, "", ld), *answer = ask(request, &status);
     assert_contains(answer, words);
     test_free(answer);
-    free(request);
-    free(reference);
 }
 
 TEST(inputs_are_made_by_the_library_before_its_reference_sees_them)
@@ -124,8 +122,6 @@ TEST(functions_that_crash_end_or_hang_are_named_and_the_worker_lives)
         assert_non_null(strstr(strchr(answer, '\n') + 1, cases[i].words)); // the worker answers the second request
         assert_int_equal(status, 0);
         test_free(answer);
-        free(request);
-        free(reference);
     }
 }
 
@@ -142,8 +138,6 @@ static char *with_baseline(const char *verify, const char *function, const char 
          *reference = library(functions), *baseline = test_text(program, timeout, bin, function, init),
          *request = job_with(reference, baseline, 16), *answer = ask(request, status);
     free(bin);
-    free(reference);
-    free(request);
     return answer;
 }
 
@@ -182,8 +176,6 @@ TEST(a_baseline_takes_structs_and_textures_from_its_first_call_on)
                *one = json_array_get(json_object_get(all, "baselines"), 0);
         if (strcmp(json_get_string(one, "reason", "?"), "") != 0) fail_msg("%s", answer);
         test_free(answer);
-        free(request);
-        free(reference);
         free(bin);
     }
 }
@@ -247,7 +239,6 @@ static char *with_command(const char *script)
     char *request = job_with("\"kind\":\"command\",\"command\":\"sh ref.sh\",\"timeout\":0.7", "", 16);
     char *answer = ask(request, &status);
     assert_int_equal(status, 0);
-    free(request);
     return answer;
 }
 

@@ -100,7 +100,6 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     assert_null(json_object_get(json_array_get(stages, 13), "again"));
     json_decref(problems);
     free(launches);
-    job_free(j);
 }
 
 // The text with one part replaced. malloc'ed.
@@ -171,7 +170,6 @@ TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
     assert_int_equal(job_problem_values(j, NULL, 0, values, &err), 0);
     assert_int_equal(job_count_runs(sort, values, &err), 3);
     assert_int_equal(symbols_find(j->symbols, "STEP"), -1); // known to its stages alone
-    job_free(j);
 }
 
 // The program prints the launches in the form of launches_of, once by the embedded launch and once by the functions.
@@ -238,7 +236,6 @@ TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
     expect_printed(program, expected);
     free(small);
     free(large);
-    job_free(j);
 }
 
 // The launches of "sort": its buffer, K, the texture's object, and the struct's first member.
@@ -260,7 +257,7 @@ TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
                       "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
                       "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
                       "value = \"M + K\"; } ); }");
-    job_free(load(stages));
+    load(stages);
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");
     free(stages);

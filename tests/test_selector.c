@@ -123,7 +123,6 @@ TEST(the_wave_model_makes_a_better_selector)
     assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
     free(times);
     free(relative_times);
-    job_free(job);
     recorded_free(recorded);
 }
 
@@ -209,7 +208,7 @@ TEST(the_header_selects_what_the_driver_expects)
     struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
-    job_free(job_of_the_matrix(folder, recorded));
+    job_of_the_matrix(folder, recorded);
     struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
@@ -258,7 +257,6 @@ TEST(the_header_selects_what_the_driver_expects)
             free(calls);
             expected = longer, calls = more;
         }
-        job_free(job);
     }
     for (size_t k = 0; k < json_array_size(sections); k++) assert_true(uses[k] > 0);
     char *program =

@@ -187,16 +187,15 @@ static json_t *answers(const char *folder)
         if (!answer) fail_msg("%s", err.message);
         json_array_append_new(list, answer);
     }
-    return list;
+    return test_json(list);
 }
 
 static json_t *answer_to(const char *folder, json_t *request)
 {
     add_request(folder, request);
     json_t *list = answers(folder), *answer = json_incref(json_array_get(list, 0));
-    json_decref(list);
     assert_non_null(answer);
-    return answer;
+    return test_json(answer);
 }
 
 static void expect_answer(const json_t *answer, const char *status, const char *reason, const char *what)
@@ -219,7 +218,6 @@ TEST(every_way_to_include_a_file_compiles)
     json_t *list = answers(folder);
     assert_int_equal(json_array_size(list), FORMS);
     for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
-    json_decref(list);
 }
 
 TEST(the_same_name_means_what_lies_beside_the_including_file)
@@ -238,7 +236,6 @@ TEST(the_same_name_means_what_lies_beside_the_including_file)
     e2e_write(folder, "s p/last one.h", "enum { LAST = 4 };\n");
     json_t *answer = answer_to(folder, compile_request(folder, NULL, NULL));
     expect_answer(answer, "ok", "", "");
-    json_decref(answer);
 }
 
 TEST(what_was_not_hashed_is_not_compiled)
@@ -253,20 +250,16 @@ TEST(what_was_not_hashed_is_not_compiled)
     json_t *answer = answer_to(folder, compile_request(folder, option, NULL));
     expect_answer(answer, "compile_error", "x.cu(3)", taken);
     expect_answer(answer, "compile_error", "not part of the hash of the source", taken);
-    json_decref(answer);
     e2e_write(folder, "x.cu", skipped);
     answer = answer_to(folder, compile_request(folder, option, NULL));
     expect_answer(answer, "ok", "", skipped);
-    json_decref(answer);
     free(option[0]);
     option[0] = text_copy("--use-pch=x.pch");
     answer = answer_to(folder, compile_request(folder, option, NULL));
     expect_answer(answer, "error", "--use-pch=x.pch", "");
-    json_decref(answer);
     e2e_write(folder, "x.cu", "#include \"/dev/zero\"\n" KERNEL);
     answer = answer_to(folder, compile_request(folder, NULL, NULL));
     expect_answer(answer, "error", "'/dev/zero' is not a regular file", "");
-    json_decref(answer);
     free(option[0]);
 }
 
@@ -308,7 +301,6 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
     json_t *list = answers(folder);
     expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
     expect_answer(json_array_get(list, 1), "ok", "", "");
-    json_decref(list);
 }
 
 TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
@@ -387,7 +379,6 @@ TEST(a_damaged_cache_is_compiled_anew)
             for (char *twice; (twice = strstr(line, "%%"));) memmove(twice, twice + 1, strlen(twice));
             assert_int_equal(system(line), 0);
         }
-        json_decref(list);
     }
 }
 

@@ -87,7 +87,6 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_true(again.cached && !c.cached);
     compiled_release(&c);
     compiled_release(&again);
-    job_free(j);
 }
 
 TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
@@ -98,7 +97,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
     json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
     assert_string_equal(json_get_string(answer, "status", ""), "compile_error");
     assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
-    job_free(j);
 }
 
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
@@ -113,7 +111,6 @@ TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
     assert_int_equal(json_get_integer(json_array_get(stages, 1), "unit", 0), 1);
     assert_int_equal(json_get_integer(json_array_get(stages, 2), "unit", 0), 0);
     json_decref(problems);
-    job_free(j);
 }
 
 static void refused(const char *from, const char *to, const char *message)
@@ -195,7 +192,6 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     compiled_release(&c);
-    job_free(j);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     int status =

@@ -36,7 +36,7 @@ static char *on_terminal(unsigned short columns, int *status, const char *format
     *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     close(master);
     free(line);
-    return text;
+    return test_owned(text);
 }
 
 TEST(verdicts_and_errors_have_colours)
@@ -53,7 +53,6 @@ TEST(verdicts_and_errors_have_colours)
         int status;
         char *text = on_terminal(100, &status, "%s", cases[i].command);
         assert_contains(text, cases[i].expected);
-        free(text);
     }
 }
 
@@ -70,12 +69,10 @@ TEST(colours_are_for_terminals_that_want_them)
         char *text = on_terminal(100, &status, "%s", cases[i]);
         assert_contains(text, "no mistakes found");
         if (strchr(text, '\033')) fail_msg("%s: there are colours: %s", cases[i], text);
-        free(text);
     }
     char *text =
         on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg --compile 0"); // as if unset
     assert_contains(text, "\033[32m");
-    free(text);
     // Each stream by itself: what goes into a file has none.
     text = on_terminal(100, &status,
                        "$BIN/sweetspot check tests/golden/none.cfg 2>out/test/plain.%ld; cat "
@@ -83,7 +80,6 @@ TEST(colours_are_for_terminals_that_want_them)
                        (long)getpid(), (long)getpid(), (long)getpid());
     assert_contains(text, "cannot read");
     assert_null(strchr(text, '\033'));
-    free(text);
 }
 
 // The last line of progress that tells of a best, without the sequence that clears the line before it.
@@ -126,7 +122,6 @@ TEST(a_narrow_line_of_progress_keeps_the_best)
         for (size_t k = 0; k < 4 && cases[i].has[k]; k++) assert_contains(line, cases[i].has[k]);
         for (size_t k = 0; k < 4 && cases[i].lacks[k]; k++)
             if (strstr(line, cases[i].lacks[k])) fail_msg("%d columns: %s", cases[i].columns, line);
-        free(text);
     }
 }
 
