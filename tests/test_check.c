@@ -362,9 +362,8 @@ TEST(without_a_compiler_the_rest_is_checked)
     char *folder = e2e_folder("none");
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "k.cu", kernel);
-    struct outcome_of_command r = e2e_run(
-        folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && ls", folder);
-    assert_int_equal(r.status, 0);
+    struct outcome_of_command r = e2e_passed(e2e_run(
+        folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && ls", folder));
     assert_contains(r.err, "sweetspot check: nothing was compiled: ");
     assert_contains(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
     r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",

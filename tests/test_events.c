@@ -151,14 +151,13 @@ TEST(a_run_that_fails_says_why)
 TEST(closing_the_pipe_does_not_end_the_run)
 {
     char *folder = e2e_folder("events_pipe");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; export "
                 "SWEETSPOT_REPLAY_DELAY=0.1; { $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db "
                 "--format json -q; echo $? >status; } | head -1 >first; cat status; $BIN/sweetspot compare job.cfg "
                 "--store job.db",
-                folder, folder);
-    assert_int_equal(r.status, 0);
+                folder, folder));
     assert_int_equal(atoi(r.out), 141);
     assert_contains(r.out, "winner: trial"); // all was tried, and decided
     const char *said = strstr(r.err, "cannot write events");
@@ -169,13 +168,12 @@ TEST(closing_the_pipe_does_not_end_the_run)
 TEST(several_jobs_end_with_one_event_for_all)
 {
     char *folder = e2e_folder("events_jobs");
-    struct outcome_of_command r =
+    struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; sed "
                 "'s/\"golden\"/\"second\"/' job.cfg >second.cfg; $BIN/sweetspot tune job.cfg second.cfg --device "
                 "replay:space.json --time 4s --format json -q",
-                folder, folder);
-    assert_int_equal(r.status, 0);
+                folder, folder));
     struct events events = read_events(r.out);
     const json_t *last = events.list[events.count - 1], *jobs = json_object_get(last, "jobs");
     assert_string_equal(kind_of(&events, events.count - 1), "jobs");

@@ -58,10 +58,9 @@ TEST(a_folder_is_tuned_within_one_budget)
     assert_contains(r.err, "-- a: ", "-- b: continues for ");
     assert_null(strstr(r.err, "-- a: continues for "));
     // Again: the stores are gone on with.
-    r = e2e_run(folder,
-                "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
-                folder);
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(e2e_run(
+        folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
+        folder));
     assert_int_equal(evaluations_of(r.out, "a"), 20);
 }
 

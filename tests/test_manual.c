@@ -223,19 +223,17 @@ TEST(every_variable_that_the_program_reads_is_named)
 static char *folder_of_pages(void)
 {
     char *folder = e2e_folder("pages");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder);
-    assert_int_equal(r.status, 0);
+    struct outcome_of_command r = e2e_passed(e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder));
     return folder;
 }
 
 TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
 {
     char *folder = folder_of_pages();
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
-                                          "$BIN/sweetspot man tune | cmp - sweetspot-tune.1",
-                                          folder);
-    assert_int_equal(r.status, 0);
+    struct outcome_of_command r = e2e_passed(e2e_run(folder,
+                                                     "cd %s/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
+                                                     "$BIN/sweetspot man tune | cmp - sweetspot-tune.1",
+                                                     folder));
     size_t files = 0;
     for (const char *c = r.out; (c = strchr(c, '\n')); c++) files++;
     assert_int_equal(files, command_count + 1);

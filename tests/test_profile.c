@@ -339,8 +339,7 @@ TEST(a_reproducible_long_kernel_has_no_such_notes)
     char *folder = e2e_folder("clean");
     write_job(folder);
     struct outcome_of_command r =
-        e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder);
-    assert_int_equal(r.status, 0);
+        e2e_passed(e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder));
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
     assert_null(strstr(r.err, "counting a kernel"));
@@ -392,14 +391,12 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     char *folder = e2e_folder("ceilings");
     write_job(folder);
     struct outcome_of_command r =
-        e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
-    assert_int_equal(r.status, 0);
+        e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
     for (int round = 0; round < 2; round++) { // tune kept them
-        r = e2e_run(folder,
-                    "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                    "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                    folder, folder, folder, folder);
-        assert_int_equal(r.status, 0);
+        r = e2e_passed(e2e_run(folder,
+                               "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
+                               "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
+                               folder, folder, folder, folder));
         assert_contains(r.out, "\"flops_per_second\": 60000000000000");
     }
     assert_int_equal(log_lines(folder, "ceilings"), 0);
@@ -412,11 +409,10 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);
     for (int round = 0; round < 2; round++) {
-        r = e2e_run(folder,
-                    "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                    "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                    folder, folder, folder, folder);
-        assert_int_equal(r.status, 0);
+        r = e2e_passed(e2e_run(folder,
+                               "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
+                               "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
+                               folder, folder, folder, folder));
         assert_contains(r.out, "\"flops_per_second\": 60000000000000");
         assert_int_equal(log_lines(folder, "ceilings"), 1); // measured by the first, kept for the second
     }

@@ -194,8 +194,7 @@ TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_ag
 {
     char *folder = job_folder("final_names", "6, 7", "\"final_names_itself\", \"good\"");
     struct outcome_of_command r =
-        e2e_run(folder, SCRIPTED "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder);
-    assert_int_equal(r.status, 0);
+        e2e_passed(e2e_run(folder, SCRIPTED "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder));
     assert_contains(r.out, "is out of the final: crashed", "winner: trial", ",MODE=good");
     r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
     assert_contains(r.out, "2 crashed"); // both have their verdict, which replaces ok
@@ -211,9 +210,8 @@ TEST(nothing_valid_is_exit_status_1)
 TEST(a_reference_that_takes_long_shows_how_far_it_is)
 {
     char *folder = job_folder("reference", "1, 2, 3", "\"good\"");
-    struct outcome_of_command r =
-        e2e_run(folder, SCRIPTED "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
-    assert_int_equal(r.status, 0);
+    struct outcome_of_command r = e2e_passed(
+        e2e_run(folder, SCRIPTED "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder));
     assert_contains(r.err, "the reference on the CPU, 25%", "the reference on the CPU, 75%");
     assert_contains(r.out, "X=3,MODE=good");
 }
