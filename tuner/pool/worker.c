@@ -10,6 +10,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
 #include "tuner/pool/node_files.h"
+#include "tuner/protocol/message.h"
 
 enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
 
@@ -242,10 +243,10 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
         json_t *answer;
         int got = worker_receive(w, &answer, err);
         if (got < 0) return give_up(w, WORKER_INVALID);
-        if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
+        if (got && message_id(answer) == id && !message_is_progress(answer)) return answer;
         if (got) {
             const char *what = json_get_string(answer, "what", NULL);
-            if (json_object_get(answer, "progress")) limit = clock_now() + seconds;
+            if (message_is_progress(answer)) limit = clock_now() + seconds;
             if (what && w->progress) w->progress(w->chatter_user, w, what, json_get_number(answer, "progress", 0));
             json_decref(answer);
             continue;

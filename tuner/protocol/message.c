@@ -29,6 +29,26 @@ bool answer_is_ok(const struct answer_head *head)
     return status_find(head->status) == STATUS_OK;
 }
 
+int64_t message_id(const json_t *message)
+{
+    return json_get_integer(message, "id", -1);
+}
+
+bool message_is_progress(const json_t *message)
+{
+    return json_object_get(message, "progress");
+}
+
+int answer_status(const json_t *answer)
+{
+    return status_find(json_get_string(answer, "status", ""));
+}
+
+const char *answer_reason(const json_t *answer, const char *otherwise)
+{
+    return json_get_string(answer, "reason", otherwise);
+}
+
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *err)
 {
     bool seen[JOB_MAX_PROBLEMS] = {false};

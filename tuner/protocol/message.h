@@ -22,6 +22,12 @@ json_t *answer_refuse(const char *status, const char *reason);
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
 
+// What the pool reads of messages that it passes on as JSON.
+int64_t message_id(const json_t *);       // -1: there is none
+bool message_is_progress(const json_t *); // a sign of life, no answer
+int answer_status(const json_t *);        // -1: none of a trial's statuses
+const char *answer_reason(const json_t *, const char *otherwise);
+
 // Refuses a list with a problem that is there twice. The elements, of so many bytes, begin with its number, an int
 // below JOB_MAX_PROBLEMS.
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *);

@@ -199,10 +199,10 @@ static void name_baseline(const struct job *job, const struct implementation *m,
     char *detail = m->kind == IMPLEMENTATION_CONFIGURATION
                        ? space_text(job->space, m->config)
                        : text_format("%s of %s", m->stage.entry, text_file_name(m->path));
-    bool made = !answer || status_find(json_get_string(answer, "status", "")) == STATUS_OK;
+    bool made = !answer || answer_status(answer) == STATUS_OK;
     to->candidate.name = m->name;
     to->detail = arena_copy(memory, detail);
-    if (!made) to->reason = json_get_string(answer, "reason", "it could not be built");
+    if (!made) to->reason = answer_reason(answer, "it could not be built");
     free(detail);
 }
 
