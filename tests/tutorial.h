@@ -30,7 +30,7 @@ struct tutorial {
 
 static inline void tutorial_read(struct tutorial *t, const char *path)
 {
-    char *document = test_owned(text_read_file(path, NULL)), *at = document;
+    char *document = text_read_file(path, NULL), *at = document;
     if (!document) fail_msg("%s cannot be read", path);
     t->count = 0;
     while ((at = strstr(at, "\n```"))) {
@@ -45,6 +45,7 @@ static inline void tutorial_read(struct tutorial *t, const char *path)
         at = strchr(end + 1, '\n');
         if (!at) break;
     }
+    free(document);
 }
 
 static inline void tutorial_release(struct tutorial *t)
@@ -116,8 +117,8 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
     static const char *const reasons[] = {
-        "no CUDA driver", "no CUDA-capable device", "no CUDA device is visible", "driver version is insufficient",
-        "replay",         "for the recording"};
+        "no CUDA driver", "no CUDA-capable device",         "no CUDA device is visible",
+        "replay",         "driver version is insufficient", "for the recording"};
     char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);

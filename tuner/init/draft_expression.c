@@ -210,7 +210,7 @@ static bool write_call(struct expression_writer *w, const struct cuda_token *nam
         arguments[given++] = cuda_token_text(w->draft->memory, begin, at);
         begin = at + 1;
     }
-    for (size_t i = 1; i < stop && taken < MOST_ARGUMENTS; i++)
+    for (size_t i = 1; i + 1 < stop && taken < MOST_ARGUMENTS; i++)
         if (t.items[i].kind == CUDA_NAME && (cuda_token_is(&t.items[i + 1], ",") || i + 2 == stop))
             parameters[taken++] = &t.items[i];
     for (size_t i = stop; i < t.count && text.length <= MOST_TEXT; i++) {
