@@ -20,7 +20,7 @@
 //                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
 //                                                    starts again. "what" may be missing. "trial": the only
-//                                                    one at work, or null. The GPU worker sends one when it begins
+//                                                    one at work, if it is one. The GPU worker sends one when it begins
 //                                                    with a request that runs a candidate: a request is not blamed
 //                                                    for a worker that ends before
 //

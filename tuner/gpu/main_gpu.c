@@ -141,11 +141,9 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
 
 static void tell_of(struct gpu_worker *w, const char *what, double share, int64_t trial)
 {
-    json_t *line = json_object();
+    const struct progress_message sign = {share, what, trial > 0 ? trial : 0};
+    json_t *line = record_write(&progress_record, &sign);
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
-    json_object_set_new(line, "progress", json_real(share));
-    if (what) json_object_set_new(line, "what", json_string(what));
-    if (trial) json_object_set_new(line, "trial", trial > 0 ? json_integer(trial) : json_null());
     json_write_line(w->out, line, NULL);
     json_decref(line);
 }

@@ -34,7 +34,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
 int64_t worker_send(struct worker *w, json_t *request)
 {
     int64_t id = ++w->next_id;
-    json_object_set_new(request, "id", json_integer(id));
+    message_set_id(request, id);
     if (w->channel) request = node_files_place(w->link, request);
     char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(request);
@@ -245,9 +245,12 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
         if (got < 0) return give_up(w, WORKER_INVALID);
         if (got && message_id(answer) == id && !message_is_progress(answer)) return answer;
         if (got) {
-            const char *what = json_get_string(answer, "what", NULL);
-            if (message_is_progress(answer)) limit = clock_now() + seconds;
-            if (what && w->progress) w->progress(w->chatter_user, w, what, json_get_number(answer, "progress", 0));
+            struct progress_message sign;
+            struct arena memory = {NULL};
+            bool alive = !record_read(&progress_record, answer, &sign, &memory, NULL);
+            if (alive) limit = clock_now() + seconds;
+            if (alive && *sign.what && w->progress) w->progress(w->chatter_user, w, sign.what, sign.share);
+            arena_release(&memory);
             json_decref(answer);
             continue;
         }
