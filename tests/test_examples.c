@@ -18,23 +18,16 @@ struct part {
 // those of the parameters, then status, time and samples.
 static void tune_part(const char *job, const struct part *parts, const char *problems, const char *trials)
 {
-    char *cut = text_copy("/^fallback/d\n"), *parameters = text_copy(""), *columns = text_copy("");
+    const char *cut = "/^fallback/d\n", *parameters = "", *columns = "";
     for (const struct part *p = parts; p->name; p++) {
-        char *longer =
-            text_format("%s/name = \"%s\"/s/\\(values\\|unroll\\) = \\[[^]]*\\]/\\1 = %s/\n", cut, p->name, p->values);
-        free(cut);
-        cut = longer;
-        longer = text_format("%s%s{\"name\":\"%s\",\"kind\":\"%s\",\"values\":%s}", parameters, *parameters ? "," : "",
-                             p->name,
-                             !strncmp(p->name, "UNROLL", 6) ? "unroll"
-                             : strchr(p->values, '"')       ? "string"
-                                                            : "int",
-                             p->values);
-        free(parameters);
-        parameters = longer;
-        longer = text_format("%s\"%s\",", columns, p->name);
-        free(columns);
-        columns = longer;
+        cut = test_text("%s/name = \"%s\"/s/\\(values\\|unroll\\) = \\[[^]]*\\]/\\1 = %s/\n", cut, p->name, p->values);
+        parameters = test_text("%s%s{\"name\":\"%s\",\"kind\":\"%s\",\"values\":%s}", parameters,
+                               *parameters ? "," : "", p->name,
+                               !strncmp(p->name, "UNROLL", 6) ? "unroll"
+                               : strchr(p->values, '"')       ? "string"
+                                                              : "int",
+                               p->values);
+        columns = test_text("%s\"%s\",", columns, p->name);
     }
     char *recording = test_text("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
                                 "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
@@ -48,9 +41,6 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
                                           "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
                                           folder, job);
     example_done(&r);
-    free(columns);
-    free(parameters);
-    free(cut);
 }
 
 static void setup(void)

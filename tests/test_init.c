@@ -195,14 +195,11 @@ TEST(tokens_leave_out_what_is_no_code)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct cuda_tokens t;
         cuda_tokens_init(&t, texts[i].source);
-        char *all = text_copy("");
+        char *all = test_owned(text_copy(""));
         for (size_t k = 0; k < t.count; k++) {
-            char *longer = text_format("%s%s%.*s", all, k ? " " : "", (int)t.items[k].length, t.items[k].text);
-            free(all);
-            all = longer;
+            all = test_text("%s%s%.*s", all, k ? " " : "", (int)t.items[k].length, t.items[k].text);
         }
         assert_string_equal(all, texts[i].tokens);
-        free(all);
         cuda_tokens_release(&t);
     }
 }

@@ -236,11 +236,10 @@ TEST(structs_are_laid_out_as_in_c)
     assert_memory_equal(bytes, gap, sizeof gap);
 
     size_t count;
-    json_t *problems = request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err);
+    json_t *problems = test_json(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err));
     json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0);
     assert_string_equal(json_get_string(json_array_get(json_object_get(stage, "args"), 3), "bytes", ""),
                         "01000000000000000800000000000000");
-    json_decref(problems);
     free(values);
 }
 

@@ -313,17 +313,15 @@ static char *print_on_terminal(const struct table *table, unsigned short columns
     assert_int_equal(ioctl(fileno(terminal), TIOCSWINSZ, &size), 0);
     table_print(table, terminal);
     fflush(terminal);
-    char *text = text_copy("");
+    char *text = test_owned(text_copy(""));
     for (char buffer[512]; !strstr(text, "end");) {
         ssize_t n = read(master, buffer, sizeof buffer);
         assert_true(n > 0);
-        char *longer = text_format("%s%.*s", text, (int)n, buffer);
-        free(text);
-        text = longer;
+        text = test_text("%s%.*s", text, (int)n, buffer);
     }
     fclose(terminal);
     close(master);
-    return test_owned(text);
+    return text;
 }
 
 TEST(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not)

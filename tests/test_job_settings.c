@@ -135,16 +135,14 @@ static const char *section_of(const char *path)
 static char *example_of(const char *path)
 {
     const char *at = next_paragraph(next_paragraph(section_of(path)));
-    char *text = text_copy("");
+    char *text = test_owned(text_copy(""));
     if (strncmp(at, "    ", 4)) fail_msg("%s: %s has no example", PAGE, path);
     while (!strncmp(at, "    ", 4)) {
         size_t length = strcspn(at, "\n");
-        char *longer = text_format("%s%.*s\n", text, (int)length - 4, at + 4);
-        free(text);
-        text = longer;
+        text = test_text("%s%.*s\n", text, (int)length - 4, at + 4);
         at += length + 1;
     }
-    return test_owned(text);
+    return text;
 }
 
 static const char *shown_default(const struct job_setting *s, char **text)

@@ -80,11 +80,9 @@ static void look_at_options(struct looked_at *l, const struct command *command)
     size_t tags = 0;
     expect_words(prose, command->description, l->command);
     for (const struct option_spec *spec = command->options; spec->name; spec++) {
-        char *tag, *dashed = text_copy("");
+        char *tag, *dashed = test_owned(text_copy(""));
         for (const char *c = spec->name; *c; c++) {
-            char *longer = text_format("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
-            free(dashed);
-            dashed = longer;
+            dashed = test_text("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
         }
         if (spec->positional)
             tag = test_text(".TP\n\\fI%s\\fR", spec->name);
@@ -98,7 +96,6 @@ static void look_at_options(struct looked_at *l, const struct command *command)
             fail_msg("the page of %s has no %s", l->command, spec->name);
         expect_words(where, spec->help, l->command);
         l->options += !spec->positional;
-        free(dashed);
     }
     for (const char *c = options; (c = strstr(c, ".TP\n")); c++) tags++;
     assert_int_equal(tags, l->options + 1); // and --help

@@ -50,7 +50,7 @@ static struct job *load(const char *stages)
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
     struct error err;
-    json_t *problems = request_problems(j, config, NULL, false, NULL, NULL, &err), *stage, *argument;
+    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)), *stage, *argument;
     char *text = text_copy("");
     size_t i, k;
     if (!problems) fail_msg("%s", err.message);
@@ -70,7 +70,6 @@ static char *launches_of(const struct job *j, const uint16_t *config, size_t pro
         text = text_format("%s\n", line);
         free(line);
     }
-    json_decref(problems);
     return text;
 }
 
@@ -91,14 +90,13 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     assert_memory_equal(text, "mini 32 x y\nhalve 16 y t 2048\nhalve 8 t y 1024\n", 47);
     assert_contains(text, "halve 1 t y 1\nsort 4096 y 2 1\nsort 4096 y 4 2\nsort 4096 y 4 1\n");
     free(text);
-    json_t *problems = request_problems(j, config, NULL, false, &launches, &count, &err), *stages;
+    json_t *problems = test_json(request_problems(j, config, NULL, false, &launches, &count, &err)), *stages;
     assert_int_equal(count, 1 + 12 + 3 + 1 + 9);
     assert_true(launches[1].stage == 1 && launches[1].run == 0 && launches[12].run == 11 && launches[13].run == 0);
     stages = json_object_get(json_array_get(problems, 0), "stages");
     assert_null(json_object_get(json_array_get(stages, 1), "again")); // the first run of its stage
     assert_true(json_get_bool(json_array_get(stages, 2), "again", false));
     assert_null(json_object_get(json_array_get(stages, 13), "again"));
-    json_decref(problems);
     free(launches);
 }
 

@@ -176,7 +176,7 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 // the recording have nine at most, which are made more.
 static void expect_exact_times(const char *folder, const json_t *header)
 {
-    json_t *sections = json_deep_copy(header), *section, *one;
+    json_t *sections = test_json(json_deep_copy(header)), *section, *one;
     char *path = test_text("%s/exact.h", folder);
     struct error err;
     size_t i, k;
@@ -196,7 +196,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
             assert_true(found == json_get_number(one, "time", NAN));
         }
     }
-    json_decref(sections);
 }
 
 // The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's

@@ -105,12 +105,11 @@ TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
     struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
-    json_t *problems = request_problems(j, config, NULL, false, NULL, NULL, &err),
+    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)),
            *stages = json_object_get(json_array_get(problems, 0), "stages");
     assert_int_equal(json_get_integer(json_array_get(stages, 0), "unit", 0), 0);
     assert_int_equal(json_get_integer(json_array_get(stages, 1), "unit", 0), 1);
     assert_int_equal(json_get_integer(json_array_get(stages, 2), "unit", 0), 0);
-    json_decref(problems);
 }
 
 static void refused(const char *from, const char *to, const char *message)

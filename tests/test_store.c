@@ -68,10 +68,9 @@ STORE_TEST(a_trial_comes_back_as_it_was_committed)
 
 static int see_trial(void *user, const struct trial *trial)
 {
-    json_t *shown = trial_json(FIELD_TRIAL, trial);
+    json_t *shown = test_json(trial_json(FIELD_TRIAL, trial));
     free(*(char **)user);
     *(char **)user = json_dumps(shown, JSON_COMPACT);
-    json_decref(shown);
     return 0;
 }
 

@@ -24,19 +24,17 @@ static char *on_terminal(unsigned short columns, int *status, const char *format
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(127);
     }
-    char *text = text_copy(""), part[4096];
+    char *text = test_owned(text_copy("")), part[4096];
     for (ssize_t n; (n = read(master, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);) {
         if (n < 0) continue;
-        char *longer = text_format("%s%.*s", text, (int)n, part);
-        free(text);
-        text = longer;
+        text = test_text("%s%.*s", text, (int)n, part);
     }
     int ended;
     assert_int_equal(waitpid(child, &ended, 0), child);
     *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
     close(master);
     free(line);
-    return test_owned(text);
+    return text;
 }
 
 TEST(verdicts_and_errors_have_colours)

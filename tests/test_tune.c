@@ -303,13 +303,11 @@ TEST(any_number_of_metrics_is_kept)
 TEST(configurations_of_any_length_are_whole_everywhere)
 {
     char *folder = job_folder("long", "1, 3, 5, 7, 9", "\"good\", \"wrong\""); // 6 and 8 would be within the tie of 7
-    char word[121], *more = text_copy("");
+    char word[121], *more = test_owned(text_copy(""));
     memset(word, 'a', 120);
     word[120] = 0;
     for (int i = 0; i < 30; i++) {
-        char *longer = text_format("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
-        free(more);
-        more = longer;
+        more = test_text("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
     }
     char *job = test_owned(folder_file(folder, "job.cfg")), *at = strstr(job, "{ name = \"X\""),
          *text = test_text("%.*s%s%s", (int)(at - job), job, more, at);
@@ -325,7 +323,6 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     assert_true(strlen(first) > 4000);
     *strchr(first, '\n') = 0;
     assert_string_equal(first + strlen(first) - strlen(",X=7,MODE=good"), ",X=7,MODE=good");
-    free(more);
 }
 
 // Of requests that are no trials: the worker is killed, and what it said counts for nothing.

@@ -226,10 +226,9 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *work = text_format("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe);
         struct job *job = job_of(folder, work);
-        json_t *defines = job_ceilings_defines(job);
+        json_t *defines = test_json(job_ceilings_defines(job));
         assert_int_equal(json_object_size(defines), cases[i].macro ? 1 : 0);
         if (cases[i].macro) assert_string_equal(json_get_string(defines, cases[i].macro, ""), "1");
-        json_decref(defines);
         free(work);
     }
 }
