@@ -132,7 +132,7 @@ TEST(unknown_devices_get_it_from_the_header)
                     "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n",
                     "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
     // Written again it takes its own place.
-    r = e2e_passed(
+    e2e_passed(
         e2e_run(folder,
                 "cd %s && cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
                 "cmp before some_best.h",

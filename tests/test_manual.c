@@ -220,7 +220,7 @@ TEST(every_variable_that_the_program_reads_is_named)
 static char *folder_of_pages(void)
 {
     char *folder = e2e_folder("pages");
-    struct outcome_of_command r = e2e_passed(e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder));
+    e2e_passed(e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder));
     return folder;
 }
 

@@ -386,19 +386,21 @@ static int log_lines(const char *folder, const char *word)
     return count;
 }
 
+static void profile_with_ceilings(const char *folder)
+{
+    struct outcome_of_command r = e2e_passed(e2e_run(folder,
+                                                     "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
+                                                     "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
+                                                     folder, folder, folder, folder));
+    assert_contains(r.out, "\"flops_per_second\": 60000000000000");
+}
+
 TEST(ceilings_are_measured_once_and_kept_in_the_store)
 {
     char *folder = e2e_folder("ceilings");
     write_job(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
-    for (int round = 0; round < 2; round++) { // tune kept them
-        r = e2e_passed(e2e_run(folder,
-                               "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                               "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                               folder, folder, folder, folder));
-        assert_contains(r.out, "\"flops_per_second\": 60000000000000");
-    }
+    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    for (int round = 0; round < 2; round++) profile_with_ceilings(folder); // tune kept them
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
     struct environment environment;
@@ -409,11 +411,7 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);
     for (int round = 0; round < 2; round++) {
-        r = e2e_passed(e2e_run(folder,
-                               "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                               "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                               folder, folder, folder, folder));
-        assert_contains(r.out, "\"flops_per_second\": 60000000000000");
+        profile_with_ceilings(folder);
         assert_int_equal(log_lines(folder, "ceilings"), 1); // measured by the first, kept for the second
     }
 }

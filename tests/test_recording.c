@@ -11,8 +11,7 @@
 static char *make_folder(const char *source_hash, bool final)
 {
     char *folder = e2e_folder("recording");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder));
+    e2e_passed(e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder));
     json_error_t error;
     char *path = test_text("%s/space.json", folder);
     json_t *space = test_json(json_load_file("tests/golden/space.json", 0, &error));

@@ -247,11 +247,10 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
 {
     char *folder = e2e_folder("sanitize_long");
     write_job(folder, "sanitize_racecheck", "");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 10000000\"/' job.cfg && "
-                                "$BIN/sweetspot tune job.cfg --store job.db -q",
-                           folder, folder, folder));
+    e2e_passed(e2e_run(folder,
+                       HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 10000000\"/' job.cfg && "
+                            "$BIN/sweetspot tune job.cfg --store job.db -q",
+                       folder, folder, folder));
     expect(folder, "", "compare job.cfg --store job.db", 0, "memcheck, initcheck, synccheck clean; racecheck: skipped",
            "");
     expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");

@@ -96,7 +96,7 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     // The best of before, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
     // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    e2e_passed(e2e_run(
         folder,
         "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg",
         folder, folder));
