@@ -55,7 +55,7 @@ TEST(entries_are_found_under_their_names_in_the_cubin)
     char *folder = make_folder("nvcc_names");
     struct outcome_of_command r =
         ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
-    assert_contains(r.out, "{\"protocol\":1,\"compiler\":\"nvcc ", "\"status\":\"ok\"",
+    assert_contains(r.out, "{\"protocol\":2,\"compiler\":\"nvcc ", "\"status\":\"ok\"",
                     "\"entry\":\"plain\",\"symbol\":\"plain\"",
                     "\"entry\":\"mine::copy<float, SIZE>\",\"symbol\":\"_ZN4mine4copyIfLi4EEEvPKT_PS1_PKNS_4pairES7_\"",
                     "\"entry\":\"mine::copy<float, 2>\",\"symbol\":\"_ZN4mine4copyIfLi2EEEvPKT_PS1_PKNS_4pairES7_\"",
