@@ -30,7 +30,7 @@ struct tutorial {
 
 static inline void tutorial_read(struct tutorial *t, const char *path)
 {
-    char *document = text_read_file(path, NULL), *at = document;
+    char *document = test_owned(text_read_file(path, NULL)), *at = document;
     if (!document) fail_msg("%s cannot be read", path);
     t->count = 0;
     while ((at = strstr(at, "\n```"))) {
@@ -45,7 +45,6 @@ static inline void tutorial_read(struct tutorial *t, const char *path)
         at = strchr(end + 1, '\n');
         if (!at) break;
     }
-    free(document);
 }
 
 static inline void tutorial_release(struct tutorial *t)
@@ -138,7 +137,7 @@ static inline void tutorial_follow(const char *document, bool gpu)
     tutorial_write_script(&t, folder, gpu);
     struct outcome_of_command r =
         e2e_run(folder,
-                "root=$PWD; mkdir '%1$s/out' && ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
                 "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
                 "bash -e all.sh",
                 folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");

@@ -31,7 +31,9 @@ struct gpu_worker {
     struct gpu_counting *counting;
     struct workload workload;
     struct baselines baselines;
+    struct gpu_final *final; // that may go on with the next request; NULL: none
     bool has_job;
+    struct arena job; // of the request that the workload and the baselines use
     const json_t *id; // of the request being answered
 };
 
@@ -84,7 +86,7 @@ static int hello(struct gpu_worker *w, const void *request, void *answer, struct
 {
     bool count = json_get_bool(request, "counters", true);
     (void)memory;
-    if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, 0, err)) return -1;
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "protocol", json_integer(PROTOCOL_VERSION));
     json_object_set_new(answer, "device_count", json_integer(cuda_info(w->machine.cuda)->device_count));
@@ -100,26 +102,29 @@ static void forget_job(struct gpu_worker *w)
     baselines_release(&w->baselines);
     sizes_close(&w->workload);
     workload_release(&w->workload);
+    arena_release(&w->job);
     w->has_job = false;
 }
 
 static int set_job(struct gpu_worker *w, const void *request, void *to, struct arena *memory, struct error *err)
 {
-    const json_t *names = json_object_get(request, "counters");
+    struct job_request job;
     struct job_answer *answer = to;
-    int failed = 0;
     if (w->has_job) forget_job(w);
-    if (json_is_array(names) && !(w->counting && gpu_counting_is_for(w->counting, names))) {
+    arena_release(&w->job); // of one that was refused
+    int failed = record_read(&job_request_record, request, &job, &w->job, err);
+    if (!failed && job.counters &&
+        !(w->counting && gpu_counting_is_for(w->counting, job.counters, job.counter_count))) {
         gpu_counting_close(w->counting);
         w->counting = NULL;
-        failed = gpu_counting_open(&w->counting, &w->machine, names, err);
-        if (failed) return failed;
+        failed = gpu_counting_open(&w->counting, &w->machine, job.counters, job.counter_count, err);
     }
+    if (failed) return failed;
     w->has_job = true;
-    failed = workload_open(&w->workload, &w->machine, (json_t *)(uintptr_t)request, err);
-    if (!failed) failed = sizes_open(&w->workload, json_object_get(request, "sizes"), err);
+    failed = workload_open(&w->workload, &w->machine, &job, err);
+    if (!failed) failed = sizes_open(&w->workload, job.sizes, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
-    if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
+    if (!failed) failed = baselines_open(&w->baselines, &w->workload, &job, err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
     if (!failed && !(answer->baselines = baselines_measure(&w->baselines, err))) failed = CUDA_CRASHED;
     if (failed) {
@@ -137,11 +142,9 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
 
 static void tell_of(struct gpu_worker *w, const char *what, double share, int64_t trial)
 {
-    json_t *line = json_object();
+    const struct progress_message sign = {share, what, trial > 0 ? trial : 0};
+    json_t *line = record_write(&progress_record, &sign);
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
-    json_object_set_new(line, "progress", json_real(share));
-    if (what) json_object_set_new(line, "what", json_string(what));
-    if (trial) json_object_set_new(line, "trial", trial > 0 ? json_integer(trial) : json_null());
     json_write_line(w->out, line, NULL);
     json_decref(line);
 }
@@ -163,13 +166,13 @@ static int serve_trial(struct gpu_worker *w, const void *request, void *answer, 
 
 static int serve_count(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
-    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, 0, err)) return -1;
     return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, memory, err);
 }
 
 static int serve_final(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
-    return gpu_final_run(&w->workload, &w->baselines, request, answer, memory, tell_progress, w, err);
+    return gpu_final_run(&w->final, &w->workload, &w->baselines, request, answer, memory, tell_progress, w, err);
 }
 
 static int serve_profile(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
@@ -211,7 +214,7 @@ static const struct {
     {"ceilings", NULL, NULL, serve_ceilings, A_JOB},
     {"trial", &trial_request_record, &trial_answer_record, serve_trial, A_JOB_AND_CANDIDATES},
     {"count", &count_request_record, &count_answer_record, serve_count, A_JOB_AND_CANDIDATES},
-    {"final", &final_request_record, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
+    {"final", NULL, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
     {"profile", &profile_request_record, &profile_answer_record, serve_profile, A_JOB_AND_CANDIDATES},
     {"sanitize", &candidate_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
 };
@@ -231,7 +234,8 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
     void *request = asked ? arena_new(&memory, asked->size) : NULL,
          *answer = answered ? arena_new(&memory, answered->size) : to;
     if (answered) record_clear(answered, answer);
-    int failed = asked ? record_read(asked, from, request, &memory, err) : 0;
+    int failed = strcmp(op, "final") ? gpu_final_end(&w->final, err) : 0;
+    if (!failed && asked) failed = record_read(asked, from, request, &memory, err);
     if (!failed) {
         failed = served[i].serve(w, asked ? request : from, answer, &memory, err);
         if (answered) record_write_into(answered, answer, to);
@@ -310,7 +314,8 @@ int main(int argc, char **argv)
     free(line);
     // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
-    if (w.has_job) forget_job(&w);
+    struct error ignored;
+    if (w.has_job && !gpu_final_end(&w.final, &ignored)) forget_job(&w);
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
     return EXIT_DONE;

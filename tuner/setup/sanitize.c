@@ -5,6 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"
+#include "tuner/protocol/message.h"
 #include "tuner/setup/sanitizer_log.h"
 
 static const struct sanitizer_tool {
@@ -234,7 +235,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
     const char *word = json_get_string(answer, "status", "");
     bool answered = answer && status_find(word) == STATUS_OK;
-    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, json_get_string(answer, "reason", ""));
+    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, answer_reason(answer, ""));
     if (*log.trouble) error_set(&why, "%s", log.trouble);
     if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
     const char *status = status_of(&log, answered && log.ended && !*log.trouble);
@@ -252,7 +253,8 @@ static json_t *finish(struct sanitizing *z, size_t tool)
 }
 
 struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
-                                   const char *config, const char *cubin, const json_t *problems, bool thorough)
+                                   const char *config, const char *cubin, const json_t *problems, bool thorough,
+                                   double most)
 {
     struct sanitizing *z = memory_new(1, sizeof *z);
     int problem = choose_problem(job, request, problems);
@@ -268,7 +270,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
         return z;
     }
     z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
-    z->deadline = clock_now() + 2 * job->measure.timeout;
+    z->deadline = clock_now() + fmin(2 * job->measure.timeout, most);
     json_t *set_up = make_job(request, (size_t)problem),
            *asked = make_request(config, cubin, problems, (size_t)problem);
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
