@@ -74,7 +74,6 @@ void bench_add_columns(struct bench_rows *r, bool detailed)
         {"mean", "%.4f", FIGURE(mean)}, {"median", "%.4f", FIGURE(median)}, {"1%", "%.3f", FIGURE(within_1_percent)}};
     const struct bench_options *o = r->options;
     r->kind = "sweetspot-replay";
-    r->budgets = "";
     r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.";
     size_t n = 0, last = o->budget_count - 1;
     for (int g = 0; g < (detailed ? 3 : 1); g++)
@@ -92,7 +91,6 @@ void bench_add_columns(struct bench_rows *r, bool detailed)
     }
     r->columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
     r->columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
-    if (o->score) r->columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
     r->columns[n++] =
         (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
     r->column_count = n;
