@@ -317,7 +317,6 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     tune_and_embed();
     char *alone = test_text("%s/winner.cubin", job.folder);
     expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
-    expect(2, "--cubin writes no header and cannot be combined with --force", "--cubin", alone, "--force");
     expect(2, "--hash writes no header and cannot be combined with --check", "--check", job.header, "--hash");
     expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
     expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");

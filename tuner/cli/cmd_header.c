@@ -20,7 +20,7 @@
 struct header_options {
     struct job_set job_set;
     const char *output, *check, *cubin;
-    bool hash, force, embed;
+    bool hash, embed;
 };
 
 static struct header_options given;
@@ -39,7 +39,6 @@ static const struct option_spec specs[] = {
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
     OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
-    FLAG(&given.force, "force", 0, "overwrite a file that is not a header of this job"),
     OPTION_END,
 };
 
@@ -257,15 +256,10 @@ static int write_header(const struct header_options *o, struct session *session,
     if (!fresh) goto out;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err)) {
-        if (!o->force) {
-            status = complain(EXIT_USAGE, "%s; it was not changed (--force overwrites it, or give another --output)",
-                              err.message);
-            goto out;
-        }
-        json_decref(sections);
-        sections = json_incref(fresh);
+        status = complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
+        goto out;
     }
-    int failed = header_embed_write(path, sections, &binaries, o->force, &err);
+    int failed = header_embed_write(path, sections, &binaries, &err);
     if (!failed) failed = header_write(path, sections, &err);
     if (failed) {
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
@@ -291,13 +285,13 @@ static int refuse_combination(const struct header_options *o)
         const char *name;
         bool given;
     } alone[] = {{"--hash", o->hash}, {"--check", o->check}, {"--cubin", o->cubin}},
-      writing[] = {{"--output", o->output}, {"--embed", o->embed}, {"--force", o->force}};
+      writing[] = {{"--output", o->output}, {"--embed", o->embed}};
     for (size_t i = 0; i < 3; i++) {
         const char *other = NULL;
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < 2; k++)
             if (writing[k].given) other = writing[k].name;
-            if (k > i && alone[k].given) other = alone[k].name;
-        }
+        for (size_t k = i + 1; k < 3; k++)
+            if (alone[k].given) other = alone[k].name;
         if (!alone[i].given || !other) continue;
         return complain(EXIT_USAGE, "%s writes no header and cannot be combined with %s; drop one of them",
                         alone[i].name, other);

@@ -160,6 +160,7 @@ static const struct {
     {"simulate", "times", "`--timeline` prints the seconds to 95% and 99% of the optimum"},
     {"simulate", "no-score", "there is no score any more, so runs end with the last budget"},
     {"simulate", "jobs", "all cores are used, or those that `taskset` allows"},
+    {"header", "force", "remove the file first"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
     {"status", "every", "run `watch sweetspot status JOB`"},
