@@ -13,29 +13,6 @@
 static const char *kind, *name, *chip;
 static int format = FORMAT_TABLE;
 
-// Prints all entries, or those of a name. Takes them. `note`: what follows a table.
-static int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted, int as,
-                        const char *note)
-{
-    json_t *chosen = json_array(), *entry;
-    const char **known = memory_new(json_array_size(all) + 1, sizeof *known);
-    size_t i, k, count = 0;
-    json_array_foreach(all, i, entry)
-    {
-        const char *own = json_get_string(entry, "name", "");
-        if (!wanted || !strcmp(own, wanted)) json_array_append(chosen, entry);
-        for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;
-        if (k == count) known[count++] = own;
-    }
-    int status = json_array_size(chosen) ? EXIT_DONE : command_refuse_unknown(what, wanted, known);
-    if (status == EXIT_DONE) list_print(json_incref(chosen), chosen, columns, as);
-    if (status == EXIT_DONE && as == FORMAT_TABLE) fputs(note, stdout);
-    free(known);
-    json_decref(chosen);
-    json_decref(all);
-    return status;
-}
-
 static int list_strategies(const char *wanted, int as)
 {
     static const struct row_column columns[] = {

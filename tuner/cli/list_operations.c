@@ -41,7 +41,7 @@ static json_t *to_json(const struct operation *op)
                      roles, "classes", classes, "baselines", baselines);
 }
 
-static void list_all(int format)
+static int list_all(int format)
 {
     static const struct row_column columns[] = {COLUMN_OF("operation", "name"),
                                                 COLUMN("classes"),
@@ -50,9 +50,8 @@ static void list_all(int format)
                                                 {0}};
     json_t *document = json_array();
     for (size_t i = 0; operations[i]; i++) json_array_append_new(document, to_json(operations[i]));
-    list_print(document, document, columns, format);
-    if (format == FORMAT_TABLE)
-        printf("\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
+    return list_entries("operation", document, columns, NULL, format,
+                        "\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
 }
 
 static void add_row(json_t *rows, const char *part, const char *name, const char *kind, json_t *fallback,
@@ -89,10 +88,8 @@ static void list_one(const struct operation *op, int format)
 int list_operations(const char *name, int format)
 {
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
-    if (name && !op) return command_refuse_unknown("operation", name, operation_names());
-    if (name)
-        list_one(op, format);
-    else
-        list_all(format);
+    if (!name) return list_all(format);
+    if (!op) return command_refuse_unknown("operation", name, operation_names());
+    list_one(op, format);
     return EXIT_DONE;
 }
