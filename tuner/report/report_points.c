@@ -155,7 +155,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     c->rows = json_array();
     for (size_t k = 0; k < count && !status; k++) {
         struct trial trial;
-        status = store_get(r->store, t->ids[chosen[k]], &trial, err);
+        status = store_get(r->store, t->rows[chosen[k]].id, &trial, err);
         if (status < 0) break;
         assert(!status); // trials are never deleted
         add_point(c, &trial);
@@ -181,9 +181,9 @@ json_t *report_trials(const struct result *r)
         chosen[k] = count > 1 ? (size_t)((double)k * (double)(t->count - 1) / (double)(count - 1) + 0.5) : 0;
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
     for (size_t k = 0; k < count; k++) {
-        json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
-        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
-        json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
+        json_array_append_new(ids, json_integer((json_int_t)t->rows[chosen[k]].id));
+        json_array_append_new(times, json_brief_or_null(t->rows[chosen[k]].time));
+        json_array_append_new(status, json_string(status_name((enum trial_status)t->rows[chosen[k]].status)));
     }
     for (size_t p = 0; p < t->parameter_count; p++) {
         json_t *own = json_array();
