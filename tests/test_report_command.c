@@ -90,7 +90,7 @@ TEST_WITH(stores_folders_and_nothing_at_all_are_taken, setup, teardown)
     e2e_expect(r.out, "\"job_file\":null");
     e2e_expect(r.out, "\"space\":null");
     e2e_expect(r.out, "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");
-    expect(&r, 0, "\"reproduce\":null", NULL);
+    assert_int_equal(r.status, 0);
     r = RUN("cp job.cfg other.cfg && sed -i 's/golden/other/' other.cfg && $S report . -f json");
     expect(&r, 0, "golden", "left out 1 job without results");
     r = RUN("$S report other.cfg -f json");

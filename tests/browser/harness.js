@@ -96,7 +96,6 @@ const SECTIONS = [
     'counters',
     'final',
     'limits',
-    'reproduce',
 ];
 
 // Every section has a chart, a table, a list, or a sentence that says why not.
