@@ -11,7 +11,6 @@
 #define STRATEGIES(x) \
     x(default) \
     x(trees) \
-    x(local_search) \
     x(genetic) \
     x(random) \
     x(exhaustive)
@@ -26,9 +25,10 @@ const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL}
 // Names of strategies that were removed, because others of their kind find more in less time.
 static const struct {
     const char *name, *instead;
-} removed[] = {{"multi_start", "local"},
+} removed[] = {{"local", "genetic"},
+               {"multi_start", "genetic"},
                {"latin_hypercube", "random"},
-               {"annealing", "local"},
+               {"annealing", "genetic"},
                {"differential", "genetic"},
                {"particle_swarm", "genetic"}};
 
