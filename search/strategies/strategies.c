@@ -25,12 +25,8 @@ const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL}
 // Names of strategies that were removed, because others of their kind find more in less time.
 static const struct {
     const char *name, *instead;
-} removed[] = {{"local", "genetic"},
-               {"multi_start", "genetic"},
-               {"latin_hypercube", "random"},
-               {"annealing", "genetic"},
-               {"differential", "genetic"},
-               {"particle_swarm", "genetic"}};
+} removed[] = {{"local", "genetic"},     {"multi_start", "genetic"},  {"latin_hypercube", "random"},
+               {"annealing", "genetic"}, {"differential", "genetic"}, {"particle_swarm", "genetic"}};
 
 // The names as a NULL-terminated list; the caller frees it.
 static const char **list_names(void)

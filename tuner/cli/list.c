@@ -15,7 +15,7 @@ void list_print(json_t *document, const json_t *rows, const struct row_column *c
 }
 
 int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted, int as,
-                        const char *note)
+                 const char *note)
 {
     json_t *chosen = json_array(), *entry;
     const char **known = memory_new(json_array_size(all) + 1, sizeof *known);

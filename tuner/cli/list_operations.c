@@ -6,11 +6,7 @@
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 
-static const char *kind_name(enum role_kind kind)
-{
-    static const char *const names[] = {"input", "output", "size", "scalar"};
-    return names[kind];
-}
+static const char *const kind_names[] = {"input", "output", "size", "scalar"}; // by enum role_kind
 
 static const char *reference_name(const struct operation *op)
 {
@@ -30,7 +26,7 @@ static json_t *to_json(const struct operation *op)
     json_t *roles = json_array(), *classes = json_array(), *baselines = json_array();
     for (const struct operation_role *role = op->roles; role->name; role++)
         json_array_append_new(roles,
-                              json_pack("{s:s, s:s, s:o, s:s}", "name", role->name, "kind", kind_name(role->kind),
+                              json_pack("{s:s, s:s, s:o, s:s}", "name", role->name, "kind", kind_names[role->kind],
                                         "default", default_of(op, role), "summary", role->summary));
     for (size_t i = 0; op->classes && op->classes[i]; i++) json_array_append_new(classes, json_string(op->classes[i]));
     for (const struct operation_baseline *b = op->baselines; b && b->name; b++)
@@ -76,7 +72,7 @@ static void list_one(const struct operation *op, int format)
         add_row(rows, "results", "", "", NULL, repeated);
     }
     for (const struct operation_role *role = op->roles; role->name; role++)
-        add_row(rows, "role", role->name, kind_name(role->kind), default_of(op, role), role->summary);
+        add_row(rows, "role", role->name, kind_names[role->kind], default_of(op, role), role->summary);
     for (size_t i = 0; op->classes && op->classes[i]; i++)
         add_row(rows, "class", op->classes[i], "", NULL, "a value of `compute`, which sets bound and baselines");
     for (const struct operation_baseline *b = op->baselines; b && b->name; b++)

@@ -55,8 +55,10 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
 {
     const char *entry = json_get_string(stage, "entry", "");
-    char *prefix = header_stage_prefix(section, stage), *instantiation = nvcc_instantiation(entry),
-         *name = text_format("%sentry", prefix), *instance = text_format("%sinstantiate", prefix);
+    char *prefix =
+             header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?")),
+         *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
+         *instance = text_format("%sinstantiate", prefix);
     header_define_text(r, name, entry);
     if (instantiation) header_define(r, instance, "%s", instantiation);
     free(name);

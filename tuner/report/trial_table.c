@@ -69,12 +69,12 @@ static int take_trial(void *user, const struct trial *trial)
     size_t i = t->count;
     t->rows = memory_room(t->rows, &t->room, i + 1, sizeof *t->rows);
     t->values = memory_room(t->values, &t->value_room, (i + 1) * t->parameter_count + 1, sizeof *t->values);
-    t->rows[i] = (struct tried){
-        .id = trial->id,
-        .time = trial->objective > 0 && isfinite(trial->objective) ? trial->objective : (double)NAN,
-        .finished = trial->finished,
-        .status = trial->status,
-        .reason = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0};
+    t->rows[i] =
+        (struct tried){.id = trial->id,
+                       .time = trial->objective > 0 && isfinite(trial->objective) ? trial->objective : (double)NAN,
+                       .finished = trial->finished,
+                       .status = trial->status,
+                       .reason = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0};
     if (take_values(r, trial->config, &t->values[i * t->parameter_count])) return -1;
     t->count++;
     t->timed += isnan(t->rows[i].time) ? 0 : 1;
@@ -158,7 +158,8 @@ static int by_time(const void *a, const void *b, void *user)
 {
     const struct trial_table *t = user;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    if (t->rows[x].time < t->rows[y].time || t->rows[x].time > t->rows[y].time) return t->rows[x].time < t->rows[y].time ? -1 : 1;
+    if (t->rows[x].time < t->rows[y].time || t->rows[x].time > t->rows[y].time)
+        return t->rows[x].time < t->rows[y].time ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 

@@ -29,8 +29,8 @@ struct tried {
 
 struct trial_table {
     size_t count, room, value_room, parameter_count;
-    struct tried *rows; // by id, ascending
-    uint16_t *values;   // parameter_count a trial
+    struct tried *rows;       // by id, ascending
+    uint16_t *values;         // parameter_count a trial
     struct string_pool words; // reasons, every number in them replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // trials with a time

@@ -78,10 +78,9 @@ struct bench_rows {
 // message: a file without a valid configuration, a strategy that proposes an invalid configuration.
 int bench_search(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
-// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the columns of
-// struct bench_cell; the means over the files.
+// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the means over
+// the files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
-void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);
 // What is infinite is shown as above the last budget.
 struct table *bench_table(const struct bench_rows *);

@@ -283,9 +283,8 @@ static int run(void *user, const struct bench_run *run, struct error *err)
         .recorded = r, .durations = &runs->durations[run->file], .best = INFINITY, .began = NAN, .err = err};
     s.strategy = strategy_new(run->class, r->space, &run->options);
     simulation_init(&s.simulation,
-                    &(struct policy_settings){.compilers = settings->compilers,
-                                              .gpus = settings->gpus,
-                                              .ranks = strategy_ranks(s.strategy)},
+                    &(struct policy_settings){
+                        .compilers = settings->compilers, .gpus = settings->gpus, .ranks = strategy_ranks(s.strategy)},
                     &calls);
     while (simulation_decide(&s.simulation) && simulation_step(&s.simulation)) {
         note(f, o, &s, optimum / s.best, &budget);
