@@ -116,8 +116,9 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
 // Why a command that needs a GPU fails without one.
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
-    static const char *const reasons[] = {"no CUDA driver", "no CUDA-capable device", "no CUDA device is visible",
-                                          "driver version is insufficient", "replay", "for the recording"};
+    static const char *const reasons[] = {
+        "no CUDA driver", "no CUDA-capable device",         "no CUDA device is visible",
+        "replay",         "driver version is insufficient", "for the recording"};
     char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);
@@ -137,7 +138,7 @@ static inline void tutorial_follow(const char *document, bool gpu)
     tutorial_write_script(&t, folder, gpu);
     struct outcome_of_command r =
         e2e_run(folder,
-                "root=$PWD; mkdir '%1$s/out' && ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
                 "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
                 "bash -e all.sh",
                 folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
