@@ -26,23 +26,17 @@ static char *to_c(const struct const_eval *f, const struct expr *expression, str
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
-static char *function_prefix(const char *job)
-{
-    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
-    free(name);
-    return prefix;
-}
-
 int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
+    char *name = header_identifier(job->name);
     *f = (struct const_eval){.job = job,
-                             .prefix = function_prefix(job->name),
+                             .prefix = text_format("%s_fn_", name),
                              .values = values,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
+    free(name);
     if (job_problem_values(job, config, 0, values, err)) return -1;
     for (size_t i = 0; i < job->size_count; i++) {
         int slot = symbols_find(job->symbols, job->size_names[i]);
