@@ -96,6 +96,7 @@ const SECTIONS = [
     'counters',
     'final',
     'limits',
+    'reproduce',
 ];
 
 // Every section has a chart, a table, a list, or a sentence that says why not.

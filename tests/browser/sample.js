@@ -298,6 +298,7 @@ function result(options) {
               }
             : null,
         profiled_trial: best?.id ?? null,
+        reproduce: 'sweetspot tune configs/sgemm_2048.cfg --seed 1',
     };
 }
 
@@ -313,7 +314,7 @@ const job = (name, results, rest) => ({
 
 const report = (...jobs) => ({
     format: 'sweetspot-report',
-    version: 5,
+    version: 4,
     made: 1795332352,
     program: 'sweetspot 0.9',
     jobs,
@@ -341,7 +342,7 @@ function withMarkup() {
     });
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
-    one.findings.findings[0].seen = one.findings.findings[0].why = one.limits.warnings[0] = MARKUP;
+    one.findings.findings[0].seen = one.findings.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));

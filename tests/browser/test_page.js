@@ -59,7 +59,7 @@ all('names with markup are text', 'markup', {}, async tab => {
     };
     await look();
     await tab.value(`location.hash = '#job/0'`);
-    await tab.until(`document.getElementById('limits') !== null`);
+    await tab.until(`document.getElementById('reproduce') !== null`);
     const ids = await everyChart(tab);
     for (const id of ids) {
         await drawn(tab, id);
@@ -187,6 +187,17 @@ all('links of the head lead to sections', 'one', {}, async tab => {
     await tab.value(`[...document.querySelectorAll('nav a')].find(each => each.textContent === 'Counters').click()`);
     await tab.until(`Math.abs(document.getElementById('counters').getBoundingClientRect().top) < 200`);
     assert.equal(await tab.value('document.activeElement.id'), 'counters');
+});
+
+all('the command can be copied', 'one', {}, async tab => {
+    await tab.value(`document.getElementById('copy').scrollIntoView(), document.getElementById('copy').click()`);
+    const said = `document.querySelector('#reproduce [role=status]').textContent`;
+    await tab.until(`${said} !== ''`);
+    const text =
+        (await tab.value(said)) === 'Copied.'
+            ? await tab.value(`navigator.clipboard.readText().catch(() => null)`)
+            : await tab.value('String(getSelection())');
+    if (text !== null) assert.equal(text.trim(), VARIANTS.one().jobs[0].results[0].reproduce);
 });
 
 for (const [variant, hash] of [

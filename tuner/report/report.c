@@ -5,7 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/report/report_parts.h"
 
-enum { REPORT_VERSION = 5, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
+enum { REPORT_VERSION = 4, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
 size_t report_points_of(size_t jobs)
 {
@@ -54,6 +54,41 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
+// The command line of the last run, as far as it decides the result; null without a job file.
+static json_t *reproduce_json(const struct result *r)
+{
+    const char *job = r->source->job_file;
+    json_t *run = NULL, *pool;
+    if (!job) return json_null();
+    for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
+    const json_t *pools = json_object_get(run, "pool");
+    const char *device = json_get_string(run, "device", "0");
+    char seed[32];
+    snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
+    const char *const options[][2] = {{"--store", r->source->store_path},
+                                      {"--strategy", json_get_string(run, "strategy", NULL)},
+                                      {"--seed", run ? seed : NULL},
+                                      {"--device", strcmp(device, "0") ? device : NULL}};
+    const char **words = NULL;
+    size_t count = 0, i;
+    memory_add(words, count) = "sweetspot";
+    memory_add(words, count) = "tune";
+    memory_add(words, count) = job;
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
+    json_array_foreach(pools, i, pool)
+    {
+        memory_add(words, count) = "--pool";
+        memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
+    }
+    memory_add(words, count) = NULL;
+    char *line = text_command(words);
+    json_t *command = json_string(line);
+    free(line);
+    free(words);
+    return command;
+}
+
 // The beginning of a RESULT: where it is from.
 static json_t *facts_json(const struct result *r, bool current)
 {
@@ -91,6 +126,7 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     json_object_set_new(json, "points", points ? points : json_null());
     json_object_set_new(json, "final", final.json);
     set_profile(json, r, final.trial);
+    json_object_set_new(json, "reproduce", reproduce_json(r));
     return status;
 }
 

@@ -9,6 +9,7 @@ const SECTIONS = [
     {id: 'counters', title: 'Counters', show: showCounters},
     {id: 'final', title: 'The final', short: 'Final', show: showFinal},
     {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
+    {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
 ];
 
 const environmentName = result =>

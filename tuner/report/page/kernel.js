@@ -1,4 +1,4 @@
-// What limits the kernel.
+// What limits the kernel, and how to reproduce.
 
 const LIMITERS = {
     memory: 'Memory-bound: the kernel takes as long as its memory traffic. Fewer bytes or better coalescing helps.',
@@ -50,4 +50,20 @@ function showLimits(parent, result, job) {
             )
         )
     );
+}
+
+function showReproduce(parent, {reproduce}) {
+    if (!reproduce) return 'The store does not say how its runs were started.';
+    const code = el('pre', {tabindex: '0'}, el('code', reproduce));
+    const said = el('span', {role: 'status', class: 'note'});
+    const copy = async () => {
+        try {
+            await navigator.clipboard.writeText(reproduce);
+            said.textContent = 'Copied.';
+        } catch {
+            getSelection().selectAllChildren(code);
+            said.textContent = 'Selected: copy it with Ctrl-C.';
+        }
+    };
+    parent.append(code, el('div.controls', el('button', {type: 'button', id: 'copy', onclick: copy}, 'Copy'), said));
 }
