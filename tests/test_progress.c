@@ -22,6 +22,7 @@ static const struct {
     double least, most;
 } cases[] = {
     {"random", 0.9, 1.1},
+    {"local", 0, 0.95},
     {"genetic", 0, 0.8},
     {"trees", 0, 0.8},
 };

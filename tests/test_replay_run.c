@@ -101,7 +101,7 @@ static void forget(struct seen *s)
 
 #define TUNE "$BIN/sweetspot tune %s/job.cfg --device replay:%s/space.json --store %s/%s -q -n %d --strategy %s"
 
-static const char *const strategies[] = {"default", "genetic", "random", "exhaustive"};
+static const char *const strategies[] = {"default", "local", "random", "exhaustive"};
 
 TEST(the_same_seed_gives_the_same_run)
 {

@@ -322,7 +322,7 @@ TEST(names_are_found_and_the_nearest_is_proposed)
     FOR_EACH(class) assert_non_null(strstr(names, class->name));
     FOR_EACH(class) assert_true(*class->summary);
     assert_null(strategy_choose("multi_start", &err));
-    assert_string_equal(err.message, "strategy 'multi_start' was removed; use 'genetic'");
+    assert_string_equal(err.message, "strategy 'multi_start' was removed; use 'local'");
     free(names);
 }
 

@@ -30,22 +30,6 @@ static const uint16_t *select_parent(struct strategy_state *s)
     return g->configs + best * s->width;
 }
 
-// Changes `changes` parameters with more than one value at random and repairs the result.
-static void perturb(struct strategy_state *s, uint16_t *config, int changes)
-{
-    size_t free_parameters[SPACE_MAX_PARAMETERS], count = 0;
-    for (size_t i = 0; i < s->width; i++)
-        if (space_parameter(s->space, i)->count > 1) free_parameters[count++] = i;
-    for (int c = 0; c < changes && count > 0; c++) {
-        size_t pick = random_below(&s->rng, count), i = free_parameters[pick];
-        // Any value but the present one.
-        uint16_t value = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count - 1);
-        config[i] = (uint16_t)(value + (value >= config[i]));
-        free_parameters[pick] = free_parameters[--count];
-    }
-    space_repair(s->space, &s->rng, config);
-}
-
 // Makes `config` one without a row: itself, else a configuration near it, else any. False when none is left.
 static bool make_new(struct strategy_state *s, uint16_t *config)
 {
@@ -54,7 +38,7 @@ static bool make_new(struct strategy_state *s, uint16_t *config)
     if (history_find(&s->history, config) < 0) return true;
     for (int attempt = 0; attempt < 24; attempt++) {
         memcpy(near, config, size);
-        perturb(s, near, 1 + attempt / 8);
+        kit_perturb(s, near, 1 + attempt / 8);
         if (history_find(&s->history, near) >= 0) continue;
         memcpy(config, near, size);
         return true;

@@ -11,6 +11,7 @@
 #define STRATEGIES(x) \
     x(default) \
     x(trees) \
+    x(local_search) \
     x(genetic) \
     x(random) \
     x(exhaustive)
@@ -25,8 +26,11 @@ const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL}
 // Names of strategies that were removed, because others of their kind find more in less time.
 static const struct {
     const char *name, *instead;
-} removed[] = {{"local", "genetic"},     {"multi_start", "genetic"},  {"latin_hypercube", "random"},
-               {"annealing", "genetic"}, {"differential", "genetic"}, {"particle_swarm", "genetic"}};
+} removed[] = {{"multi_start", "local"},
+               {"latin_hypercube", "random"},
+               {"annealing", "local"},
+               {"differential", "genetic"},
+               {"particle_swarm", "genetic"}};
 
 // The names as a NULL-terminated list; the caller frees it.
 static const char **list_names(void)

@@ -128,3 +128,18 @@ bool strategy_seen(const struct strategy *s, const uint16_t *config)
 {
     return history_find(&s->seen, config) >= 0;
 }
+
+void kit_perturb(struct strategy_state *s, uint16_t *config, int changes)
+{
+    size_t free_parameters[SPACE_MAX_PARAMETERS], count = 0;
+    for (size_t i = 0; i < s->width; i++)
+        if (space_parameter(s->space, i)->count > 1) free_parameters[count++] = i;
+    for (int c = 0; c < changes && count > 0; c++) {
+        size_t pick = random_below(&s->rng, count), i = free_parameters[pick];
+        // Any value but the present one.
+        uint16_t value = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count - 1);
+        config[i] = (uint16_t)(value + (value >= config[i]));
+        free_parameters[pick] = free_parameters[--count];
+    }
+    space_repair(s->space, &s->rng, config);
+}
