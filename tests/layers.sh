@@ -47,7 +47,7 @@ watch: base protocol pool
 final: base search trial protocol store job pool setup policy watch
 run: base search trial protocol store recorded job pool setup policy watch final
 explain: base search trial protocol job pool setup final
-simulate: base search kernels trial protocol recorded policy
+simulate: base search trial protocol recorded policy
 header: base kernels trial store job final
 check: base protocol kernels job source pool setup
 init: base search kernels job source pool setup check

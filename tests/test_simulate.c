@@ -40,8 +40,8 @@ TEST(what_is_wrong_with_the_settings_is_said_by_name)
 static const char softmax[] = "tests/spaces/softmax_h200.json.gz";
 
 // 0, or -1 with the message in *err.
-static int simulate(const char *path, const char *strategy, const char *settings, struct simulate_figures *figures,
-                    struct error *err)
+static int simulate(const char *path, const char *strategy, const char *settings, int64_t processes,
+                    struct simulate_figures *figures, struct error *err)
 {
     struct recorded *r = recorded_read(path, err);
     if (!r) fail_msg("%s", err->message);
@@ -54,7 +54,10 @@ static int simulate(const char *path, const char *strategy, const char *settings
                                            .budget_count = 3,
                                            .budgets = {10, 20, 60},
                                            .seeds = 6,
-                                           .first_seed = 1}};
+                                           .first_seed = 1,
+                                           .processes = processes},
+                                 .time_count = 2,
+                                 .times = {5, 10}};
     struct bench_rows b = {0};
     int status = simulate_parse(settings, &o.settings, err);
     if (!status) status = simulate_run(&b, &o, err);
@@ -71,11 +74,12 @@ TEST(a_simulation_is_repeatable_and_its_curves_rise)
 {
     struct simulate_figures once, again;
     struct error err;
-    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", &once, &err), 0);
-    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", &again, &err), 0);
+    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", 1, &once, &err), 0);
+    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", 3, &again, &err), 0);
     assert_memory_equal(&once, &again, sizeof once);
     assert_true(once.at_budget[0] > 0.5 && once.at_budget[2] <= 1);
     assert_true(once.at_budget[0] <= once.at_budget[1] && once.at_budget[1] <= once.at_budget[2]);
+    assert_true(once.at_time[0] <= once.at_time[1]);
     assert_true(once.reached_95 > 1 - 1e-9);
 }
 
@@ -83,13 +87,13 @@ TEST(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain)
 {
     struct simulate_figures f;
     struct error err;
-    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2", &f, &err), 0);
+    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2", 0, &f, &err), 0);
     assert_true(f.idle < 0.03);
     assert_true(f.compiled_per_measured >= 1 && f.compiled_per_measured <= 1.3);
     // What takes the time is measuring, one after the other.
     assert_true(fabs(f.seconds_to_95 - (0.3 + 2 * f.evaluations_to_95)) < 0.1 * f.seconds_to_95);
     struct simulate_figures two;
-    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2,gpus=2", &two, &err), 0);
+    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2,gpus=2", 0, &two, &err), 0);
     assert_true(two.seconds_to_99 < f.seconds_to_99);
 }
 
@@ -97,23 +101,23 @@ TEST(strategies_that_cannot_rank_are_simulated_too)
 {
     struct simulate_figures f;
     struct error err;
-    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=0.01", &f, &err), 0);
+    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=0.01", 0, &f, &err), 0);
     assert_true(f.at_budget[2] > 0 && f.compiled_per_measured <= 1.3);
     assert_true(f.idle > 0.8); // four compilers are too few
     // A space with fewer configurations than the budget is used up, and its optimum found.
     assert_int_equal(
-        simulate("tests/spaces/windowed_sum_h200.json.gz", "random", "compilers=4,compile=1,gpu=1", &f, &err), 0);
-    assert_true(f.at_budget[2] > 1 - 1e-9);
+        simulate("tests/spaces/windowed_sum_h200.json.gz", "random", "compilers=4,compile=1,gpu=1", 0, &f, &err), 0);
+    assert_true(f.at_budget[2] > 1 - 1e-9 && f.at_time[1] <= f.at_budget[2]);
 }
 
 TEST(times_that_a_recording_lacks_are_refused_by_name)
 {
     struct simulate_figures f;
     struct error err;
-    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", &f, &err), -1);
+    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", 0, &f, &err), -1);
     assert_string_equal(err.message, "tests/spaces/softmax_h200.json.gz: it has no GPU times: give gpu=SECONDS");
     assert_int_equal(
-        simulate("tests/spaces/sgemm_each_matrix.json.gz", "random", "compilers=4,compile=recorded,gpu=1", &f, &err),
+        simulate("tests/spaces/sgemm_each_matrix.json.gz", "random", "compilers=4,compile=recorded,gpu=1", 0, &f, &err),
         -1);
     assert_non_null(strstr(err.message, "it has no compile times"));
 }

@@ -22,5 +22,5 @@ double clock_wall(void)
 
 double clock_cpu(void)
 {
-    return seconds(CLOCK_THREAD_CPUTIME_ID);
+    return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -10,9 +10,10 @@
 #include "tuner/simulate/simulate.h"
 
 static struct {
-    const char *strategy, *budgets, *timeline;
+    const char *strategy, *budgets, *timeline, *times;
     struct option_list paths, priors;
     struct bench_options bench;
+    bool no_score;
     int format;
 } given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
 
@@ -30,9 +31,14 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
            "simulate a whole run with its policy: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds or "
            "'recorded'"),
+    OPTION(string, &given.times, "times", 0, "LIST",
+           "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable; a "
            "file is never a prior for itself (none)"),
+    FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
+    OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
+           .high = BENCH_MAX_PROCESSES),
     OPTION_FORMAT(&given.format),
     OPTION_END,
 };
@@ -57,22 +63,26 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
     return status;
 }
 
-// Numbers of evaluations, which must ascend. -1 with a message.
-static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
+// A list of numbers, or with `seconds` of times, which must ascend. -1 with a message.
+static int parse_list(const char *option, const char *text, bool seconds, double *values, size_t most, size_t *count,
+                      struct error *err)
 {
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
-        char *end;
-        long long value = strtoll(at, &end, 10);
-        if (end != at + length || !length || value < 1 || value > 1000000)
-            return error_set(err, "--budgets: '%s' is not a list of whole numbers from 1 to 1000000", text);
-        if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
-        if (o->budget_count && value <= o->budgets[o->budget_count - 1])
-            return error_set(err, "--budgets: must ascend");
-        o->budgets[o->budget_count++] = value;
+        char *one = text_format("%.*s", (int)length, at), *end = one;
+        double value = seconds ? 0 : (double)strtoll(one, &end, 10);
+        bool good =
+            seconds ? !text_duration(one, &value) && value > 0 : end != one && !*end && value >= 1 && value <= 1000000;
+        free(one);
+        if (!good)
+            return error_set(err, "%s: '%s' is not a list of %s", option, text,
+                             seconds ? "times such as 10s,20s" : "whole numbers from 1 to 1000000");
+        if (*count == most) return error_set(err, "%s: at most %zu", option, most);
+        if (*count && value <= values[*count - 1]) return error_set(err, "%s: must ascend", option);
+        values[(*count)++] = value;
         at += length + (at[length] == ',');
     }
-    return o->budget_count ? 0 : error_set(err, "--budgets: empty");
+    return *count ? 0 : error_set(err, "%s: empty", option);
 }
 
 // The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
@@ -102,7 +112,7 @@ static void free_priors(struct bench_priors *priors, size_t file_count)
 
 static void print_rows(const struct bench_rows *r)
 {
-    enum { DOCUMENT_VERSION = 3 };
+    enum { DOCUMENT_VERSION = 2 };
     if (given.format == FORMAT_JSON) {
         json_print_document(r->kind, DOCUMENT_VERSION, bench_json(r), stdout);
         return;
@@ -111,19 +121,26 @@ static void print_rows(const struct bench_rows *r)
     (given.format == FORMAT_CSV ? table_print_csv : table_print)(table, stdout);
     table_free(table);
     if (given.format == FORMAT_TABLE)
-        printf("\noptimum / best found after N unique evaluations, mean over %lld seeds; %s\n",
+        printf("\noptimum / best found after N unique evaluations%s, mean over %lld seeds; %s\n", r->budgets,
                (long long)r->options->seeds, r->legend);
 }
 
 // Reads the options that are texts. -1 with a message.
-static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, struct error *err)
+static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
+                 struct error *err)
 {
     struct bench_options *o = &given.bench;
-    if (choose_strategies(given.strategy, chosen, &o->strategy_count, err) || parse_budgets(given.budgets, o, err))
+    double budgets[BENCH_MAX_BUDGETS];
+    if (choose_strategies(given.strategy, chosen, count, err) ||
+        parse_list("--budgets", given.budgets, false, budgets, BENCH_MAX_BUDGETS, &o->budget_count, err))
         return -1;
+    for (size_t i = 0; i < o->budget_count; i++) o->budgets[i] = (int64_t)budgets[i];
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
-    if (!given.timeline) return 0;
-    if (simulate_parse(given.timeline, &simulated->settings, err)) return -1;
+    if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
+    if (simulate_parse(given.timeline, &simulated->settings, err) ||
+        parse_list("--times", given.times ? given.times : "10,20,40,80", true, simulated->times, SIMULATE_MAX_TIMES,
+                   &simulated->time_count, err))
+        return -1;
     if (o->ahead == 1) return 0;
     return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
 }
@@ -135,7 +152,7 @@ static int run(void)
     struct simulate_options simulated = {0};
     struct bench_options *o = &given.bench;
     struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
-    int status = parse(&simulated, &chosen, &err) ? command_refuse("%s", err.message) : EXIT_DONE;
+    int status = parse(&simulated, &chosen, &o->strategy_count, &err) ? command_refuse("%s", err.message) : EXIT_DONE;
     if (status) goto out;
     for (size_t i = 0; i < given.paths.count; i++)
         if (!(files[i] = recorded_read(given.paths.items[i], &err))) status = command_refuse("%s", err.message);
@@ -145,13 +162,14 @@ static int run(void)
     o->file_count = given.paths.count;
     o->paths = given.paths.items;
     o->files = (const struct recorded *const *)files;
+    o->score = !given.no_score;
     o->progress = isatty(STDERR_FILENO);
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
     simulated.bench = *o;
     struct bench_rows rows;
     if (given.timeline ? simulate_run(&rows, &simulated, &err)
-                       : bench_search(&rows, o, given.format != FORMAT_TABLE, &err)) {
+                       : bench_run(&rows, o, given.format != FORMAT_TABLE, &err)) {
         command_refuse("%s", err.message);
         status = EXIT_NOTHING;
     } else {

@@ -1,42 +1,96 @@
-// Runs strategies on recorded spaces; see bench.h.
+// Runs strategies on recorded spaces; see bench.h. bench_print.c prints the figures.
+//
+// The runs (strategy x file x seed) are distributed over processes (bench_processes.c).
+//
+// Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
+// with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
+// first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
+// mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have
+// found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
 #include "tuner/simulate/bench.h"
 
-#include <stdatomic.h>
-
-#include "kernels/parallel.h"
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
 
-// The figures of one run.
-struct run_figures {
-    double quality[BENCH_MAX_BUDGETS];
-    double to_95, to_99; // evaluations to that quality; infinite when not reached
-    double seconds_per_proposal;
-};
-
 struct runs {
     const struct bench_options *o;
-    struct run_figures *figures; // a run
+    int64_t *cutoff; // evaluations that the score averages over, per file; 0 without `score`
+    int64_t *length; // evaluations of a run, per file
+    size_t *offset;  // of a file's first curve in `best`
+    double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
+    double *seconds; // per proposal, a run
 };
 
-static int run(void *user, const struct bench_run *run, struct error *err)
+// The expected best of k uniform random draws without repetition from `total` configurations of which `valid` have the
+// times `sorted` (ascending), given that a valid one is among them. The baseline of the methodology score.
+static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
-    const struct runs *runs = user;
-    const struct bench_options *o = runs->o;
-    const struct recorded *r = o->files[run->file];
-    struct run_figures *f = &runs->figures[run->number];
-    double start = clock_cpu(), best = INFINITY, optimum = r->trials[r->best].objective;
-    struct strategy *s = strategy_new(run->class, r->space, &run->options);
-    size_t width = r->parameter_count, waiting = 0, budget = 0;
+    // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
+    // the i best is the product over j < i of (total - k - j) / (total - j).
+    double miss = 1, sum = 0, certain = 0;
+    for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+        double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
+        sum += (miss - next) * sorted[i];
+        certain += miss - next;
+        miss = next;
+    }
+    return sum / certain;
+}
+
+static double *sorted_times(const struct recorded *r, size_t *count)
+{
+    double *times = memory_new(r->trial_count, sizeof *times);
+    *count = 0;
+    for (size_t i = 0; i < r->trial_count; i++)
+        if (r->trials[i].status == STATUS_OK) times[(*count)++] = r->trials[i].objective;
+    stats_sort(times, *count);
+    return times;
+}
+
+// The evaluations that random search is expected to need for 95% of the way from the median to the optimum.
+static int64_t cutoff_of(const struct recorded *r)
+{
+    size_t valid, low = 1, high = r->trial_count;
+    double *times = sorted_times(r, &valid);
+    double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (random_best(times, valid, r->trial_count, middle) <= target)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    free(times);
+    return (int64_t)low;
+}
+
+struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed)
+{
+    struct strategy_options options = {.seed = seed};
+    if (o->priors) {
+        options.prior_count = o->priors[file].count;
+        options.priors = (const struct prior *const *)o->priors[file].list;
+    }
+    return options;
+}
+
+// One run: fills the curve of `length` evaluations.
+static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
+                   double *curve, int64_t length, double *seconds, struct error *err)
+{
+    const struct recorded *r = o->files[file];
+    struct strategy_options options = bench_strategy_options(o, file, seed);
+    double start = clock_cpu(), best = INFINITY;
+    struct strategy *s = strategy_new(class, r->space, &options);
+    size_t width = r->parameter_count, waiting = 0;
     uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
     int64_t done = 0;
     int result = 0;
-    f->to_95 = f->to_99 = INFINITY;
-    while (budget < o->budget_count && result == 0) {
+    while (done < length && result == 0) {
         while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
             if (recorded_find(r, configs + waiting * width) < 0) {
-                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", run->class->name);
+                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
                 break;
             }
             waiting++;
@@ -46,102 +100,86 @@ static int run(void *user, const struct bench_run *run, struct error *err)
         strategy_tell(s, &observation);
         memmove(configs, configs + width, --waiting * width * sizeof *configs);
         if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
-        done++;
-        if (isinf(f->to_95) && optimum / best >= 0.95) f->to_95 = (double)done;
-        if (isinf(f->to_99) && optimum / best >= 0.99) f->to_99 = (double)done;
-        if (done == o->budgets[budget]) f->quality[budget++] = optimum / best;
+        curve[done++] = best;
     }
     strategy_free(s);
-    f->seconds_per_proposal = (clock_cpu() - start) / (double)(done ? done : 1);
-    while (budget < o->budget_count) f->quality[budget++] = optimum / best; // the space is exhausted
+    *seconds = (clock_cpu() - start) / (double)(done ? done : 1);
+    for (; done < length; done++) curve[done] = best; // the space is exhausted
     free(configs);
     return result;
 }
 
-static double figure(const void *figures, size_t place)
+static double *curve_of(const struct runs *runs, size_t strategy, size_t file, size_t seed)
 {
-    return *(const double *)(const void *)((const char *)figures + place);
+    size_t seeds = (size_t)runs->o->seeds;
+    return runs->best + runs->offset[file] + (strategy * seeds + seed) * (size_t)runs->length[file];
 }
 
-// The median over the seeds of a figure, which is at `place` in the struct.
-static double median(const struct run_figures *runs, size_t seeds, size_t place)
+static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
 {
-    double *values = memory_new(seeds, sizeof *values);
-    for (size_t i = 0; i < seeds; i++) values[i] = figure(&runs[i], place);
-    double middle = stats_median(values, seeds);
-    free(values);
-    return middle;
+    const struct runs *runs = user;
+    const struct bench_options *o = runs->o;
+    return run_one(o, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
+                   curve_of(runs, strategy, file, seed), runs->length[file],
+                   &runs->seconds[bench_run_number(o, strategy, file, seed)], err);
 }
 
-// Of a strategy on a file, from its runs.
-static void evaluate_cell(struct bench_cell *cell, const struct bench_options *o, const struct run_figures *runs)
+static double score_of(const struct runs *runs, size_t strategy, size_t file)
 {
+    const struct recorded *r = runs->o->files[file];
+    size_t valid;
+    double *times = sorted_times(r, &valid), sum = 0;
+    int64_t points = 0;
+    for (int64_t t = 0; t < runs->cutoff[file]; t++) {
+        double best = 0;
+        int found = 0;
+        for (int64_t seed = 0; seed < runs->o->seeds; seed++) {
+            double value = curve_of(runs, strategy, file, (size_t)seed)[t];
+            if (!isfinite(value)) continue;
+            best += value;
+            found++;
+        }
+        double baseline = random_best(times, valid, r->trial_count, (size_t)t + 1);
+        if (!found || !(baseline > times[0])) continue;
+        sum += (baseline - best / found) / (baseline - times[0]);
+        points++;
+    }
+    free(times);
+    return points ? sum / (double)points : NAN;
+}
+
+static void evaluate_cell(struct bench_cell *cell, const struct runs *runs, size_t strategy, size_t file)
+{
+    const struct bench_options *o = runs->o;
+    const struct recorded *r = o->files[file];
     size_t seeds = (size_t)o->seeds;
+    int64_t last = o->budgets[o->budget_count - 1];
+    double optimum = r->trials[r->best].objective, *quality = memory_new(3 * seeds, sizeof *quality);
+    double *to_95 = quality + seeds, *to_99 = to_95 + seeds;
     for (size_t i = 0; i < o->budget_count; i++) {
         double sum = 0, near = 0;
         for (size_t seed = 0; seed < seeds; seed++) {
-            sum += runs[seed].quality[i];
-            near += runs[seed].quality[i] >= 0.99;
+            quality[seed] = optimum / curve_of(runs, strategy, file, seed)[o->budgets[i] - 1];
+            sum += quality[seed];
+            near += quality[seed] >= 0.99;
         }
         cell->mean[i] = sum / (double)seeds;
         cell->within_1_percent[i] = near / (double)seeds;
-        cell->median[i] = median(runs, seeds, offsetof(struct run_figures, quality) + i * sizeof(double));
+        cell->median[i] = stats_median(quality, seeds);
     }
-    cell->to_95 = median(runs, seeds, offsetof(struct run_figures, to_95));
-    cell->to_99 = median(runs, seeds, offsetof(struct run_figures, to_99));
-    for (size_t seed = 0; seed < seeds; seed++)
-        cell->seconds_per_proposal += runs[seed].seconds_per_proposal / (double)seeds;
-}
-
-size_t bench_runs(const struct bench_options *o)
-{
-    return o->strategy_count * o->file_count * (size_t)o->seeds;
-}
-
-struct deal {
-    const struct bench_options *options;
-    bench_runner *one;
-    void *user;
-    atomic_flag failed; // `error` is set
-    struct error *error;
-    atomic_int status;
-};
-
-static void do_runs(void *user, int64_t begin, int64_t end)
-{
-    struct deal *d = user;
-    const struct bench_options *o = d->options;
-    for (size_t i = (size_t)begin; i < (size_t)end && !atomic_load(&d->status); i++) {
-        size_t seeds = (size_t)o->seeds, file = i / seeds % o->file_count;
-        struct bench_run run = {.number = i,
-                                .class = o->strategies[i / seeds / o->file_count],
-                                .file = file,
-                                .options.seed = (uint64_t)o->first_seed + i % seeds};
-        struct error err;
-        if (o->priors) {
-            run.options.prior_count = o->priors[file].count;
-            run.options.priors = (const struct prior *const *)o->priors[file].list;
-        }
-        if (!d->one(d->user, &run, &err)) continue;
-        if (!atomic_flag_test_and_set(&d->failed)) *d->error = err;
-        atomic_store(&d->status, -1);
+    for (size_t seed = 0; seed < seeds; seed++) {
+        const double *curve = curve_of(runs, strategy, file, seed);
+        int64_t t95 = 0, t99 = 0;
+        while (t95 < last && optimum / curve[t95] < 0.95) t95++;
+        while (t99 < last && optimum / curve[t99] < 0.99) t99++;
+        to_95[seed] = t95 < last ? (double)t95 + 1 : INFINITY;
+        to_99[seed] = t99 < last ? (double)t99 + 1 : INFINITY;
+        cell->seconds_per_proposal += runs->seconds[bench_run_number(o, strategy, file, seed)] / (double)seeds;
     }
-}
-
-static void show_progress(void *unused, double share)
-{
-    (void)unused;
-    fprintf(stderr, "\rsimulate: %.0f%% ", 100 * share);
-}
-
-int bench_deal(const struct bench_options *o, bench_runner *one, void *user, struct error *err)
-{
-    struct deal d = {.options = o, .one = one, .user = user, .failed = ATOMIC_FLAG_INIT, .error = err};
-    parallel_watch(o->progress ? show_progress : NULL, NULL);
-    parallel_for((int64_t)bench_runs(o), 1, do_runs, &d);
-    parallel_watch(NULL, NULL);
-    if (o->progress) fprintf(stderr, "\r%40s\r", "");
-    return atomic_load(&d.status);
+    cell->to_95 = stats_median(to_95, seeds);
+    cell->to_99 = stats_median(to_99, seeds);
+    cell->score = o->score ? score_of(runs, strategy, file) : NAN;
+    free(quality);
 }
 
 void bench_add(void *to, const void *from, size_t size, double share)
@@ -169,51 +207,33 @@ void bench_average(struct bench_rows *r)
         bench_add((char *)r->overall + i / files * r->size, (char *)r->cells + i * r->size, r->size, 1 / (double)files);
 }
 
-static void add_columns(struct bench_rows *r, bool detailed)
-{
-#define FIGURE(member) offsetof(struct bench_cell, member)
-    static const struct {
-        const char *title, *format;
-        size_t place;
-    } groups[] = {
-        {"mean", "%.4f", FIGURE(mean)}, {"median", "%.4f", FIGURE(median)}, {"1%", "%.3f", FIGURE(within_1_percent)}};
-    const struct bench_options *o = r->options;
-    r->kind = "sweetspot-replay";
-    r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.";
-    size_t n = 0, last = o->budget_count - 1;
-    for (int g = 0; g < (detailed ? 3 : 1); g++)
-        for (size_t i = 0; i < o->budget_count; i++, n++) {
-            r->columns[n] =
-                (struct bench_column){.format = groups[g].format, .place = groups[g].place + i * sizeof(double)};
-            snprintf(r->columns[n].title, sizeof r->columns[n].title, ">%s@%lld", groups[g].title,
-                     (long long)o->budgets[i]);
-        }
-    if (!detailed) {
-        r->columns[n] = (struct bench_column){
-            .format = "%.0f%%", .place = FIGURE(within_1_percent) + last * sizeof(double), .scale = 100};
-        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">1%%@%lld", (long long)o->budgets[last]);
-        n++;
-    }
-    r->columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
-    r->columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
-    r->columns[n++] =
-        (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
-    r->column_count = n;
-#undef FIGURE
-}
-
-int bench_search(struct bench_rows *rows, const struct bench_options *o, bool detailed, struct error *err)
+int bench_run(struct bench_rows *rows, const struct bench_options *o, bool detailed, struct error *err)
 {
     struct runs runs = {.o = o};
-    size_t seeds = (size_t)o->seeds;
+    size_t doubles = 0;
     if (bench_open(rows, o, sizeof(struct bench_cell), err)) return -1;
-    runs.figures = memory_new(bench_runs(o), sizeof *runs.figures);
-    int result = bench_deal(o, run, &runs, err);
+    runs.cutoff = memory_new(o->file_count, sizeof *runs.cutoff);
+    runs.length = memory_new(o->file_count, sizeof *runs.length);
+    runs.offset = memory_new(o->file_count, sizeof *runs.offset);
+    for (size_t f = 0; f < o->file_count; f++) {
+        runs.cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
+        runs.length[f] = o->budgets[o->budget_count - 1];
+        if (runs.cutoff[f] > runs.length[f]) runs.length[f] = runs.cutoff[f];
+        runs.offset[f] = doubles;
+        doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
+    }
+    size_t bytes = (doubles + bench_runs(o)) * sizeof(double);
+    runs.best = bench_shared(bytes, err);
+    runs.seconds = runs.best ? runs.best + doubles : NULL;
+    int result = runs.best ? bench_deal(o, run, &runs, err) : -1;
     for (size_t i = 0; i < o->strategy_count * o->file_count && !result; i++)
-        evaluate_cell((struct bench_cell *)rows->cells + i, o, runs.figures + i * seeds);
-    free(runs.figures);
+        evaluate_cell((struct bench_cell *)rows->cells + i, &runs, i / o->file_count, i % o->file_count);
+    bench_unshare(runs.best, bytes);
+    free(runs.cutoff);
+    free(runs.length);
+    free(runs.offset);
     bench_average(rows);
-    add_columns(rows, detailed);
+    bench_add_columns(rows, detailed);
     if (result) bench_release(rows);
     return result;
 }
@@ -223,58 +243,4 @@ void bench_release(struct bench_rows *r)
     free(r->cells);
     free(r->overall);
     *r = (struct bench_rows){0};
-}
-
-static double scaled(const struct bench_column *c, const void *figures)
-{
-    return figure(figures, c->place) * (c->scale > 0 ? c->scale : 1);
-}
-
-static void add_cells(struct table *t, const struct bench_rows *r, const char *file, const char *strategy,
-                      const void *figures)
-{
-    table_texts(t, file, strategy);
-    for (const struct bench_column *c = r->columns; c < r->columns + r->column_count; c++) {
-        double value = scaled(c, figures), reached = c->reached ? figure(figures, c->reached) : 1;
-        char text[32];
-        snprintf(text, sizeof text, c->format, value);
-        if (isinf(value))
-            snprintf(text, sizeof text, ">%lld", (long long)r->options->budgets[r->options->budget_count - 1]);
-        table_cell(t, "%s%s", reached > 1 - 1e-9 ? "" : ">", text);
-    }
-}
-
-// The figures of a row, whose file and strategy are set; NULL after the last row.
-static const void *row_at(const struct bench_rows *r, size_t row, const char **file, const char **strategy)
-{
-    size_t f = row / r->options->strategy_count, s = row % r->options->strategy_count, files = r->options->file_count;
-    if (f > files || (f == files && files == 1)) return NULL;
-    *file = f < files ? text_file_name(r->options->paths[f]) : "mean over files";
-    *strategy = r->options->strategies[s]->name;
-    return (const char *)(f < files ? r->cells : r->overall) + (f < files ? s * files + f : s) * r->size;
-}
-
-struct table *bench_table(const struct bench_rows *r)
-{
-    const char *titles[BENCH_MOST_COLUMNS + 3] = {"file", "strategy"}, *file, *strategy;
-    const void *figures;
-    for (size_t i = 0; i < r->column_count; i++) titles[i + 2] = r->columns[i].title;
-    struct table *t = table_new(titles);
-    for (size_t i = 0; (figures = row_at(r, i, &file, &strategy)); i++) add_cells(t, r, file, strategy, figures);
-    return t;
-}
-
-json_t *bench_json(const struct bench_rows *r)
-{
-    const char *file, *strategy;
-    const void *figures;
-    json_t *rows = json_array();
-    for (size_t i = 0; (figures = row_at(r, i, &file, &strategy)); i++) {
-        json_t *row = json_pack("{s:s, s:s}", "file", file, "strategy", strategy);
-        for (const struct bench_column *c = r->columns; c < r->columns + r->column_count; c++)
-            json_object_set_new(row, c->title + (*c->title == '>'), json_real(scaled(c, figures)));
-        json_array_append_new(rows, row);
-    }
-    return json_pack("{s:I, s:I, s:o}", "seeds", (json_int_t)r->options->seeds, "first_seed",
-                     (json_int_t)r->options->first_seed, "rows", rows);
 }

@@ -9,7 +9,7 @@
 #include "tuner/base/table.h"
 #include "tuner/recorded/recorded.h"
 
-enum { BENCH_MAX_BUDGETS = 16, BENCH_MOST_COLUMNS = 3 * BENCH_MAX_BUDGETS + 8 };
+enum { BENCH_MAX_PROCESSES = 512, BENCH_MAX_BUDGETS = 16, BENCH_MOST_COLUMNS = 3 * BENCH_MAX_BUDGETS + 8 };
 
 struct bench_priors {
     size_t count;
@@ -27,8 +27,11 @@ struct bench_options {
     int64_t seeds;
     int64_t first_seed;
     int64_t ahead; // proposals that wait for their measurement; 1: each is measured before the next proposal
-    const struct bench_priors *priors; // of the strategies, by file; NULL: none
-    bool progress;                     // on stderr
+    bool score;    // makes runs as long as the methodology score needs
+    // Priors of the strategies, by file; NULL: none.
+    const struct bench_priors *priors;
+    int64_t processes; // 0: one per core
+    bool progress;     // on stderr
 };
 
 // One strategy on one file. Quality is optimum / best found: 1 is the optimum, 0 nothing valid yet.
@@ -36,22 +39,24 @@ struct bench_cell {
     double mean[BENCH_MAX_BUDGETS], median[BENCH_MAX_BUDGETS];
     double within_1_percent[BENCH_MAX_BUDGETS]; // share of the seeds whose quality is at least 0.99
     double to_95, to_99;         // median evaluations to that quality; infinite when not reached by the median seed
+    double score;                // methodology score; NaN without `score`
     double seconds_per_proposal; // time of a core in the strategy, per evaluation
 };
 
-// One run: a strategy on a file with a seed.
-struct bench_run {
-    size_t number; // below bench_runs; the seeds of a strategy on a file follow each other
-    const struct strategy_class *class;
-    size_t file;
-    struct strategy_options options;
-};
+// The conditions under which a strategy is created for one run.
+struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
-// Calls `one` for every run, on all cores at once. A run gives the same result in any thread, and keeps it by its
-// number. -1 with the message of the first run that failed.
-typedef int bench_runner(void *user, const struct bench_run *, struct error *);
+// Calls `one` for every strategy, file and seed, in forked processes that take the next run from a counter in shared
+// memory, so the code of a run need not be thread-safe. A run gives the same result in any process, and writes it to
+// memory of bench_shared. -1 with the message of the first run that failed, or of a process that died.
+typedef int bench_runner(void *user, size_t strategy, size_t file, size_t seed, struct error *);
 int bench_deal(const struct bench_options *, bench_runner *one, void *user, struct error *);
+// The number of a run, below bench_runs.
+size_t bench_run_number(const struct bench_options *, size_t strategy, size_t file, size_t seed);
 size_t bench_runs(const struct bench_options *);
+// Zeroed memory that the processes share; NULL with a message. bench_unshare releases it.
+void *bench_shared(size_t bytes, struct error *);
+void bench_unshare(void *, size_t bytes);
 
 // Adds a share of some figures to others: structs of doubles, `size` bytes each.
 void bench_add(void *to, const void *from, size_t size, double share);
@@ -68,19 +73,20 @@ struct bench_column {
 // several files one for the mean over them. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
-    const char *kind, *legend; // the document's format; what the columns mean
+    const char *kind, *budgets, *legend; // the document's format; what stands around the number of seeds in the legend
     size_t column_count;
     struct bench_column columns[BENCH_MOST_COLUMNS];
     void *cells, *overall; // structs of `size` bytes, strategy after strategy; the means over the files
     size_t size;
 };
 // Runs everything; each cell is a struct bench_cell. detailed: with medians and shares at every budget. -1 with a
-// message: a file without a valid configuration, a strategy that proposes an invalid configuration.
-int bench_search(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
+// message: a file without a valid configuration, a strategy that cannot start or proposes an invalid configuration.
+int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
-// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the means over
-// the files.
+// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the columns of
+// struct bench_cell; the means over the files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
+void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);
 // What is infinite is shown as above the last budget.
 struct table *bench_table(const struct bench_rows *);

@@ -236,6 +236,11 @@ struct simulated_runs {
     struct simulate_figures *figures; // a run
 };
 
+struct progress {
+    size_t next_budget, next_time;
+    double quality; // so far
+};
+
 // Adds up the workers' use so far.
 static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
 {
@@ -249,14 +254,15 @@ static void count_workers(struct simulate_figures *f, const struct simulated_sea
     f->compiled_per_measured = s->measured ? (double)s->compiled / (double)s->measured : NAN;
 }
 
-// Called after a step: the run's quality is valid from this time on.
-static void note(struct simulate_figures *f, const struct bench_options *o, const struct simulated_search *s,
-                 double quality, size_t *budget)
+// Called after a step: `quality` is valid from this time on.
+static void note(struct simulate_figures *f, struct progress *p, const struct simulate_options *o,
+                 const struct simulated_search *s, double quality)
 {
     double now = s->simulation.now;
-    while (*budget < o->budget_count && o->budgets[*budget] <= s->evaluations) {
-        f->at_budget[(*budget)++] = quality;
-        if (*budget == o->budget_count) count_workers(f, s);
+    while (p->next_time < o->time_count && o->times[p->next_time] < now) f->at_time[p->next_time++] = p->quality;
+    while (p->next_budget < o->bench.budget_count && o->bench.budgets[p->next_budget] <= s->evaluations) {
+        f->at_budget[p->next_budget++] = quality;
+        if (p->next_budget == o->bench.budget_count) count_workers(f, s);
     }
     if (f->reached_95 == 0) {
         f->seconds_to_95 = now;
@@ -267,35 +273,52 @@ static void note(struct simulate_figures *f, const struct bench_options *o, cons
         f->seconds_to_99 = now;
         f->reached_99 = quality >= 0.99;
     }
+    p->quality = quality;
 }
 
-static int run(void *user, const struct bench_run *run, struct error *err)
+static bool is_complete(const struct progress *p, const struct simulate_options *o)
 {
-    const struct simulated_runs *runs = user;
-    const struct simulate_settings *settings = &runs->o->settings;
-    const struct bench_options *o = &runs->o->bench;
-    const struct recorded *r = o->files[run->file];
-    struct simulate_figures *f = &runs->figures[run->number];
+    return p->next_budget == o->bench.budget_count && p->next_time == o->time_count;
+}
+
+static int run_one(const struct simulated_runs *runs, const struct strategy_class *class, size_t file, uint64_t seed,
+                   struct simulate_figures *f, struct error *err)
+{
+    const struct simulate_options *o = runs->o;
+    const struct recorded *r = o->bench.files[file];
     double optimum = r->trials[r->best].objective;
-    int64_t most = MOST_TIMES_THE_BUDGET * o->budgets[o->budget_count - 1];
-    size_t budget = 0; // the next one
+    int64_t last = o->bench.budgets[o->bench.budget_count - 1];
     struct simulated_search s = {
-        .recorded = r, .durations = &runs->durations[run->file], .best = INFINITY, .began = NAN, .err = err};
-    s.strategy = strategy_new(run->class, r->space, &run->options);
+        .recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
+    struct strategy_options options = bench_strategy_options(&o->bench, file, seed);
+    s.strategy = strategy_new(class, r->space, &options);
     simulation_init(&s.simulation,
-                    &(struct policy_settings){
-                        .compilers = settings->compilers, .gpus = settings->gpus, .ranks = strategy_ranks(s.strategy)},
+                    &(struct policy_settings){.compilers = o->settings.compilers,
+                                              .gpus = o->settings.gpus,
+                                              .ranks = strategy_ranks(s.strategy)},
                     &calls);
+    struct progress p = {0};
     while (simulation_decide(&s.simulation) && simulation_step(&s.simulation)) {
-        note(f, o, &s, optimum / s.best, &budget);
-        if (budget == o->budget_count && (f->reached_99 > 0 || s.evaluations >= most)) break;
+        note(f, &p, o, &s, optimum / s.best);
+        if (is_complete(&p, o) && (f->reached_99 > 0 || s.evaluations >= MOST_TIMES_THE_BUDGET * last)) break;
     }
-    if (budget < o->budget_count) count_workers(f, &s); // the space is used up
-    while (budget < o->budget_count) f->at_budget[budget++] = optimum / s.best;
+    if (p.next_budget < o->bench.budget_count) count_workers(f, &s); // the space is used up
+    while (p.next_budget < o->bench.budget_count) f->at_budget[p.next_budget++] = p.quality;
+    while (p.next_time < o->time_count) f->at_time[p.next_time++] = p.quality;
     for (size_t i = 0; i < s.simulation.policy.queue.count; i++) free(s.simulation.policy.queue.tasks[i]);
     simulation_release(&s.simulation);
     strategy_free(s.strategy);
-    return s.failed ? error_prefix(err, "strategy '%s'", run->class->name) : 0;
+    return s.failed ? error_prefix(err, "strategy '%s'", class->name) : 0;
+}
+
+// All of them ---------------------------------------------------------------------------------------------------------
+
+static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
+{
+    const struct simulated_runs *runs = user;
+    const struct bench_options *o = &runs->o->bench;
+    return run_one(runs, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
+                   &runs->figures[bench_run_number(o, strategy, file, seed)], err);
 }
 
 // Rows ---------------------------------------------------------------------------------------------------------------
@@ -313,14 +336,19 @@ static const struct bench_column columns[] = {
     {">GPU idle", "%.3f", FIGURE(idle)},
 };
 
-static void add_columns(struct bench_rows *r, const struct bench_options *o)
+static void add_columns(struct bench_rows *r, const struct simulate_options *o)
 {
     r->kind = "sweetspot-simulation";
+    r->budgets = " or simulated seconds";
     r->legend = "s and n\nto 95%: mean seconds and evaluations ('>': some runs ended before).";
     size_t n = 0;
-    for (size_t i = 0; i < o->budget_count; i++, n++) {
+    for (size_t i = 0; i < o->bench.budget_count; i++, n++) {
         r->columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_budget[i])};
-        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">@%lld", (long long)o->budgets[i]);
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">@%lld", (long long)o->bench.budgets[i]);
+    }
+    for (size_t i = 0; i < o->time_count; i++, n++) {
+        r->columns[n] = (struct bench_column){.format = "%.4f", FIGURE(at_time[i])};
+        snprintf(r->columns[n].title, sizeof r->columns[n].title, ">@%gs", o->times[i]);
     }
     memcpy(r->columns + n, columns, sizeof columns);
     r->column_count = n + sizeof columns / sizeof *columns;
@@ -329,20 +357,19 @@ static void add_columns(struct bench_rows *r, const struct bench_options *o)
 int simulate_run(struct bench_rows *rows, const struct simulate_options *options, struct error *err)
 {
     const struct bench_options *o = &options->bench;
-    size_t seeds = (size_t)o->seeds;
+    size_t bytes = bench_runs(o) * sizeof(struct simulate_figures), seeds = (size_t)o->seeds;
     if (bench_open(rows, o, sizeof(struct simulate_figures), err)) return -1;
-    struct simulated_runs runs = {.o = options,
-                                  .durations = memory_new(o->file_count, sizeof *runs.durations),
-                                  .figures = memory_new(bench_runs(o), sizeof *runs.figures)};
+    struct simulated_runs runs = {.o = options, .durations = memory_new(o->file_count, sizeof *runs.durations)};
     int status = 0;
     for (size_t f = 0; f < o->file_count && !status; f++)
         status = find_durations(&runs.durations[f], o->files[f], &options->settings, o->paths[f], err);
+    if (!status && !(runs.figures = bench_shared(bytes, err))) status = -1;
     if (!status) status = bench_deal(o, run, &runs, err);
     for (size_t i = 0; i < bench_runs(o) && !status; i++)
         bench_add((struct simulate_figures *)rows->cells + i / seeds, &runs.figures[i], rows->size, 1 / (double)seeds);
     bench_average(rows);
-    add_columns(rows, o);
-    free(runs.figures);
+    add_columns(rows, options);
+    bench_unshare(runs.figures, bytes);
     for (size_t f = 0; f < o->file_count; f++) {
         free(runs.durations[f].compile);
         free(runs.durations[f].gpu);
