@@ -57,8 +57,6 @@ int compile_job_read(struct compile_job *j, const struct compile_request *asked,
                                           .option_count = asked->option_count,
                                           .include = asked->include,
                                           .include_count = asked->include_count,
-                                          .macro = asked->macros,
-                                          .macro_count = asked->macro_count,
                                           .host_headers = asked->host_headers}};
     if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
     list_options(j, home);

@@ -119,8 +119,6 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
                                      .include = c->include,
                                      .option_count = c->option_count,
                                      .option = c->options,
-                                     .macro_count = c->macro_count,
-                                     .macro = c->macros,
                                      .host_headers = c->host_headers};
     struct source s;
     char tree[HASH_TEXT_SIZE], *root = NULL;
@@ -156,9 +154,9 @@ static void place_source(struct node_link *l, json_t *request)
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
     json_t *what =
-        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
-                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "macros",
-                  json_object_get(request, "macros"), "hash", json_object_get(request, "source_hash"));
+        json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
+                  json_object_get(request, "source_hash"));
     char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
     if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
         const char *known = json_get_string(l->trees, key, NULL);

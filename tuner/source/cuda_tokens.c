@@ -192,16 +192,11 @@ static char *copy(char *to, const char *begin, const char *end)
     return to;
 }
 
-char *cuda_text_between(struct arena *memory, const char *begin, const char *end)
-{
-    char *text = arena_new(memory, (size_t)(end - begin) + 1);
-    copy(text, begin, end);
-    return text;
-}
-
 char *cuda_token_copy(struct arena *memory, const struct cuda_token *t)
 {
-    return cuda_text_between(memory, t->text, t->text + t->length);
+    char *text = arena_new(memory, t->length + 1);
+    copy(text, t->text, t->text + t->length);
+    return text;
 }
 
 // Lists ---------------------------------------------------------------------------------------------------------------

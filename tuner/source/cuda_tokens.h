@@ -53,9 +53,8 @@ bool cuda_token_is(const struct cuda_token *, const char *text);
 // Whether a text has the word as a token.
 bool cuda_text_has(const char *text, const char *word);
 bool cuda_token_in(const struct cuda_token *, const char *const *words); // which end with NULL
-// The text of a token, or what stands between two places of a source, without continuations.
+// The text of a token, without continuations.
 char *cuda_token_copy(struct arena *, const struct cuda_token *);
-char *cuda_text_between(struct arena *, const char *begin, const char *end);
 
 // Lists of tokens ---------------------------------------------------------------------------------
 
