@@ -40,11 +40,10 @@ struct job_draft {
     const struct cuda_kernel *kernel;
     struct cuda_file *included; // files that the source includes, those of the program for host headers among them
     size_t included_count;
-    size_t parameter_count, define_count, argument_count, constraint_count, note_count;
+    size_t parameter_count, define_count, argument_count, note_count;
     struct draft_parameter *parameters;
     struct draft_parameter *defines; // macros that only other kernels of the source need; no values
     struct draft_argument *arguments;
-    const char **constraints; // expressions
     const char **notes;       // worth a look
     const char *entry;        // the name, or a name expression
     bool entry_known;         // else a type is missing in it, or may not be one
