@@ -1,6 +1,7 @@
 // See elf_file.h.
 #include "tuner/base/elf_file.h"
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include <ctype.h>
 
 const char *elf_open(struct elf_file *e, const void *bytes, size_t size)
@@ -62,11 +63,8 @@ bool elf_symbol(const struct elf_file *e, const Elf64_Shdr *table, size_t index,
 
 bool shared_library_is_source(const char *path)
 {
-    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx"};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (!strcmp(dot, endings[i])) return true;
-    return false;
+    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", NULL};
+    return word_find(endings, strrchr(path, '.')) >= 0;
 }
 
 // Whether a file's head is of this program's kind of machine.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/compile_message.h"
@@ -18,12 +19,6 @@ static const char *const file_members[] = {"cubin", "support", "ceilings", "path
 static const char *const settings_members[] = {"measure", "verify", NULL};
 // Members of answers that are files of the node.
 static const char *const found_members[] = {"cubin", "library", NULL};
-
-static bool is_among(const char *key, const char *const *names)
-{
-    while (*names && strcmp(key, *names) != 0) names++;
-    return *names;
-}
 
 // A file to send. Other nodes may have named it if it is in the compile cache.
 static int open_file(const struct node_link *l, const char *path)
@@ -68,13 +63,13 @@ static void place_files(struct node_link *l, json_t *value, bool files)
     json_t *changed = json_object();
     json_object_foreach(value, key, member)
     {
-        if (json_is_string(member) && (files || is_among(key, file_members))) {
+        if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
             char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));
             free(there);
         } else if (json_is_string(member) && !strcmp(key, "cache")) {
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
-        } else if (!is_among(key, settings_members)) {
+        } else if (word_find(settings_members, key) < 0) {
             place_files(l, member, !strcmp(key, "files"));
         }
     }

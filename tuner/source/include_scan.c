@@ -3,12 +3,6 @@
 
 #include "tuner/source/cuda_tokens.h"
 
-static void add(struct includes *m, struct include new)
-{
-    if (!(m->count & (m->count - 1))) m->list = memory_grow(m->list, m->count ? 2 * m->count : 1, sizeof *m->list);
-    m->list[m->count++] = new;
-}
-
 // What follows `word`, which is "include" or "__has_include", perhaps with "_next".
 static void add_name(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
                      struct include new)
@@ -28,7 +22,7 @@ static void add_name(struct includes *m, const char *text, struct cuda_reader *r
     } else {
         new.name = cuda_token_copy(&m->memory, &header);
     }
-    add(m, new);
+    memory_add(m->list, m->count) = new;
 }
 
 // The directive whose sign `r` has read.
@@ -69,7 +63,7 @@ void includes_find(struct includes *m, const char *text)
 {
     struct cuda_reader r = cuda_reader_of(text);
     r.comments = true;
-    *m = (struct includes){0}; // grows by doubling
+    *m = (struct includes){0};
     for (struct cuda_token t = cuda_next(&r); t.kind != CUDA_END; t = cuda_next(&r)) {
         struct cuda_reader ahead = r;
         ahead.comments = false;
