@@ -8,6 +8,8 @@
 #define FAKE_CUDA_EMULATES
 #include "tests/fuzz/fake_cuda.h"
 
+#include "tuner/base/entropy.h"
+
 #define main gpu_main
 #include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
 #undef main
@@ -130,7 +132,7 @@ static void launch(void **args)
     const size_t family = strcspn(fake_launched, "_");
     const char *fault = fake_launched[family] ? fake_launched + family + 1 : "none";
     if (emulate_support(fake_launched, fake_geometry.grid, fake_geometry.block[0], args)) return;
-    now += (HAS("none") ? 1e-3 : 0.5e-3) * (1 + 1e-5 * (rand() % 1000)); // no two samples are the same
+    now += (HAS("none") ? 1e-3 : 0.5e-3) * (1 + 0.01 * entropy_unit()); // no two samples are the same
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (strlen(candidates[i].family) == family && !strncmp(fake_launched, candidates[i].family, family)) {
             candidates[i].run(args, fault);

@@ -32,7 +32,7 @@ programs() {
 
 # build PROGRAM...: they and what they start.
 build() {
-    make -j1 "$@" programs out/bin/fake_worker out/bin/reference_library.so >build.log 2>&1
+    make -j1 "$@" programs out/bin/fake_worker out/bin/emulated_gpu out/bin/reference_library.so >build.log 2>&1
 }
 
 # try PATCH: prints one word and the reason.

@@ -116,8 +116,9 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
 // Why a command that needs a GPU fails without one.
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
-    static const char *const reasons[] = {"no CUDA driver", "no CUDA-capable device", "no CUDA device is visible",
-                                          "driver version is insufficient", "replay", "for the recording"};
+    static const char *const reasons[] = {
+        "no CUDA driver", "no CUDA-capable device",         "no CUDA device is visible",
+        "replay",         "driver version is insufficient", "for the recording"};
     char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);

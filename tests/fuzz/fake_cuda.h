@@ -233,11 +233,12 @@ int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t 
                        struct error *err)
 {
     char name[64];
-    long number = (const char *)module - fake_module;
 #ifdef FAKE_CUDA_EMULATES // candidates do not know their module, and are loaded one after another
-    number = 0;
-#endif
+    snprintf(name, sizeof name, "%s", symbol);
+#else
+    const long number = (const char *)module - fake_module;
     snprintf(name, sizeof name, number ? "%s of %ld" : "%s", symbol, number);
+#endif
     *address = (uint64_t)(uintptr_t)fake_variable(name);
     *bytes = FAKE_VARIABLE;
     return 0;

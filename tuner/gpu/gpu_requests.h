@@ -13,7 +13,7 @@
 // The share that is done, and the trial that runs alone (-1: a baseline; 0: all race, or the request's only one).
 typedef void gpu_progress(void *user, double share, int64_t trial);
 
-// `progress` (or NULL) is called once, before a new best is soaked: the soak has the request's time limit for itself.
+// `progress` (or NULL) is called once, before the soak: this has the request's time limit for itself.
 int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
                   gpu_progress *progress, void *user, struct error *err);
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.

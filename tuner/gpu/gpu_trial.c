@@ -190,13 +190,13 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->objective, weight, times, best, n) < 1;
 }
 
-// Of a right candidate's time, for a soak of one that is not the best.
-static const double soak_share = 0.25;
+// Of a right candidate's time, for a soak of one that is not the best; and s, where that time is short.
+static const double soak_share = 0.25, soak_least = 2e-3;
 
 // Before a new best limits others. The others are not soaked for long: none of them wins without a soak in the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
-    const struct soak_budget brief = {0, soak_of_best.most, soak_share * (clock_now() - t->begin)};
+    const struct soak_budget brief = {0, soak_of_best.most, fmax(soak_share * (clock_now() - t->begin), soak_least)};
     if (!t->verify || t->status != STATUS_OK) return 0;
     if (t->progress) t->progress(t->user, 0, 0);
     if (!is_best(t)) return soak_run(t->w, &t->pipeline, &brief, &t->status, &t->reason, err);

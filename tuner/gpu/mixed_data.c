@@ -35,10 +35,10 @@ bool mixed_data_draw(struct device_problem *p)
     for (size_t k = 0; k < sizeof p->mixed.piece / sizeof *p->mixed.piece && count; k++) {
         size_t drawn = inputs[entropy_below(count)];
         const struct device_buffer *b = &p->buffers.list[drawn];
-        size_t size = element_size(b->view.type), cells = b->bytes / size;
+        size_t size = element_size(b->view.type), cells = b->bytes / size, half = cells / 2;
         bool whole = variety_of(b) == VARIETY_ALL || cells < 4;
         // One element is as likely as half of them: kernels may look at few samples, and bounds may hide few changes.
-        size_t some = whole ? cells : (size_t)pow((double)(cells / 2), entropy_unit());
+        size_t some = whole ? cells : (size_t)pow((double)half, entropy_unit());
         p->mixed.piece[k].buffer = drawn;
         p->mixed.piece[k].offset = (size_t)entropy_below(cells - some + 1) * size;
         p->mixed.piece[k].bytes = whole ? b->bytes : some * size;

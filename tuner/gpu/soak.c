@@ -81,7 +81,8 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.take) failed = work.take(work.self, shift, err);
-    l->judged = last || l->set >= SET_MIXED || entropy_unit() < judged_share; // drawn after the launch was enqueued
+    // Drawn after the launch was enqueued.
+    l->judged = last || l->loaded || l->set >= SET_MIXED || entropy_unit() < judged_share;
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
     pipeline_place(s->pipeline, l->problem, NULL);
     return failed;
