@@ -70,9 +70,9 @@ void nvcc_release(struct nvcc *n)
     free(n->program);
 }
 
-int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
-                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
-                 struct compilation *c, struct error *err)
+int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list *options, size_t entry_count,
+                 const char *const *entries, const char *const *symbols, double deadline, struct compilation *c,
+                 struct error *err)
 {
     size_t length = strlen(n->version);
     for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);

@@ -18,6 +18,14 @@ struct text {
 };
 void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// A list of texts that are its own, such as a compiler's options.
+struct text_list {
+    char **list;
+    size_t count;
+};
+void text_list_add(struct text_list *, char *text); // takes it
+void text_list_release(struct text_list *);
+
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
 // The word of a NULL-terminated list that is nearest to `word`, at most a third of its length (but at least 1) away; or

@@ -25,9 +25,8 @@ static const struct {
 };
 
 struct source_options {
-    size_t folder_count, rest_count;
-    char **folder; // of the user's, absolute, in the order of the search: the options', then the request's
-    char **rest;   // the options without the user's folders. Handed over, not released
+    struct text_list folders; // the user's, absolute, in the order of the search: the options', then the request's
+    struct text_list rest;    // the options without the user's folders. Handed over, not released
 };
 
 bool source_options_toolkit(const char *folder)
@@ -42,12 +41,13 @@ bool source_options_toolkit(const char *folder)
     return found;
 }
 
-// A folder, if it is the user's; false if it is a toolkit's.
-static bool add_folder(struct source_options *o, const char *folder)
+// A folder of the user's is searched here, one of a toolkit's by the compiler.
+static void add_folder(struct source_options *o, const char *folder)
 {
-    if (source_options_toolkit(folder)) return false;
-    memory_add(o->folder, o->folder_count) = text_join_path(".", folder);
-    return true;
+    if (source_options_toolkit(folder))
+        text_list_add(&o->rest, text_format("-I%s", folder));
+    else
+        text_list_add(&o->folders, text_join_path(".", folder));
 }
 
 // Which of the known options this is, and its value: NULL where that is the next word. -1: another.
@@ -73,15 +73,12 @@ static int read_options(struct source_options *o, const struct source_request *r
         if (which >= 0 && option_table[which].kind == OPTION_REFUSED)
             return error_set(err, "option '%s' reads headers that are not part of the source's hash", option);
         if (which >= 0 && !value && i + 1 < request->option_count) value = request->option[++i];
-        if (which < 0 || !value) {
-            memory_add(o->rest, o->rest_count) = text_copy(option);
-            continue;
-        }
-        if (!add_folder(o, value)) memory_add(o->rest, o->rest_count) = text_format("-I%s", value);
+        if (which < 0 || !value)
+            text_list_add(&o->rest, text_copy(option));
+        else
+            add_folder(o, value);
     }
-    for (size_t i = 0; i < request->include_count; i++)
-        if (!add_folder(o, request->include[i]))
-            memory_add(o->rest, o->rest_count) = text_format("-I%s", request->include[i]);
+    for (size_t i = 0; i < request->include_count; i++) add_folder(o, request->include[i]);
     return 0;
 }
 
@@ -98,13 +95,6 @@ void source_options_move(json_t *options, const char *root)
             json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)after, option, root, path));
         free(path);
     }
-}
-
-static void release_options(struct source_options *o)
-{
-    for (size_t i = 0; i < o->folder_count; i++) free(o->folder[i]);
-    free(o->folder);
-    *o = (struct source_options){0};
 }
 
 // Files ---------------------------------------------------------------------------------------------------------------
@@ -158,15 +148,15 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
     size_t except = next ? from : SOURCE_NONE;
     if (*plain && *name == '"' && !next) found = try_folder(c, beside, plain, except, file, err);
     // include_next continues after the folder in which the including file was found.
-    for (size_t i = 0; next && i < c->options.folder_count && !begin; i++) {
+    for (size_t i = 0; next && i < c->options.folders.count && !begin; i++) {
         struct stat info;
-        char *path = text_format("%s/%s", c->options.folder[i], plain);
+        char *path = text_format("%s/%s", c->options.folders.list[i], plain);
         size_t which;
         if (look(c, path, &info, &which, NULL) > 0 && which == from) begin = i + 1;
         free(path);
     }
-    for (size_t i = begin; *plain && i < c->options.folder_count && !found; i++)
-        found = try_folder(c, c->options.folder[i], plain, except, file, err);
+    for (size_t i = begin; *plain && i < c->options.folders.count && !found; i++)
+        found = try_folder(c, c->options.folders.list[i], plain, except, file, err);
     free(plain);
     free(beside);
     if (!found) *file = SOURCE_NONE;
@@ -197,11 +187,11 @@ static int stand_in_for_vendor(struct closure *c, const char *vendor, struct err
     static const char option[] = "-default-device";
     int result = 0;
     bool given = false;
-    for (size_t i = 0; i < c->options.rest_count; i++) given |= strstr(c->options.rest[i], option) != NULL;
+    for (size_t i = 0; i < c->options.rest.count; i++) given |= strstr(c->options.rest.list[i], option) != NULL;
     for (const struct host_word *w = host_includes; c->host_headers && w->word && !result; w++) {
         size_t file;
         if (strcmp(w->word, vendor) != 0) continue;
-        if (!given) memory_add(c->options.rest, c->options.rest_count) = text_copy(option);
+        if (!given) text_list_add(&c->options.rest, text_copy(option));
         given = true;
         result = stand_in(c, w->header, &file, err);
         if (!result) memory_add(c->source->aliases, c->source->alias_count) = (struct source_alias){w->header, file};
@@ -300,10 +290,10 @@ static int visit_tokens(struct closure *c, struct error *err)
         char *path = text_format("sweetspot/%s", w->header);
         char *option = text_format("--pre-include=%s", path);
         bool there = false; // by another word
-        for (size_t i = 0; i < c->options.rest_count; i++) there |= !strcmp(c->options.rest[i], option);
+        for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
         bool needed = !there && needs_word(c, w->word);
         if (needed)
-            memory_add(c->options.rest, c->options.rest_count) = option;
+            text_list_add(&c->options.rest, option);
         else
             free(option);
         free(path);
@@ -320,9 +310,8 @@ int source_open(struct source *s, const struct source_request *request, struct e
     if (!result) result = visit_program(&c, request, err);
     if (!result) result = visit_tokens(&c, err);
     hash_finish(c.hash, s->hash);
-    s->option = c.options.rest;
-    s->option_count = c.options.rest_count;
-    release_options(&c.options);
+    s->options = c.options.rest;
+    text_list_release(&c.options.folders);
     return result;
 }
 
@@ -334,10 +323,9 @@ void source_release(struct source *s)
         free(s->files[i].target);
         includes_release(&s->files[i].includes);
     }
-    for (size_t i = 0; i < s->option_count; i++) free(s->option[i]);
+    text_list_release(&s->options);
     free(s->files);
     free(s->aliases);
-    free(s->option);
     *s = (struct source){0};
 }
 

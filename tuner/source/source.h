@@ -65,10 +65,11 @@ struct source_alias {
 
 struct source {
     char hash[HASH_TEXT_SIZE];
-    size_t file_count, alias_count, option_count;
+    size_t file_count, alias_count;
     struct source_file *files; // the program is the first
     struct source_alias *aliases;
-    char **option; // the request's, without folders of the user's; and stand-ins that are included before all
+    struct text_list
+        options; // the request's, without folders of the user's; and stand-ins that are included before all
 };
 
 #define SOURCE_NONE ((size_t)-1)
