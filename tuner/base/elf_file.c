@@ -115,16 +115,22 @@ void shared_library_release(struct shared_library *l)
     *l = (struct shared_library){0};
 }
 
+bool symbol_mangles(const char *symbol, const char *name)
+{
+    char *part = text_format("%zu%s", strlen(name), name);
+    bool found = !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
+    free(part);
+    return found;
+}
+
 char *shared_library_lacks(const struct shared_library *l, const char *path, const char *function)
 {
     const char *mangled = NULL;
     bool found = false;
-    char *part = text_format("%zu%s", strlen(function), function);
     for (size_t i = 0; i < l->function_count; i++) {
         found |= !strcmp(l->functions[i], function);
-        if (!strncmp(l->functions[i], "_Z", 2) && strstr(l->functions[i], part)) mangled = l->functions[i];
+        if (symbol_mangles(l->functions[i], function)) mangled = l->functions[i];
     }
-    free(part);
     if (found) return NULL;
     const char *nearest = l->functions ? text_nearest(function, l->functions) : NULL;
     if (mangled)

@@ -51,5 +51,7 @@ bool symbol_is(const char *symbol, const char *name);
 // The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
+// "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
+bool symbol_mangles(const char *symbol, const char *name);
 
 #endif

@@ -209,9 +209,18 @@ const char *text_next_item(const char *text, size_t *length)
     return NULL;
 }
 
+bool text_begins(const char *text, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++)
+        if (!strncmp(text, *beginnings, strlen(*beginnings))) return true;
+    return false;
+}
+
 void text_list_add(struct text_list *l, char *text)
 {
-    memory_add(l->list, l->count) = text;
+    l->list = memory_grow(l->list, l->count + 2, sizeof *l->list);
+    l->list[l->count++] = text;
+    l->list[l->count] = NULL;
 }
 
 void text_list_release(struct text_list *l)
@@ -242,8 +251,7 @@ char *text_command(const char *const *words)
 {
     struct text_list quoted = {0};
     for (size_t i = 0; words[i]; i++) text_list_add(&quoted, quote_word(words[i]));
-    text_list_add(&quoted, NULL);
-    char *line = text_join((const char *const *)quoted.list, " ");
+    char *line = quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
     text_list_release(&quoted);
     return line;
 }

@@ -45,20 +45,20 @@ static int compare_numbers(const void *a, const void *b)
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {
-    size_t count = node_count(list);
-    char **texts = memory_new(count + 1, sizeof *texts);
-    for (size_t i = 0; i < count; i++) {
+    struct text_list texts = {0};
+    for (size_t i = 0; i < node_count(list); i++) {
         const struct node *v = node_at(list, i);
-        texts[i] = node_is_integer(v) ? text_format("%" PRId64, node_integer(v)) : text_of_number(node_real(v));
+        text_list_add(&texts,
+                      node_is_integer(v) ? text_format("%" PRId64, node_integer(v)) : text_of_number(node_real(v)));
     }
-    qsort(texts, count, sizeof *texts, compare_numbers);
-    for (size_t i = 0; i < count; i++) {
-        if (i && strtod(texts[i], NULL) == strtod(texts[i - 1], NULL))
-            reader_mistake(r, list, "parameter '%s' has the value %s twice", name, texts[i]);
-        memory_add(out->values, out->count) = symbols_intern(job->symbols, texts[i]);
+    qsort(texts.list, texts.count, sizeof *texts.list, compare_numbers);
+    for (size_t i = 0; i < texts.count; i++) {
+        const char *value = texts.list[i];
+        if (i && strtod(value, NULL) == strtod(texts.list[i - 1], NULL))
+            reader_mistake(r, list, "parameter '%s' has the value %s twice", name, value);
+        memory_add(out->values, out->count) = symbols_intern(job->symbols, value);
     }
-    for (size_t i = 0; i < count; i++) free(texts[i]);
-    free(texts);
+    text_list_release(&texts);
 }
 
 static bool has_decimals(const struct node *list)

@@ -147,6 +147,12 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     return fallback;
 }
 
+bool reader_is_group(struct reader *r, const struct node *n, const char *must)
+{
+    if (!node_is_group(n)) reader_mistake(r, n, "%s", must);
+    return node_is_group(n);
+}
+
 const struct node *reader_member(struct reader *r, const struct node *group, const char *path)
 {
     const struct job_setting *s;

@@ -68,17 +68,9 @@ static void put_level(struct points *c, enum field_level level, const void *reco
     }
 }
 
-static const struct metric *metric_of(const char *key)
-{
-    for (size_t s = 0; metric_sets[s]; s++)
-        for (const struct metric *m = metric_sets[s]->metrics; m->key; m++)
-            if (!strcmp(m->key, key)) return m;
-    return NULL;
-}
-
 static void put_counter(struct points *c, const struct trial *trial, const struct trial_counter *counter, size_t tuned)
 {
-    const struct metric *metric = metric_of(counter->key);
+    const struct metric *metric = metrics_find_key(counter->key);
     const char *problem = NULL, *stage = NULL;
     if (tuned > 1 && counter->problem >= 0 && (size_t)counter->problem < trial->problem_count)
         problem = trial->problems[counter->problem].name;
