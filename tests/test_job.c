@@ -9,15 +9,14 @@ TEST(constants_and_images_are_buffers_with_a_place)
 {
     struct error err;
     struct image_layout t, s;
-    sound_write(8,
-                "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
-                "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
-                "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = "
-                "\"linear\"; read = \"normalized\"; normalized = true; address = \"mirror\"; }, "
-                "{ surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
-                "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
-                "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
-                "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
+    sound_write(8, "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
+                   "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
+                   "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = "
+                   "\"linear\"; read = \"normalized\"; normalized = true; address = \"mirror\"; }, "
+                   "{ surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
+                   "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
+                   "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
+                   "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
     char *command = test_text("sed -i '/^reference/d' '%s'", sound_path);
     assert_int_equal(system(command), 0);
     struct job *job = sound_build();

@@ -148,10 +148,9 @@ static void place_source(struct node_link *l, json_t *request)
     struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
-    json_t *what =
-        json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
-                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
-                  json_object_get(request, "source_hash"));
+    json_t *what = json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+                             json_object_get(request, "include"), "options", json_object_get(request, "options"),
+                             "hash", json_object_get(request, "source_hash"));
     char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
     if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
         const char *known = json_get_string(l->trees, key, NULL);

@@ -91,7 +91,8 @@ static const char *word_end(const char *p, enum cuda_token_kind *kind)
     return raw_end(end);
 }
 
-const char *cuda_header_end(const char *p)
+// Behind a header's name with its quotes or brackets; NULL when there is none.
+static const char *header_end(const char *p)
 {
     char close = *p == '"' ? '"' : '>';
     if (*p != '"' && *p != '<') return NULL;
@@ -133,7 +134,7 @@ struct cuda_token cuda_next_header(struct cuda_reader *r)
     r->comments = false;
     skip_blanks(r);
     r->comments = comments;
-    const char *end = cuda_header_end(r->at);
+    const char *end = header_end(r->at);
     return end ? take(r, CUDA_TEXT, end) : (struct cuda_token){.kind = CUDA_END, .line = r->line, .text = r->at};
 }
 

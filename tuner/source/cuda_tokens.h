@@ -41,8 +41,6 @@ struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, if one stands next: as one token. Otherwise nothing is read, and its kind is CUDA_END.
 struct cuda_token cuda_next_header(struct cuda_reader *);
 
-// Behind a header's name with its quotes or brackets; NULL when there is none.
-const char *cuda_header_end(const char *text);
 // Behind the sign that a directive begins with; NULL when there is none.
 const char *cuda_sign_end(const char *text);
 // Whether a character can be part of a name.

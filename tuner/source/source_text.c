@@ -82,8 +82,7 @@ int source_texts_make(struct source_texts *t, const struct source *s, struct err
         if (add(t, text_copy(s->files[i].path), edit_file(s, i, err))) return -1;
     t->program = text_copy(t->text[0]);
     for (size_t i = 0; i < s->alias_count; i++)
-        add(t, text_copy(s->aliases[i].name),
-            text_format("#include \"%s\"\n", s->files[s->aliases[i].file].path));
+        add(t, text_copy(s->aliases[i].name), text_format("#include \"%s\"\n", s->files[s->aliases[i].file].path));
     return 0;
 }
 
