@@ -115,6 +115,19 @@ void shared_library_release(struct shared_library *l)
     *l = (struct shared_library){0};
 }
 
+const char *elf_kernel(const void *cubin, size_t size, size_t index)
+{
+    static const char prefix[] = ".text.";
+    struct elf_file e;
+    Elf64_Shdr section;
+    if (elf_open(&e, cubin, size)) return NULL;
+    for (size_t i = 0; elf_section(&e, i, &section); i++) {
+        const char *name = elf_text(&e, &e.names, section.sh_name);
+        if (name && !strncmp(name, prefix, strlen(prefix)) && !index--) return name + strlen(prefix);
+    }
+    return NULL;
+}
+
 bool symbol_mangles(const char *symbol, const char *name)
 {
     char *part = text_format("%zu%s", strlen(name), name);

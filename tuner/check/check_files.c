@@ -77,19 +77,13 @@ static void check_library(struct check *c, const struct implementation *m)
     shared_library_release(&l);
 }
 
-// The kernels of a cubin, each of which has a section ".text.NAME", or of PTX, where ".entry" comes before the name.
+// The kernels of a cubin, or of PTX, where ".entry" comes before the name.
 static struct text_list kernels_of(const char *image, size_t size)
 {
-    static const char section_prefix[] = ".text.", directive[] = ".entry";
+    static const char directive[] = ".entry";
     struct text_list names = {0};
-    struct elf_file e;
-    Elf64_Shdr section;
-    bool binary = !elf_open(&e, image, size);
-    for (size_t i = 0; binary && elf_section(&e, i, &section); i++) {
-        const char *name = elf_text(&e, &e.names, section.sh_name);
-        if (name && !strncmp(name, section_prefix, strlen(section_prefix)))
-            text_list_add(&names, text_copy(name + strlen(section_prefix)));
-    }
+    for (const char *name; (name = elf_kernel(image, size, names.count));) text_list_add(&names, text_copy(name));
+    bool binary = names.count;
     for (const char *at = image; !binary && (at = strstr(at, directive));) {
         at += strlen(directive);
         at += strspn(at, " \t\n");

@@ -30,20 +30,13 @@ static const char *cuda_home(void)
 
 static json_t *describe(const struct compilation *c)
 {
-    struct arena memory = {NULL};
-    struct entry_answer *entries = arena_new(&memory, c->entry_count * sizeof *entries);
     const char *warnings[] = {c->warnings};
-    for (size_t i = 0; i < c->entry_count; i++)
-        entries[i] = (struct entry_answer){c->entries[i].entry, c->entries[i].symbol, 0, c->entries[i].figures};
-    json_t *answer =
-        record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
-                                                                      .seconds = c->seconds,
-                                                                      .entries = entries,
-                                                                      .entry_count = c->entry_count,
-                                                                      .warnings = warnings,
-                                                                      .warning_count = *c->warnings != 0});
-    arena_release(&memory);
-    return answer;
+    return record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
+                                                                         .seconds = c->seconds,
+                                                                         .entries = c->entries,
+                                                                         .entry_count = c->entry_count,
+                                                                         .warnings = warnings,
+                                                                         .warning_count = *c->warnings != 0});
 }
 
 // The answer about what a compiler made, which is kept in the cache.

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/base/run_program.h"
-#include "tuner/compiler/cubin.h"
 
 static const double version_deadline = 20; // s
 
@@ -107,7 +107,7 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
     char *word = text_format("sweetspot_entry_%zu", index), *prefix = text_format("_Z%zu%sIXadL", strlen(word), word);
     const char *mangled = NULL, *found = NULL, *symbol;
     size_t length = 0, count = 0;
-    for (size_t i = 0; (symbol = cubin_symbol(cubin, size, i)); i++) {
+    for (size_t i = 0; (symbol = elf_kernel(cubin, size, i)); i++) {
         size_t all = strlen(symbol), edges = strlen(prefix) + strlen(suffix);
         if (strncmp(symbol, prefix, strlen(prefix)) != 0 || all < edges ||
             strcmp(symbol + all - strlen(suffix), suffix))
@@ -115,7 +115,7 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
         mangled = symbol + strlen(prefix);
         length = all - edges;
     }
-    for (size_t i = 0; mangled && (symbol = cubin_symbol(cubin, size, i)); i++) {
+    for (size_t i = 0; mangled && (symbol = elf_kernel(cubin, size, i)); i++) {
         if (!same(mangled, length, symbol) && !plain(mangled, symbol)) continue;
         found = symbol;
         count++;
