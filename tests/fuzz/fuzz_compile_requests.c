@@ -75,7 +75,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
                  struct error *err)
 {
     size_t length = strlen(n->version);
-    for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);
+    for (size_t i = 0; i < options->count; i++) length += strlen(options->list[i]);
     (void)deadline;
     if (length > 100000) return error_set(err, "too many options");
     return pretend(unit, entry_count, entries, symbols, c, err);
