@@ -41,7 +41,7 @@ static inline void e2e_remove(void *folder)
 static inline char *e2e_folder(const char *name)
 {
     char *folder = text_format("out/test/%s.%ld", name, (long)getpid()),
-         *command = text_format("rm -rf '%s' && mkdir -p '%s'", folder, folder);
+         *command = text_format("rm -rf '%s' && mkdir -p '%s/out'", folder, folder); // so that results stay in it
     assert_int_equal(system(command), 0);
     free(command);
     testing_later(e2e_remove, folder);

@@ -2,7 +2,8 @@
 # Stands in for compute-sanitizer in tests of the driver: writes a sample log where the tool would write its own, and
 # becomes the worker. Which log: $FAKE_SANITIZER_LOGS/TOOL.txt, else tests/sanitizer/clean.txt; the scripted worker may
 # put tests/sanitizer/TOOL.txt in its place. With $FAKE_SANITIZER_HANG=TOOL that tool never answers, and the process
-# id of its child is in $FAKE_SANITIZER_CHILD. Every start is a line "TOOL" in $FAKE_TOOLS.
+# id of its child is in $FAKE_SANITIZER_CHILD. Every start is a line "TOOL" in $FAKE_TOOLS, and takes
+# $FAKE_SANITIZER_DELAY seconds.
 if [ "$1" = --version ]; then
     echo 'NVIDIA (R) Compute Sanitizer'
     echo 'Copyright (c) 2020-2025 NVIDIA Corporation'
@@ -25,6 +26,7 @@ if [ "$FAKE_SANITIZER_HANG" = "$tool" ]; then
     echo $! >"$FAKE_SANITIZER_CHILD"
     wait
 fi
+[ -z "$FAKE_SANITIZER_DELAY" ] || sleep "$FAKE_SANITIZER_DELAY"
 sample=$FAKE_SANITIZER_LOGS/$tool.txt
 [ -f "$sample" ] || sample=$folder/clean.txt
 cp "$sample" "$log"

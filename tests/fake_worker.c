@@ -11,6 +11,7 @@
 #include "tests/fake_request.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/settings.h"
 #include "tuner/base/text.h"
@@ -126,6 +127,7 @@ static json_t *compile(const json_t *request)
         return json_pack("{s:s, s:s}", "status", "error", "reason",
                          "cannot write 'compiled/ab.cubin': No space left on device");
     bool nvcc = !strcmp(json_get_string(request, "compiler", ""), "nvcc");
+    if (nvcc && getenv("FAKE_NVCC_DELAY")) usleep((useconds_t)(1e6 * atof(getenv("FAKE_NVCC_DELAY"))));
     if (nvcc && !getenv("FAKE_NVCC"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "there is no nvcc");
     if (nvcc && mode_is(request, "nvcc_error"))
@@ -372,6 +374,12 @@ static void say_cubin(json_t *entry, const json_t *candidate)
     free(image);
 }
 
+// Mode final_noisy: 6% in every third round.
+static double noise(const json_t *candidate, size_t round)
+{
+    return mode_is(candidate, "final_noisy") && (round + (size_t)(1e5 * time_on(candidate, 0))) % 3 == 0 ? 0.06 : 0;
+}
+
 // The times of an entry on every problem, as in trials.
 static json_t *final_problems(const json_t *candidate, size_t rounds, double factor)
 {
@@ -381,7 +389,8 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
         json_t *times = json_array();
         double time = time_on(candidate, p);
         for (size_t k = 0; k < rounds; k++)
-            json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
+            json_array_append_new(times,
+                                  json_real(time * factor * (1 + 0.001 * (double)(k % 5) + noise(candidate, k))));
         json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
                                                   "error_max", 3e-6, "error_rms", 4e-7));
         if (mode_is(candidate, "final_no_times")) json_object_del(json_array_get(problems, p), "times");
@@ -403,6 +412,22 @@ static bool is_nvcc(const json_t *candidate)
     return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
 }
 
+// $FAKE_FINAL, "0.2 0.05": s for the proof of a candidate and for a round. Returns the rounds that the time allows.
+static size_t take_time(const json_t *request, size_t rounds)
+{
+    double proof, round, seconds = json_get_number(request, "seconds", 0);
+    const char *how = getenv("FAKE_FINAL");
+    if (!how || sscanf(how, "%lf %lf", &proof, &round) != 2) return rounds;
+    int64_t candidates = (int64_t)json_array_size(json_object_get(request, "candidates")),
+            places = json_get_integer(request, "places", candidates);
+    double proofs =
+        json_get_integer(request, "part", 0) ? 0 : proof * (double)(places < candidates ? places : candidates);
+    double most = seconds > 0 ? (seconds - proofs) / round : (double)rounds;
+    if (most < (double)rounds) rounds = most > FINAL_LEAST ? (size_t)most : FINAL_LEAST;
+    usleep((useconds_t)(1e6 * (proofs + round * (double)rounds)));
+    return rounds;
+}
+
 static json_t * final(const json_t *request)
 {
     note_seed(request);
@@ -412,10 +437,12 @@ static json_t * final(const json_t *request)
     bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
-        snprintf(text, sizeof text, "%s %lld: %zu rounds, %zu candidates, pid %d", races ? "race" : "final",
-                 (long long)process, rounds, json_array_size(candidates), (int)getpid());
+        snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d", races ? "race" : "final",
+                 (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
+                 json_array_size(candidates), (int)getpid());
         note_text(text);
     }
+    rounds = take_time(request, rounds);
     json_array_foreach(candidates, i, one)
     {
         if (places == 0) break;

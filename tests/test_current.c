@@ -95,7 +95,7 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 {
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
     struct outcome_of_command r = e2e_passed(tune(folder));
-    e2e_expect(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 20 rounds)\n");
+    e2e_expect(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 14 rounds)\n");
     e2e_expect(r.out, "\nX=2,MODE=good\n"); // the log's first trial
     r = e2e_passed(e2e_run(
         folder,
@@ -117,7 +117,7 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
 {
     char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
     struct outcome_of_command r = e2e_passed(tune(folder));
-    e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 20 rounds)\n");
+    e2e_expect(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 14 rounds)\n");
     r = e2e_passed(e2e_run(folder,
                            "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
                            "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
@@ -137,7 +137,7 @@ TEST(another_kernel_is_compiled_from_its_own_file)
                            " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
                            folder));
     e2e_expect(r.out, "helper reference {}\n");
-    e2e_expect(r.out, "  1.490x as fast as current (95% interval 1.490 to 1.490, 20 rounds)\n");
+    e2e_expect(r.out, "  1.490x as fast as current (95% interval 1.490 to 1.490, 14 rounds)\n");
 }
 
 // Both are measured without a compiler: the log names their files.

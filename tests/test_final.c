@@ -62,7 +62,7 @@ static void decide(size_t c, double rounds[MOST][ROUNDS], const size_t *order, i
                                         .share = cases[c].entries[from].share,
                                         .code = cases[c].entries[from].code};
     }
-    final_decide(entries, count, v);
+    final_decide(entries, count, 1, v);
     *winner = v->winner < 0 ? -1 : (int)order[v->winner];
     *tied = 0;
     for (size_t from = 0; from < count; from++)
@@ -107,19 +107,19 @@ TEST(rounds_without_a_time_are_no_pairs)
     struct interval r;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 5);
     assert_true(fabs(r.value - 1 / 1.015) < 1e-12 && fabs(r.low - r.value) < 1e-12 && fabs(r.high - r.value) < 1e-12);
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_true(fabs(entries[1].median - 0.97 * 1.015) < 1e-12 && fabs(entries[0].median - 1) < 1e-12);
     // None in common: no ratio, no tie.
     for (size_t k = 0; k < ROUNDS; k++) rounds[k % 2][k] = NAN;
     rounds[1][0] = 1;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 0);
     assert_true(isnan(r.value));
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_int_equal(v.winner, entries[0].median < entries[1].median ? 0 : 1);
     assert_false(entries[0].tied || entries[1].tied);
     // None at all.
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = rounds[1][k] = NAN;
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_int_equal(v.winner, -1);
     assert_true(isnan(entries[0].median));
 }
@@ -151,12 +151,12 @@ TEST(within_a_wide_interval_the_fastest_wins_undecided)
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
     assert_int_equal(final_ratio(&entries[1], &entries[0], &r), ROUNDS);
     assert_true(r.value == 1.03 && r.low < 1 && r.high > 1.02);
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_true(v.winner == 0 && v.rival == 1 && v.certainty == FINAL_UNDECIDED);
     assert_true(v.within >= 1 / r.low - 1 - 1e-12 && v.within < 0.04);
     assert_false(entries[0].tied || entries[1].tied);
     for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2; // as wide, but slower in any case
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_true(v.winner == 0 && v.certainty == FINAL_FASTEST && v.within == 0);
 }
 
@@ -167,11 +167,11 @@ TEST(resources_decide_between_equals_only)
     struct final_verdict v;
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = 1;
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_true(v.winner == 0 && v.certainty == FINAL_TIED && entries[1].tied);
     assert_true(v.within > 0.001 && v.within < 0.003);
     for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] = 1 + (rounds[1][k] - 1) / 10;
-    final_decide(entries, 2, &v);
+    final_decide(entries, 2, 1, &v);
     assert_true(v.winner == 1 && v.certainty == FINAL_TIED && entries[0].tied);
 }
 
@@ -243,31 +243,49 @@ static struct outcome_of_command tune_modes(const char *folder, const char *xs, 
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
-TEST(three_processes_share_the_rounds)
+// "final 0.0: 7 rounds, .." of the log. Returns what follows it.
+static const char *expect_part(const char *log, int process, int part, int rounds, int candidates, int *pid)
+{
+    char *line = test_text("final %d.%d: %d rounds, %d candidates, pid ", process, part, rounds, candidates);
+    const char *at = strstr(log, line);
+    if (!at) fail_msg("no '%s' in:\n%s", line, log);
+    *pid = atoi(at + strlen(line));
+    return at + strlen(line);
+}
+
+TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 {
     char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
-    e2e_expect(r.out, ", 20 rounds)");
-    char *log = text_read_file(path, NULL), *line = log;
-    static const size_t rounds[] = {7, 7, 6};
-    int pids[3];
-    for (int i = 0; i < 3; i++) {
-        int process;
-        size_t n, candidates;
-        line = strstr(line, "final ");
-        assert_non_null(line);
-        assert_int_equal(
-            sscanf(line, "final %d: %zu rounds, %zu candidates, pid %d", &process, &n, &candidates, &pids[i]), 4);
-        assert_true(process == i && n == rounds[i] && candidates == 2);
-        line++;
-    }
-    assert_null(strstr(line, "final "));
-    assert_true(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2]);
+    e2e_expect(r.out, "X=7,MODE=good");
+    e2e_expect(r.out, ", 14 rounds)");
+    const char *log = test_owned(text_read_file(path, NULL));
+    int pids[2];
+    log = expect_part(log, 0, 0, 7, 2, &pids[0]);
+    log = expect_part(log, 1, 0, 7, 1, &pids[1]); // X=1 takes 1.6 times as long
+    assert_null(strstr(log, "final "));
+    assert_true(pids[0] != pids[1]);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
-    e2e_expect(r.out, "\"rounds\": 20");
+    e2e_expect(r.out, "\"rounds\": 14");
     e2e_expect(r.out, "\"by_process\": []");
-    free(log);
+}
+
+// X=9 takes 4% longer, but in a third of the rounds X=7 does.
+TEST(an_open_order_is_given_more_rounds_in_the_same_process)
+{
+    char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
+    struct outcome_of_command r = tune_modes(folder, "7, 9", "\"final_noisy\"");
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    const char *log = test_owned(text_read_file(path, NULL));
+    int pids[4];
+    log = expect_part(log, 0, 0, 7, 2, &pids[0]);
+    log = expect_part(log, 1, 0, 7, 2, &pids[1]);
+    log = expect_part(log, 1, 1, 6, 2, &pids[2]);
+    expect_part(log, 1, 2, 20, 2, &pids[3]);
+    assert_true(pids[0] != pids[1] && pids[1] == pids[2] && pids[1] == pids[3]);
+    e2e_expect(r.out, "X=7,MODE=final_noisy");
+    e2e_expect(r.out, ", fastest\n");
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
@@ -309,14 +327,11 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
                          "measure = { final = { candidates = 2; rounds = 20; }; };");
     r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "more rounds are needed: one of the fastest may be slower than another by up to ");
     e2e_expect(r.out, "% of the fastest, undecided (trial ");
-    char *path = test_text("%s/log", folder),
-         *log = test_owned(text_read_file(path, NULL)); // tried again, with more rounds
-    e2e_expect(log, "final 2: 6 rounds");
-    e2e_expect(log, "final 2: 26 rounds");
-    e2e_expect(log, "final 2: 106 rounds");
-    assert_null(strstr(log, "final 2: 4"));
+    char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
+    int pid;
+    expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
+    assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "undecided: another candidate may be faster by up to ");
@@ -360,7 +375,7 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     struct outcome_of_command r =
         e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     e2e_expect(r.out, "winner: trial ");
-    e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
+    e2e_expect(r.out, "final 0.0: 10 rounds, 200 candidates");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -166,7 +166,7 @@ TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
     assert_null(strstr(r.out, "\nd "));
     r = e2e_run(folder, "cd %s && BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt", folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "/a.cfg --time 3s --store logs/a.db --cache logs/cache --quiet --no-counters --no-nvcc\n");
+    e2e_expect(r.out, "/a.cfg --time 3s --store logs/a.db --cache logs/cache --quiet --no-counters --no-checks\n");
     e2e_expect(r.out, "/a.cfg --store logs/a.db --cache");
     e2e_expect(r.out, "no device");
 }

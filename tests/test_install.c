@@ -95,7 +95,7 @@ TEST(man_finds_the_page_of_a_command)
                 prefix);
     if (r.status == 77 || strstr(r.out, "has been minimized")) skip(); // a container's `man` that shows no pages
     e2e_expect(r.out, "SWEETSPOT-TUNE(1)");
-    e2e_expect(r.out, "how long to search: 90s");
+    e2e_expect(r.out, "how long the command may take");
     expect_done(&r);
 }
 
@@ -167,10 +167,10 @@ TEST(a_jobs_results_are_found_from_any_folder)
 {
     struct outcome_of_command r =
         INSTALLED("p",
-                  "mkdir -p jobs deep/er && cp %s/tests/golden/job.cfg %s/tests/golden/kernel.cu jobs && "
+                  "mkdir -p jobs deep/er out && cp %s/tests/golden/job.cfg %s/tests/golden/kernel.cu jobs && "
                   "$S tune jobs/job.cfg --device replay:%s/tests/golden/space.json -q && ls out/golden.db",
                   project, project, project);
-    expect_done(&r); // as ever: `out` of the current folder, above the job
+    expect_done(&r);
     static const struct {
         const char *from, *job;
     } cases[] = {{"p/deep/er", "../../jobs/job.cfg"}, {"p/jobs", "job.cfg"}, {"other", "../p/jobs/job.cfg"}};
@@ -181,13 +181,19 @@ TEST(a_jobs_results_are_found_from_any_folder)
         e2e_expect(r.out, header);
         expect_done(&r);
     }
-    // A first run from elsewhere goes to `out` there.
+    // A first run from elsewhere goes there too; results in `out` of the current folder are found, unless there are
+    // both.
     r = INSTALLED(
         "other",
         "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && "
-        "ls out/golden.db && test ! -e ../p/out/golden.db",
+        "test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && "
+        "rm ../p/out/golden.db* && $S status ../p/jobs/job.cfg | grep 'store  *out/golden.db'",
         project);
     expect_done(&r);
+    e2e_expect(r.err, "p/out/golden.db is used, not out/golden.db, which has results too: --store chooses");
+    // A repository is a project without `out` as well.
+    r = INSTALLED("q/deep", "mkdir ../.git ../jobs && cp ../../p/jobs/* ../jobs && $S status ../jobs/job.cfg");
+    e2e_expect(r.err, "/q/out/golden.db'");
     // An installed job's results do not go among the installed files.
     r = INSTALLED("elsewhere",
                   "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,

@@ -55,7 +55,7 @@ TEST(entries_are_found_under_their_names_in_the_cubin)
     char *folder = make_folder("nvcc_names");
     struct outcome_of_command r =
         ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
-    e2e_expect(r.out, "{\"protocol\":1,\"compiler\":\"nvcc ");
+    e2e_expect(r.out, "{\"protocol\":2,\"compiler\":\"nvcc ");
     e2e_expect(r.out, "\"status\":\"ok\"");
     e2e_expect(r.out, "\"entry\":\"plain\",\"symbol\":\"plain\"");
     e2e_expect(r.out,

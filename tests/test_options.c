@@ -15,7 +15,7 @@ struct given {
     const char *job, *more, *store;
     bool flag, quiet;
     int64_t number;
-    double time, factor, share;
+    double time, factor;
     int format;
     struct option_list list;
 };
@@ -38,7 +38,6 @@ static const struct option_spec specs[] = {
      .shown = "N",
      .help = "a number (7)"},
     {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "a duration (1s)"},
-    {.name = "share", .share = &given.share, .shown = "SHARE", .help = "a share (0)"},
     {.name = "factor", .real = &given.factor, .shown = "X", .help = "a factor (0.5)"},
     {.name = "add",
      .list = &given.list,
@@ -63,10 +62,6 @@ static int parse(const char **words)
 
 TEST(every_form_of_an_option_is_read)
 {
-    assert_int_equal(TRY("a.cfg", "--share", "1%"), -1);
-    assert_true(given.share == 0.01);
-    assert_int_equal(TRY("a.cfg", "--share=0.25"), -1);
-    assert_true(given.share == 0.25);
     assert_int_equal(TRY("a.cfg"), -1);
     assert_string_equal(given.job, "a.cfg");
     assert_true(given.number == 7 && given.time == 1 && !given.flag && given.format == FORMAT_TABLE && !given.more &&
@@ -109,9 +104,6 @@ TEST(every_mistake_is_named_and_ends_with_status_2)
         {{"a", "--number="}, "not ''"},
         {{"a", "--number=99999999999999999999"}, "not '99999999999999999999'"},
         {{"a", "--factor=nan"}, "--factor needs a number, not 'nan'"},
-        {{"a", "--share=2"}, "--share needs a share such as 0.01 or 1%, not '2'"},
-        {{"a", "--share=101%"}, "not '101%'"},
-        {{"a", "--share=1%x"}, "not '1%x'"},
         {{"a", "--time=8x"}, "--time needs a duration such as 90s, 8h or 1h30m, not '8x'"},
         {{"a", "--time=-1"}, "not '-1'"},
         {{"a", "--format=jsn"}, "--format cannot be 'jsn'; did you mean 'json'?"},
@@ -145,7 +137,6 @@ TEST(help_is_made_of_the_same_table)
         "  -q, --quiet             another flag\n"
         "  -n, --number N          a number (7)\n"
         "  -t, --time TIME         a duration (1s)\n"
-        "      --share SHARE       a share (0)\n"
         "      --factor X          a factor (0.5)\n"
         "      --add TEXT          may be repeated, and is explained by a text that is longer than what fits\n"
         "                          on one line of the terminal\n"

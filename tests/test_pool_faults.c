@@ -23,7 +23,7 @@
 enum { CONFIGURATIONS = 32 };
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-#define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --no-nvcc --pool $at/nodes.cfg "
+#define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --no-checks --pool $at/nodes.cfg "
 #define RUN(folder, script)                                                                                       \
     e2e_run(folder,                                                                                               \
             "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_POOL_REREAD=200ms\n"                     \

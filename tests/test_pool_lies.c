@@ -4,13 +4,13 @@
 
 #include "tuner/base/protocol.h"
 
-#define RUN(folder, script)                                                                                           \
-    e2e_run(folder,                                                                                                   \
-            "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured "                                     \
-            "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "                        \
-            "\n"                                                                                                      \
-            "tune() { timeout 200 $BIN/sweetspot tune $at/job.cfg --store $at/job.db --cache $at/cache -q --no-nvcc " \
-            "--pool $at/nodes.cfg; }\n" script,                                                                       \
+#define RUN(folder, script)                                                                                 \
+    e2e_run(folder,                                                                                         \
+            "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured "                           \
+            "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "              \
+            "\n"                                                                                            \
+            "tune() { timeout 200 $BIN/sweetspot tune $at/job.cfg --store $at/job.db --cache $at/cache -q " \
+            "--no-checks --pool $at/nodes.cfg; }\n" script,                                                 \
             folder)
 
 static char *job_folder(const char *nodes)

@@ -163,9 +163,9 @@ TEST(a_worker_of_another_version_is_refused)
     static const struct {
         const char *greeting, *why; // "": it is not refused
     } cases[] = {
-        {"{\"protocol\":1,\"compiler\":\"nvrtc\"}", ""},
+        {"{\"protocol\":2,\"compiler\":\"nvrtc\"}", ""},
         {"{\"status\":\"environment\",\"reason\":\"no CUDA driver\"}", ""}, // for another reason
-        {"{\"compiler\":\"nvrtc\"}", "the worker speaks version 0 of the protocol and this program version 1: install"},
+        {"{\"compiler\":\"nvrtc\"}", "the worker speaks version 0 of the protocol and this program version 2: install"},
         {"{\"status\":\"ok\",\"protocol\":7}", "the worker speaks version 7"},
         {"{\"protocol\":\"1\"}", "'protocol' of the greeting is not an integer"},
     };

@@ -208,6 +208,17 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
                                folder, folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder));
         e2e_expect(r.out, cases[i].reason);
     }
+    struct outcome_of_command r =
+        e2e_run(folder, TUNE " --until '95%% of ceiling'", folder, folder, folder, "c.db", 0, "random");
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "the search shall end at 95% of the ceiling, which is unknown: set the job's 'work'");
+    r = e2e_passed(
+        e2e_run(folder,
+                "$BIN/sweetspot tune configs/sgemm_2048.cfg --device "
+                "replay:tests/spaces/sgemm_2048_h200.json.gz --store %s/s.db -q --until '70%% of ceiling' && "
+                "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s/s.db",
+                folder, folder));
+    e2e_expect(r.out, "the target is reached");
 }
 
 TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)

@@ -119,24 +119,84 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         struct workload w;
         struct baselines none = {.workload = &w};
         struct arena memory = {NULL};
-        struct final_request request;
+        struct gpu_final *final = NULL;
         struct final_answer answer;
         struct error err = {""};
         open_workload(&w, &machine, false);
         json_t *json = test_json(json_parse(text, &err));
-        if (record_read(&final_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
         record_clear(&final_answer_record, &answer);
         fake_memory_for.kernel = n < 0 ? NULL : "k";
         fake_memory_for.launches = n + 2; // the references of two sets are computed before
         launches = 0;
-        int failed = gpu_final_run(&w, &none, &request, &answer, &memory, progress, NULL, &err);
+        int failed = gpu_final_run(&final, &w, &none, json, &answer, &memory, progress, NULL, &err);
         fake_memory_for.kernel = NULL;
         bool won = !failed && answer.entry_count == 1 && answer.entries[0].status == STATUS_OK;
         if (won != (n < 0)) fail_msg("memory for %d launches: %d %s", n, failed, err.message);
         if (n < 0) assert_true(launches > 64);
+        assert_int_equal(gpu_final_end(&final, &err), 0);
         arena_release(&memory);
         workload_release(&w);
     }
+}
+
+static char *final_text(int process, int part, int rounds, double seconds, const char *candidates)
+{
+    return test_text("{\"op\":\"final\",\"seed\":7,\"process\":%d,\"part\":%d,\"rounds\":%d,\"seconds\":%g,"
+                     "\"candidates\":[%s],\"baselines\":[]}",
+                     process, part, rounds, seconds, candidates);
+}
+
+// A part of a final that may have begun with another: 0, or what failed.
+static int run_part(struct gpu_final **final, struct workload *w, const char *text, struct final_answer *answer,
+                    struct arena *memory, struct error *err)
+{
+    struct baselines none = {.workload = w};
+    json_t *json = test_json(json_parse(text, err));
+    if (!json) fail_msg("%s", err->message);
+    record_clear(&final_answer_record, answer);
+    arena_release(memory);
+    return gpu_final_run(final, w, &none, json, answer, memory, progress, NULL, err);
+}
+
+TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
+{
+    struct machine machine = {.cuda = &fake_device};
+    struct workload w;
+    struct gpu_final *final = NULL;
+    struct arena memory = {NULL};
+    struct final_answer answer;
+    struct error err = {""};
+    static const char candidate[] = "{\"trial\":%d,\"binary\":\"nvrtc\",\"config\":\"\",\"cubin\":\"%s\","
+                                    "\"problems\":[{\"problem\":0,\"stages\":[" STAGE "]}]}";
+    char *one = test_text(candidate, 17, cubin, "k"), *other = test_text(candidate, 18, cubin, "k"),
+         *both = test_text("%s,%s", one, other);
+    open_workload(&w, &machine, false);
+    uint64_t seed = w.seed;
+    // A part that follows nothing.
+    assert_true(run_part(&final, &w, final_text(0, 1, 9, 0, both), &answer, &memory, &err) < 0);
+    assert_non_null(strstr(err.message, "part 1 of process 0 of the final does not follow"));
+    assert_int_equal(run_part(&final, &w, final_text(0, 0, 9, 0, both), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 2);
+    assert_true(answer.entries[0].problems[0].time_count == 9 && answer.entries[1].problems[0].time_count == 9);
+    assert_true(w.seed == 7);
+    // One has left. No module is loaded and nothing is proved again: each round is a launch.
+    launches = 0;
+    assert_int_equal(run_part(&final, &w, final_text(0, 1, 6, 0, other), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 1);
+    assert_int_equal(answer.entries[0].trial, 18);
+    assert_int_equal(answer.entries[0].problems[0].time_count, 6);
+    assert_int_equal(answer.entries[0].launches_judged, launches);
+    assert_true(launches >= 6);
+    // It does not come back, and the time is up.
+    assert_int_equal(run_part(&final, &w, final_text(0, 2, 99, 1e-6, both), &answer, &memory, &err), 0);
+    assert_int_equal(answer.entry_count, 1);
+    assert_int_equal(answer.entries[0].problems[0].time_count, FINAL_LEAST);
+    assert_true(run_part(&final, &w, final_text(1, 3, 9, 0, other), &answer, &memory, &err) < 0); // of another process
+    assert_int_equal(run_part(&final, &w, final_text(1, 0, 5, 0, other), &answer, &memory, &err), 0); // from scratch
+    assert_int_equal(gpu_final_end(&final, &err), 0);
+    assert_true(!final && w.seed == seed);
+    arena_release(&memory);
+    workload_release(&w);
 }
 
 TEST(guards_that_could_not_be_written_blame_no_candidate)
@@ -185,33 +245,31 @@ TEST(a_candidate_is_not_blamed_where_others_have_the_memory)
         {CUDA_MEMORY, FAKE_MEMORY / 2, true}, {CUDA_MEMORY, FAKE_MEMORY / 100, false}, {CUDA_FAILED, 0, false}};
     for (size_t i = 0; i < 2 * sizeof loads / sizeof *loads; i++) {
         const bool in_final = i % 2;
-        const struct record *record = in_final ? &final_request_record : &trial_request_record;
         struct workload w;
         struct baselines none = {.workload = &w};
         struct arena memory = {NULL};
-        union {
-            struct trial_request trial;
-            struct final_request final;
-        } request;
+        struct gpu_final *begun = NULL;
+        struct trial_request request;
         struct trial_answer tried;
         struct final_answer raced;
         struct error err = {""};
         open_workload(&w, &machine, false);
         json_t *json = test_json(json_parse(in_final ? final : trial, &err));
-        if (record_read(record, json, &request, &memory, &err)) fail_msg("%s", err.message);
+        if (!in_final && record_read(&trial_request_record, json, &request, &memory, &err)) fail_msg("%s", err.message);
         record_clear(&trial_answer_record, &tried);
         record_clear(&final_answer_record, &raced);
         fake_load_fails = loads[i / 2].failure;
         fake_loads = in_final ? SETS_MAX : 0; // the reference, on all sets of data
         fake_memory_left = loads[i / 2].left;
-        int failed = in_final ? gpu_final_run(&w, &none, &request.final, &raced, &memory, progress, NULL, &err)
-                              : gpu_trial_run(&w, &request.trial, &tried, &memory, progress, NULL, &err);
+        int failed = in_final ? gpu_final_run(&begun, &w, &none, json, &raced, &memory, progress, NULL, &err)
+                              : gpu_trial_run(&w, &request, &tried, &memory, progress, NULL, &err);
         fake_load_fails = 0;
         fake_memory_left = FAKE_MEMORY;
         if (!failed != loads[i / 2].blamed) fail_msg("case %zu: %d %s", i, failed, err.message);
         if (!failed && in_final) assert_int_equal(raced.entries[0].status, STATUS_LAUNCH_ERROR);
         if (!failed && !in_final) assert_string_equal(tried.head.status, status_name(STATUS_LAUNCH_ERROR));
         if (failed) assert_string_equal(err.message, "no memory for a module");
+        assert_int_equal(gpu_final_end(&begun, &err), 0);
         arena_release(&memory);
         workload_release(&w);
     }

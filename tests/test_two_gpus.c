@@ -212,7 +212,7 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
     char *folder = job_folder("gpus_slow", CONFIGURATIONS / XS);
     struct outcome_of_command r =
         e2e_passed(e2e_run(folder,
-                           "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-nvcc\n"
+                           "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-checks\n"
                            "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
                            folder));
     e2e_expect(r.err, "gpu 2 is disabled: gpu 2 (GPU-fake-2, ");
@@ -232,7 +232,7 @@ TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);
     struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-nvcc --no-final", folder));
+        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-checks --no-final", folder));
     e2e_expect(r.err, "gpu 2 is disabled: ");
 }
 
@@ -241,7 +241,7 @@ TEST(a_gpu_that_is_named_twice_is_refused)
 {
     char *folder = job_folder("gpus_twice", CONFIGURATIONS / XS);
     struct outcome_of_command r =
-        e2e_run(folder, "at=$PWD/'%s'; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-nvcc", folder);
+        e2e_run(folder, "at=$PWD/'%s'; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-checks", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--device 0,2 names one GPU twice: gpu 0 and gpu 2 are both GPU-one");
 }
@@ -251,11 +251,11 @@ TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
     char *folder = job_folder("gpus_files", CONFIGURATIONS / XS);
     e2e_passed(e2e_run(folder,
-                       "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final",
+                       "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final",
                        folder));
     assert_int_equal(tally(folder).ok, CONFIGURATIONS);
     struct outcome_of_command r = e2e_run(
-        folder, "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-nvcc --no-final -n 500",
+        folder, "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final -n 500",
         folder);
     assert_int_not_equal(r.status, 0);
     e2e_expect(r.err, "cannot create a pipe: Too many open files; `ulimit -n` says how many are allowed");
@@ -266,7 +266,7 @@ TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
     char *folder = job_folder("gpus_alike", CONFIGURATIONS / XS);
     struct outcome_of_command r =
         e2e_passed(e2e_run(folder,
-                           "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-nvcc\n"
+                           "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-checks\n"
                            "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
                            folder));
     assert_null(strstr(r.err, "disabled"));

@@ -138,7 +138,7 @@ static inline void tutorial_follow(const char *document, bool gpu)
     tutorial_write_script(&t, folder, gpu);
     struct outcome_of_command r =
         e2e_run(folder,
-                "root=$PWD; mkdir '%1$s/out' && ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
                 "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
                 "bash -e all.sh",
                 folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");

@@ -3,8 +3,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/memory.h"
+
+bool stop_read_until(const char *text, struct stop_rules *rules)
+{
+    char *end;
+    double share = strtod(text, &end);
+    const bool percent = end != text && *end == '%', ceiling = !strcmp(end + percent, " of ceiling");
+    if (percent) share /= 100;
+    if (end == text || !(share >= 0 && share <= 1) || (end[percent] && !(ceiling && share > 0))) return false;
+    rules->ceiling = ceiling ? share : 0;
+    rules->until = ceiling ? 0 : share;
+    return true;
+}
 
 void stop_init(struct stop *s, const struct stop_rules *rules)
 {
@@ -83,6 +96,7 @@ const char *search_end_text(enum search_end end)
         [SEARCH_EVALUATIONS_USED] = "evaluations are used up",
         [SEARCH_EXHAUSTED] = "the strategy has nothing more to propose",
         [SEARCH_NO_PROPOSALS] = "no proposals",
+        [SEARCH_NOT_WANTED] = "no search was wanted",
     };
     return texts[end];
 }

@@ -1,11 +1,13 @@
 // When to end a search before its budget is spent, and why searches end.
 //
 //   target     an objective that is good enough is reached
+//   ceiling    so is a share of the measured ceiling: the caller turns it into a target when it knows the ceiling
 //   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
 //              STOP_LEAST evaluations.
 #ifndef SWEETSPOT_STOP_H
 #define SWEETSPOT_STOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,13 +23,18 @@ enum search_end {
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
     SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+    SEARCH_NOT_WANTED,   // only the final
 };
 const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" while it continues
 
 struct stop_rules {
-    double target; // s; 0: no such rule
-    double until;  // relative; 0: no such rule
+    double target;  // s; 0: no such rule
+    double ceiling; // share; 0: no such rule
+    double until;   // relative; 0: no such rule
 };
+
+// Reads "1%" or "0.01" into `until`, or "95% of ceiling" into `ceiling` (then `until` is 0). False: it is neither.
+bool stop_read_until(const char *text, struct stop_rules *);
 
 // The expected benefit of more evaluations, judged by how the best has improved so far.
 struct stop_outlook {

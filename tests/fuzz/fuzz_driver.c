@@ -83,7 +83,7 @@ static struct stream *find_stream(int fd)
 static const char *sound_answer(const char *op)
 {
     static const char *const sound[][2] = {
-        {"hello", "{\"protocol\":1,\"compiler\":\"fuzz "
+        {"hello", "{\"protocol\":2,\"compiler\":\"fuzz "
                   "1\",\"device\":{\"name\":\"F\",\"arch\":\"sm_90a\",\"uuid\":\"G\",\"driver\":"
                   "\"1\",\"memory_bytes\":17179869184,\"memory_free\":8589934592},\"counters\":{\"available\":true}}"},
         {"compile",
@@ -328,7 +328,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .seed = 1,
                                    .counters = true,
                                    .final = true,
-                                   .nvcc = true,
+                                   .checks = true,
                                    .quiet = true};
     int status = tune(job, &options, NULL);
     FUZZ_CHECK(status >= 0 && status <= EXIT_GATE, "exit status %d", status);

@@ -35,7 +35,7 @@ document() { [ -s "$1" ] && cat "$1" || echo null; }
 measure() {
     local file=$1 job=configs/$2.cfg seconds=$3 seed=$4 begin=$SECONDS status=0
     local store=$work/$file.db
-    local tune=(tune "$job" --time "${seconds}s" --seed "$seed" --no-stores --no-counters --no-nvcc)
+    local tune=(tune "$job" --time "${seconds}s" --seed "$seed" --no-stores --no-counters --no-checks)
     [ -z "${DEVICE:-}" ] || tune+=(--device "$DEVICE")
     tune+=(--store "$store" --cache "$work/cache")
     rm -rf "$store" "$store"-* "$store".* "$work/cache" "$work/log" "$work"/*.json

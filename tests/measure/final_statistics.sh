@@ -5,8 +5,8 @@
 # tests/test_final_statistics.c has the same in simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded]        all three without arguments
-# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes some 1.5 s, most of it the start of
-# three GPU workers.
+# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes about a second, most of it the start
+# of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
@@ -63,7 +63,7 @@ END
 # final JOB: one more final on what the job's store has. Its word is in $verdict: fastest, tied, undecided or, where
 # something else seemed to use the device, warned. Its winner is in $winner, who is tied in $tied.
 final() {
-    "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters --no-nvcc -q \
+    "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters --no-checks -q \
         >"$folder/out" 2>"$folder/err" || { cat "$folder/out" "$folder/err" >&2; exit 1; }
     winner=$(sed -n 's/^  NAME=//p' "$folder/out")
     case $(grep '^winner: ' "$folder/out") in

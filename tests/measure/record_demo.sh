@@ -12,7 +12,7 @@ file=${1:-tests/spaces/sgemm_2048_h200.json.gz}
 folder=out/test/record_demo.$$
 mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT
-"$sweetspot" tune "$job" --strategy exhaustive --time 1h --no-nvcc --store "$folder/recorded.db"
+"$sweetspot" tune "$job" --strategy exhaustive --time 1h --no-checks --store "$folder/recorded.db"
 "$sweetspot" export "$job" --store "$folder/recorded.db" --output "$file"
 "$sweetspot" tune "$job" --device "replay:$file" --evaluations 100 --store "$folder/replayed.db" --quiet
 "$sweetspot" header "$job" --store "$folder/replayed.db" --output "$folder/best.h"

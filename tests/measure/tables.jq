@@ -33,7 +33,8 @@ def fastest: map(select(.trial == null and .ok and .ratio[0] != null)) | min_by(
 # What a run is identified by: rows of one machine, commit and form of the command share a letter.
 def file_name: .job | split("/")[-1];
 def command_form:
-  . as $d | .command | split($d.job + ".cfg") | join("JOB.cfg") | split("--time \($d.seconds)s") | join("--time S")
+  . as $d | .command | sub(" --no-nvcc"; " --no-checks") # as it is called today
+  | split($d.job + ".cfg") | join("JOB.cfg") | split("--time \($d.seconds)s") | join("--time S")
   | split("--seed \($d.seed)") | join("--seed N")
   | split(($d | file_name) + (if $d.first then "" else "_seed\($d.seed)" end) + ".db") | join("JOB.db");
 def run_of:

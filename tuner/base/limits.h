@@ -16,6 +16,7 @@ enum {
     JOB_MAX_BASELINES = 8,    // programs of the user's
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
+    FINAL_LEAST = 5,          // rounds of a process, however little time is left
     FINAL_PROCESSES_MAX = 16, // of the GPU worker, one after another in one final
     ENDED_MOST = 4,           // times that a worker may be ended from outside before what it had is to blame
 };

@@ -94,7 +94,7 @@
 #define SWEETSPOT_PROTOCOL_H
 
 // Raised when messages change in a way that workers of another build do not understand.
-enum { PROTOCOL_VERSION = 1 };
+enum { PROTOCOL_VERSION = 2 };
 
 // What every candidate is compiled as, by the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"

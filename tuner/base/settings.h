@@ -44,9 +44,9 @@
 #define FINAL_SETTINGS(x) \
     x(INTEGER, JOB, final_candidates, "candidates", 5, 1, FINAL_CANDIDATES_MAX, "number of candidates that take part") \
     x(INTEGER, JOB, final_rounds, "rounds", 40, 5, FINAL_ROUNDS_MAX, \
-      "number of rounds; in each, every entry runs once") \
+      "number of rounds that are planned; in each, every entry runs once") \
     x(INTEGER, JOB, final_processes, "processes", 3, 1, FINAL_PROCESSES_MAX, \
-      "number of GPU workers that share the rounds, one after another")
+      "number of GPU workers that share the rounds at most, one after another")
 // clang-format on
 
 #define SETTING_MEMBER_BOOL(member) bool member;

@@ -38,24 +38,31 @@ double stats_median(const double *x, size_t n)
     return result;
 }
 
-void stats_median_interval(const double *x, size_t n, double *low, double *high)
+bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high)
 {
     double *sorted = sorted_copy(x, n);
     *low = *high = NAN;
-    if (!sorted) return;
+    if (!sorted) return false;
     // P(Binomial(n, 1/2) < k+1) = sum over i <= k of C(n, i) / 2^n, term by term in logarithms.
     size_t k = 0;
     double below = 0, count = (double)n;
     for (size_t i = 0; i < n / 2; i++) {
         double each = (double)i;
         below += exp(lgamma(count + 1) - lgamma(each + 1) - lgamma(count - each + 1) - count * log(2));
-        if (below > 0.025) break;
+        if (below > tail) break;
         k = i + 1;
     }
-    if (k == 0) k = 1;
+    bool holds = k > 0;
+    if (!holds) k = 1;
     *low = sorted[k - 1];
     *high = sorted[n - k];
     free(sorted);
+    return holds;
+}
+
+void stats_median_interval(const double *x, size_t n, double *low, double *high)
+{
+    stats_median_bounds(x, n, 0.025, low, high);
 }
 
 uint64_t stats_random(uint64_t *state)

@@ -1,6 +1,9 @@
 // See job_set_tune.h.
 #include "tuner/cli/job_set_tune.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
@@ -20,13 +23,46 @@ static char *store_log_path(const char *store)
     return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
 }
 
+// What to do with the results. A job that was only searched has no winner yet, and one that was not checked can be.
+static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
+                               bool unchecked)
+{
+    const struct tune_options *o = &request->options;
+    struct session found = {.job_path = job->path, .store_given = request->store};
+    char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
+    if (!o->final && !o->quiet) // nothing but results goes to stdout
+        fprintf(stderr, "results are in %s; to decide the winner: %s --finish\n", store_path, tune);
+    if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
+    if (o->final && (unchecked || !o->checks))
+        printf("%s left out; to decide with them: %s --finish\n",
+               o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);
+    free(header);
+    free(tune);
+}
+
+// Makes the folder of the results. 0, or an exit status after a message.
+static int make_folder(const char *store_path, bool given)
+{
+    struct error err;
+    char *folder = text_directory(store_path);
+    int failed = output_make_folders(store_path, &err);
+    if (!failed && access(folder, W_OK))
+        failed = error_set(&err, "cannot write in the folder '%s': %s", folder, strerror(errno));
+    free(folder);
+    if (!failed) return 0;
+    return complain(EXIT_ENVIRONMENT, "%s%s", err.message, given ? "" : "; --store FILE keeps the results elsewhere");
+}
+
 // Fills in what the command line leaves open from the job, and the job's paths.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
     struct tune_options o = request->options;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
-    if (o.stop.until < 0) o.stop.until = job->stop.until;
+    if (o.stop.until < 0) {
+        o.stop.until = job->stop.until;
+        o.stop.ceiling = job->stop.ceiling;
+    }
     char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     char *log_path = store_log_path(store_path),
          *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
@@ -34,15 +70,12 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     o.log_path = log_path;
     o.cache = cache_path;
     o.cache_given = request->cache != NULL;
-    struct error err;
-    int status =
-        output_make_folders(store_path, &err) ? session_complain(EXIT_ENVIRONMENT, &err) : tune(job, &o, outcome);
-    if (!status && o.final && !o.events && !outcome) {
-        struct session found = {.job_path = job->path, .store_given = request->store};
-        char *header = session_command(&found, "header");
-        printf("results are in %s; to write the header: %s\n", store_path, header);
-        free(header);
-    }
+    struct tune_outcome own;
+    tune_outcome_init(&own);
+    int status = make_folder(store_path, request->store);
+    if (!status) status = tune(job, &o, outcome ? outcome : &own);
+    if (!status && !o.events && !outcome) print_next_command(job, request, store_path, own.unchecked);
+    tune_outcome_release(&own);
     free(store_path);
     free(folder);
     free(log_path);
@@ -59,6 +92,9 @@ int tune_path(const char *path, const struct tune_request *request, struct tune_
     job_free(job);
     return status;
 }
+
+static const double unknown_finish = 5;                 // s that a job's final may take, before it was searched
+static const double least_slice = 1, least_final = 0.1; // s
 
 struct suite_job {
     const char *path;
@@ -106,8 +142,9 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
     struct tune_request mine = *request;
     struct tune_outcome outcome;
     tune_outcome_init(&outcome); // stays like this if the job cannot begin
-    mine.options.time = seconds;
-    mine.options.final = final;
+    mine.options.time = final ? seconds : 0;
+    mine.options.search_time = final ? 0 : seconds;
+    mine.options.final = mine.options.finish = final;
     const char **starts = final ? NULL : collect_starts(jobs, count, own, &mine.options.start_count);
     mine.options.starts = starts;
     double begin = clock_now();
@@ -179,16 +216,40 @@ static void print_summary(const json_t *jobs)
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
 }
 
-static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+static double finish_of(const struct suite_job *j)
 {
-    struct time_slices slices = time_slices_make(time, count);
-    double begin = clock_now(), share = slices.first;
-    int status = 0;
+    return j->outcome.finish >= 0 ? j->outcome.finish : unknown_finish;
+}
+
+// s that are kept for the finals of all jobs: at most half of the budget.
+static double time_of_finals(const struct suite_job *jobs, size_t count, const struct tune_request *request,
+                             double time)
+{
+    double most = time / (2 * (double)count), sum = 0;
+    for (size_t i = 0; i < count && request->options.final; i++) sum += fmin(finish_of(&jobs[i]), most);
+    return sum;
+}
+
+// A job's part of the time that is left for its final and those after it.
+static double time_of_final(const struct suite_job *jobs, size_t own, size_t count, double end)
+{
+    double all = 0, left = end - clock_now();
+    for (size_t i = own; i < count; i++) all += finish_of(&jobs[i]);
+    return fmax(all > 0 ? left * finish_of(&jobs[own]) / all : left, least_final);
+}
+
+// The searches, in slices. 0, or the first job's exit status if no job can be tuned.
+static int search_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time,
+                      double begin)
+{
+    struct time_slices slices = time_slices_make(time - time_of_finals(jobs, count, request, time), count);
+    double share = slices.first;
     if (time > 0 && share * (double)count > time)
         fprintf(stderr, "sweetspot: %zu jobs need at least %.0f s each: give --time %.0fs or more, not %.0f s\n", count,
                 share, share * (double)count, time);
-    interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
+        double left = slices.time - (clock_now() - begin); // starting workers takes time too
+        share = fmin(slices.first, fmax(left / (double)(count - i), least_slice));
         announce(request, &jobs[i], "", time > 0 ? share : 0);
         run_slice(jobs, count, i, request, time > 0 ? share : 0, false);
         // The job files are correct: the machine or the command line is at fault, and the other jobs would
@@ -196,15 +257,26 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
         if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
     while (time > 0 && !interrupt_count()) {
+        slices.time = time - time_of_finals(jobs, count, request, time);
         size_t next = next_job(jobs, count, &slices, clock_now() - begin);
         if (next == count) break;
         announce(request, &jobs[next], "continues for ", slices.next);
         run_slice(jobs, count, next, request, slices.next, false);
     }
+    return 0;
+}
+
+static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+{
+    bool searches = !request->options.finish;
+    double begin = clock_now();
+    interrupt_watch();
+    int status = searches ? search_all(jobs, count, request, time, begin) : 0;
+    if (status) return status;
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
-        if (!isfinite(jobs[i].outcome.best) || jobs[i].outcome.best <= 0) continue;
+        if (searches && !(jobs[i].outcome.best > 0 && isfinite(jobs[i].outcome.best))) continue;
         announce(request, &jobs[i], "final", 0);
-        run_slice(jobs, count, i, request, 1e-3, true);
+        run_slice(jobs, count, i, request, time > 0 ? time_of_final(jobs, i, count, begin + time) : 0, true);
     }
     for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
     return interrupt_count() ? interrupt_status() : status;

@@ -57,8 +57,8 @@ const struct manual_fact manual_environment[] = {
 const struct manual_fact manual_files[] = {
     {"configs/NAME.cfg", NULL, "A job file."},
     {"out", TUNED,
-     "A job's results. It is in the current folder, or in the nearest folder above the job file whose `out` has the "
-     "job's store, so results are found from any folder."},
+     "A job's results. It is in the nearest folder above the job file that has an `out` or a `.git`, else beside the "
+     "job file, so results are found from any folder."},
     {"out/NAME.db", TUNED,
      "The job's store, a SQLite database. While it is in use, `NAME.db-wal` and `NAME.db-shm` are next to it. "
      "`NAME.db.lock` excludes a second tuner. `docs/store.md` describes the store."},

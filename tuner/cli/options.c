@@ -105,12 +105,9 @@ static bool set_number(const struct option_spec *spec, const char *text)
         return true;
     }
     double value = strtod(text, &end);
-    bool percent = spec->share && end != text && *end == '%';
-    value /= percent ? 100 : 1;
-    if (end == text || end[percent] || !isfinite(value)) return false;
-    if (spec->share ? value < 0 || value > 1 : !any && (value < (double)spec->low || value > (double)spec->high))
-        return false;
-    *(spec->share ? spec->share : spec->real) = value;
+    if (end == text || *end || !isfinite(value)) return false;
+    if (!any && (value < (double)spec->low || value > (double)spec->high)) return false;
+    *spec->real = value;
     return true;
 }
 
@@ -141,7 +138,6 @@ static int set_value(const struct option_spec *spec, const char *text)
     return mistake("--%s needs %s%s, not '%s'", spec->name,
                    spec->integer ? "a whole number"
                    : spec->real  ? "a number"
-                   : spec->share ? "a share such as 0.01 or 1%"
                    : spec->unit  ? "a time with its unit, such as 186us"
                                  : "a duration such as 90s, 8h or 1h30m",
                    range, text);
@@ -154,6 +150,7 @@ static const struct {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
     {"tune", "strategy-options", "the strategies work as `sweetspot list strategies` says"},
+    {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none for nvcc's build alone"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
     {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},

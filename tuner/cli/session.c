@@ -113,32 +113,62 @@ static bool exists(const char *folder, const char *name)
     return found;
 }
 
-// `out` of the nearest folder at or above `from` whose `out` has that file ("." itself); or NULL.
-static char *find_above(const char *from, const char *name)
+// The nearest folder at or above `from` with an `out` or a `.git`, or `from` itself. malloc'ed.
+static char *project_of(const char *from)
 {
-    char *at = text_copy(from), *found = NULL;
-    for (bool top = false; !found && !top;) {
-        char *folder = text_join_path(at, "out"), *above = text_directory(at);
-        if (exists(folder, name))
-            found = folder;
-        else
-            free(folder);
-        top = !strcmp(above, at);
+    char *at = text_copy(from);
+    bool found;
+    while (!(found = exists(at, "out") || exists(at, ".git")) && strcmp(at, "/") != 0) {
+        char *above = text_directory(at);
         free(at);
         at = above;
     }
+    if (found) return at;
     free(at);
-    return found;
+    return text_copy(from);
+}
+
+// A path below the current folder without that folder. Takes it.
+static char *shortened(char *path)
+{
+    char *here = getcwd(NULL, 0);
+    size_t length = here ? strlen(here) : 0;
+    char *below =
+        length > 1 && !strncmp(path, here, length) && path[length] == '/' ? text_copy(path + length + 1) : NULL;
+    free(here);
+    if (!below) return path;
+    free(path);
+    return below;
+}
+
+static bool is_installed(const char *folder)
+{
+    char *data = installation_data("configs"), *real = data ? realpath(data, NULL) : NULL;
+    bool is = real && !strncmp(folder, real, strlen(real));
+    free(data);
+    free(real);
+    return is;
 }
 
 char *results_folder(const struct job *job)
 {
-    char *store = text_format("%s.db", job->name), *folder = NULL,
-         *home = exists("out", store) ? NULL : realpath(job->directory, NULL);
-    if (home) folder = find_above(home, store);
+    char *store = text_format("%s.db", job->name), *home = realpath(job->directory, NULL),
+         *project = home && !is_installed(home) ? project_of(home) : NULL,
+         *folder = project ? shortened(text_join_path(project, "out")) : text_copy("out");
+    static bool told;
+    const bool here = strcmp(folder, "out") != 0 && exists("out", store), both = here && exists(folder, store);
+    if (both && !told)
+        fprintf(stderr, "sweetspot: %s/%s is used, not out/%s, which has results too: --store chooses\n", folder, store,
+                store);
+    told |= both;
+    if (here && !both) { // of a run that was started here
+        free(folder);
+        folder = text_copy("out");
+    }
+    free(project);
     free(home);
     free(store);
-    return folder ? folder : text_copy("out");
+    return folder;
 }
 
 char *results_cache(const struct job *job, const char *given)

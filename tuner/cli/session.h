@@ -44,9 +44,10 @@ void session_print_mistakes(const char *path, const struct mistakes *, const cha
 // every note as "file:line: note: text".
 int session_load_job(const char *path, struct job **out);
 
-// The folder of a job's results (store, log, compile cache, header), malloc'ed: `out` of the current folder, or of the
-// nearest folder above the job file that has the job's store, so that results are found from any folder. Where there is
-// no store yet: `out` of the current folder.
+// The folder of a job's results (store, log, compile cache, header), malloc'ed: `out` of the job file's project, which
+// is the nearest folder above the file with an `out` or a `.git`, else the file's own. So it is the same wherever a
+// command is started. An installed job, and a job whose store lies only in `out` of the current folder, use that `out`.
+// Where both have a store, a message on stderr names them once.
 char *results_folder(const struct job *);
 // The compile cache: `given`, or `cache` in that folder. malloc'ed.
 char *results_cache(const struct job *, const char *given);

@@ -76,7 +76,7 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     single_run_say(g->single, "running it under compute-sanitizer");
     json_t *set_up = job_setup_for_gpu(&g->single->setup, false, NULL, false);
     j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
-                                                 g->candidate.compiled.cubin, g->candidate.problems, true));
+                                                 g->candidate.compiled.cubin, g->candidate.problems, true, INFINITY));
     json_decref(set_up);
     enum trial_status status = sanitizer_verdict(j->sanitized, &reason);
     if (status != STATUS_OK) find(j, status, reason.message);

@@ -3,12 +3,15 @@
 // final's data is out, whatever its time.
 #include "tuner/final/final.h"
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/work_bounds.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
+
+enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 4 }; // of compiling and racing nvcc's build
 
 struct pick {
     struct final_run *f;
@@ -33,6 +36,14 @@ size_t final_places(const struct final_run *f)
     return (size_t)f->with.job->measure.final_candidates * FINAL_SPARES;
 }
 
+void final_expect(struct final_run *f, double worker)
+{
+    f->clock.worker = worker;
+    f->clock.verifies = f->with.job->verify.enabled;
+    f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
+    f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
+}
+
 int final_begin(struct final_run *f)
 {
     final_reset(f);
@@ -52,8 +63,9 @@ void final_send(struct final_run *f, size_t gpu)
     const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
     bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.on;
     struct final_request request = {.seed = (int64_t)final_seed(f),
-                                    .process = f->process,
-                                    .rounds = final_rounds(f),
+                                    .process = f->rounds.process,
+                                    .part = f->rounds.part,
+                                    .rounds = final_rounds_wanted(&f->rounds),
                                     .places = all ? -1 : f->with.job->measure.final_candidates,
                                     .candidates = candidates,
                                     .baselines = baselines};
@@ -72,10 +84,11 @@ void final_send(struct final_run *f, size_t gpu)
         if (b->problem_count && !candidate && !(f->dropped && f->dropped[i]))
             baselines[request.baseline_count++] = b->name;
     }
+    final_limit(f, &request);
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
-                request.rounds, f->process + 1, f->with.pool->gpus[gpu].name);
+                request.rounds, request.process + 1, f->with.pool->gpus[gpu].name);
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
@@ -104,11 +117,12 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
 }
 
 // The certainty of the winner in words, to follow its time.
-static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
+static char *certainty_text(const struct final_entries *entries, const struct contender *contenders,
                             const struct final_verdict *v)
 {
     int64_t rival = entries->list[v->rival].answer.trial;
-    size_t ties = f->decision.tie_count;
+    size_t ties = 0;
+    for (size_t i = 0; i < entries->count; i++) ties += contenders[i].tied;
     if (v->certainty == FINAL_FASTEST) return text_copy("fastest");
     if (v->certainty == FINAL_UNDECIDED)
         return text_format("within %.2g%% of the fastest, undecided (trial %" PRId64 " may be faster)", 100 * v->within,
@@ -125,7 +139,7 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     size_t count = 0, winner = (size_t)v->winner;
     struct trial trial;
     struct error err;
-    char shown[32], *certainty = certainty_text(f, entries, v);
+    char shown[32], *certainty = certainty_text(entries, contenders, v);
     bool told = f->with.events != NULL;
     for (size_t i = 0; i < entries->count; i++) {
         struct final_compared *b = &baselines[count];
@@ -207,39 +221,39 @@ static void decide_one(struct final_run *f, const struct final_entries *entries,
     summarise(f, entries, contenders, v);
 }
 
-// Whether more rounds may say more than these.
-static bool is_open(const struct final_run *f, const struct final_verdict *v, struct error *why)
-{
-    if (f->open + 1 == FINALS_OPEN_MOST || v->winner < 0 || f->with.pool->replay) return false;
-    if (*v->warning.message) *why = v->warning;
-    if (v->certainty == FINAL_UNDECIDED)
-        error_set(why, "one of the fastest may be slower than another by up to %.2g%%", 100 * v->within);
-    return *why->message;
-}
-
-// Makes f->decision: one winner, or a set of kernels. False when no candidate passed, or, with a reason, when other
-// rounds may say more.
-static bool decide(struct final_run *f, struct final_entries *entries, struct error *open)
+// Makes f->decision: one winner, or a set of kernels. False when no candidate passed.
+static bool decide(struct final_run *f, struct final_entries *entries)
 {
     struct contender *contenders = read_contenders(f, entries);
     bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
     struct final_verdict v = {.winner = 0};
+    int look = f->rounds.look ? f->rounds.look : 1; // a replay is not looked at before
     if (each)
         final_examine(contenders, entries->count, &v.warning);
     else
-        final_decide(contenders, entries->count, &v);
+        final_decide(contenders, entries->count, look, &v);
     note_processes(f, entries, contenders);
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
-    if (is_open(f, &v, open)) goto out;
     if (*v.warning.message) display_message(f->with.display, "%s", v.warning.message);
     if (each) {
         decided = final_decide_each(f, entries);
-    } else if (v.winner >= 0 && !final_sanitize(f, &entries->list[v.winner].answer.trial, 1)) {
-        decide_one(f, entries, contenders, &v);
-        decided = true;
     }
-out:
+    while (!each && !decided && v.winner >= 0) {
+        struct final_entry_answer *e = &entries->list[v.winner].answer;
+        decided = !final_sanitize(f, &e->trial, 1);
+        if (decided) {
+            decide_one(f, entries, contenders, &v);
+            break;
+        }
+        e->status = f->blamed.status; // the others decide among themselves, by the same rounds
+        e->reason = arena_copy(&f->memory, f->blamed.reason.message);
+        contenders[v.winner].rounds = 0;
+        final_decide(contenders, entries->count, look, &v);
+        if (v.winner >= 0) continue;
+        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // by the rounds until they left
+        final_decide(contenders, entries->count, look, &v);
+    }
     final_contenders_free(contenders, entries->count);
     return decided;
 }
@@ -291,16 +305,6 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-static enum final_outcome without_decision(struct final_run *f, const struct final_entries *entries,
-                                           const struct error *why)
-{
-    display_message(f->with.display, "more rounds are needed: %s", why->message);
-    f->decision.reason = why->message;
-    put(f, "open_final", entries);
-    f->decision.reason = "";
-    return FINAL_OPEN;
-}
-
 // Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {
@@ -329,23 +333,51 @@ static size_t take_out(struct final_run *f, bool crashed)
     return 1;
 }
 
+// The entries of an answer, for its document.
+static struct final_entries list_entries(struct final_run *f, const struct final_answer *answer)
+{
+    struct final_entries entries = {NULL, 0};
+    if (!answer) return entries;
+    entries.list = arena_new(&f->memory, (answer->entry_count + 1) * sizeof *entries.list);
+    for (; entries.count < answer->entry_count; entries.count++)
+        entries.list[entries.count].answer = answer->entries[entries.count];
+    final_add_current(f, &entries);
+    return entries;
+}
+
+void final_interrupted(struct final_run *f)
+{
+    if (!f->before || f->builds.on) return;
+    struct final_entries entries = list_entries(f, f->before);
+    struct contender *contenders = read_contenders(f, &entries);
+    struct final_verdict v;
+    final_decide(contenders, entries.count, f->rounds.look + 1, &v);
+    arena_release(&f->decided);
+    record_clear(&final_decision_record, &f->decision);
+    f->decision.reason = "it was interrupted";
+    f->decision.rounds = (int64_t)f->known_rounds;
+    put(f, "open_final", &entries);
+    if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
+        char shown[32], *certainty = certainty_text(&entries, contenders, &v);
+        display_message(f->with.display,
+                        "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
+                        f->known_rounds, entries.list[v.winner].answer.trial,
+                        text_show_duration(contenders[v.winner].median, shown, sizeof shown), certainty);
+        free(certainty);
+    }
+    f->decision.reason = "";
+    final_contenders_free(contenders, entries.count);
+}
+
 enum final_outcome final_finish(struct final_run *f)
 {
     bool crashed = f->answer && status_find(f->answer->head.status) == STATUS_CRASHED;
     enum final_outcome outcome = FINAL_DECIDED;
-    struct final_entries entries = {NULL, 0};
     struct error why = {""};
     size_t out = take_out(f, crashed);
-    if (f->answer) {
-        entries.list = arena_new(&f->memory, (f->answer->entry_count + 1) * sizeof *entries.list);
-        for (; entries.count < f->answer->entry_count; entries.count++)
-            entries.list[entries.count].answer = f->answer->entries[entries.count];
-        final_add_current(f, &entries);
-    }
-    if (f->answer && !crashed && decide(f, &entries, &why))
+    struct final_entries entries = list_entries(f, f->answer);
+    if (f->answer && !crashed && decide(f, &entries))
         put(f, "final", &entries);
-    else if (*why.message)
-        outcome = without_decision(f, &entries, &why);
     else
         outcome = without_winner(f, out + f->condemned, &why);
     final_event_outcome(f, outcome, why.message);

@@ -7,7 +7,8 @@
 
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
-#include "tuner/final/final_decide.h"
+#include "tuner/final/final_clock.h"
+#include "tuner/final/final_rounds.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
@@ -20,14 +21,13 @@
 #include "tuner/watch/display.h"
 #include "tuner/watch/events.h"
 
-enum { FINALS_OPEN_MOST = 3 }; // undecided ones of a run; each takes four times the rounds
-
 // What a final, and the comparison of GPUs, work with. Borrowed from the run.
 struct final_parts {
     const struct job *job;
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
-    bool nvcc;                   // race nvcc's build of the winner
+    double begun;                // clock_now() at the run's beginning
+    bool checks;                 // the winner under compute-sanitizer, and nvcc's build of it
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
     struct job_setup *setup;
@@ -42,16 +42,18 @@ struct final_parts {
 struct final_run {
     struct final_parts with;
     struct arena memory;         // of the answers
-    struct final_answer *answer; // of the final's newest process; at its end, of all of them; NULL: there is none
-    struct final_answer *before; // of the processes before, put together; NULL in the first
+    struct final_answer *answer; // to the newest request; at the final's end, of all parts; NULL: there is none
+    struct final_answer *before; // of the parts before, put together; NULL in the first
     unsigned char *process_of;   // each of its rounds; NULL where one process takes all. In `memory`
     size_t known_rounds;         // in process_of
-    int64_t process;             // from 0
-    int open;                    // finals that did not say who wins: the next takes four times the rounds for each
+    struct final_rounds rounds;  // where the final is
+    struct final_clock clock;
+    double until;    // clock_now(); rounds beyond the planned ones end then
+    bool unchecked;  // there was no time for some check
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
     bool *dropped;   // by baseline of the job: it has crashed a final; NULL: none has
     int ended;       // how often its worker was ended from outside
-    struct {         // the candidate that took the final's worker with it; trial 0: unknown, or none
+    struct {         // the candidate that took the final's worker with it, or that compute-sanitizer refused; 0: none
         int64_t trial;
         enum trial_status status;
         struct error reason;
@@ -74,9 +76,14 @@ int final_begin(struct final_run *);           // adds the finalists' tasks; 0 n
 void final_send(struct final_run *, size_t gpu);
 void final_take(struct final_run *, const json_t *answer); // which the pool has checked
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
-// no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
-enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
+// no candidate passed, but there may be others.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
+// An interrupted final: stores the rounds so far, and says who is ahead.
+void final_interrupted(struct final_run *);
+// What the clock has to know before a search; its deadline is set. `worker`: s until a GPU worker knows the job.
+void final_expect(struct final_run *, double worker);
+struct final_size final_size(const struct final_run *); // of the job's final, as it is planned
 
 // The entries of a final's document: those of the answer, and one more where the present kernel is a candidate.
 struct final_entries {
@@ -91,6 +98,7 @@ void final_contenders_free(struct contender *, size_t count);                  /
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
 bool final_passed(const struct final_entry_answer *);
+void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
 bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
 // final_entries.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
@@ -100,7 +108,9 @@ void final_condemn(struct final_run *, int64_t trial, enum trial_status, const c
 // final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
 // then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
+bool builds_wanted(const struct final_run *);
 bool builds_begin(struct final_run *);
+void builds_hurry(struct final_run *); // gives compilers up for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
@@ -108,12 +118,16 @@ enum final_outcome builds_finish(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
-// final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
-// which is then on its way, or the answer is now that of all of them.
+bool final_sanitizes(const struct final_run *); // whether it is wanted
+// final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
+// another part to come, which is then on its way, or the answer is now that of all of them.
 bool final_continues(struct final_run *);
-void final_reset(struct final_run *);
-void final_move(struct final_run *);            // its GPU was lost with its node
-int64_t final_rounds(const struct final_run *); // of the present process
+void final_reset(struct final_run *); // before another final
+// Sets the time limits of a request, its last members to be filled; the first part of a final that has little time is
+// made smaller.
+void final_limit(struct final_run *, struct final_request *);
+void final_move(struct final_run *);   // its GPU was lost with its node
+void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

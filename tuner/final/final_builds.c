@@ -4,6 +4,7 @@
 // cubin. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails, the document says
 // why.
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 #include "tuner/protocol/compile_message.h"
@@ -11,12 +12,12 @@
 
 static const double same_within = 0.01; // of NVRTC's time
 
-static bool wanted(const struct final_run *f)
+bool builds_wanted(const struct final_run *f)
 {
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
     if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
-    return !f->with.pool->replay && f->with.nvcc;
+    return !f->with.pool->replay && f->with.checks;
 }
 
 static void reset(struct final_run *f)
@@ -37,18 +38,73 @@ static int add_builds(struct final_run *f, int64_t id, struct error *err)
     return 0;
 }
 
+static void put(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
+                const struct final_entries *entries)
+{
+    struct final_document document;
+    record_clear(&final_document_record, &document);
+    document.decision = f->decision; // the final's, without what is said of its rounds
+    document.decision.ties = NULL;
+    document.decision.certainty = document.decision.warning = "";
+    document.decision.within = 0;
+    document.decision.reason = reason;
+    document.decision.rounds = 0;
+    if (entries->count) {
+        struct contender first = final_contender(f, &entries->list[0].answer, true);
+        document.decision.rounds = (int64_t)first.rounds;
+        free((void *)(uintptr_t)first.objectives);
+    }
+    if (ratio) document.ratio = *ratio;
+    document.nvcc = f->builds.compiler;
+    document.verdict = verdict;
+    document.entries = entries->list;
+    document.entry_count = entries->count;
+    final_put(f, BUILDS_DOCUMENT, &document);
+}
+
+// The race was not finished, or not begun.
+static void without_race(struct final_run *f, const char *verdict)
+{
+    struct final_entry_document none;
+    display_message(f->with.display, "nvcc's build of the winner %s: %s",
+                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
+    put(f, verdict, f->builds.why.message, NULL, &(struct final_entries){&none, 0});
+}
+
 bool builds_begin(struct final_run *f)
 {
     const struct final_decision *d = &f->decision;
     struct error err;
+    double left = final_clock_left(&f->clock, clock_now());
     reset(f);
-    if (!wanted(f)) return false;
+    if (!builds_wanted(f)) return false;
+    if (left < f->clock.nvcc) {
+        f->unchecked = true;
+        error_set(&f->builds.why, "there is no time left for it");
+        without_race(f, BUILDS_MISSING);
+        reset(f);
+        return false;
+    }
+    final_phase(f, "nvcc compiles the winner");
     final_reset(f);
     f->builds.on = true;
     int failed = d->kernel_count ? 0 : add_builds(f, d->winner, &err);
     for (size_t k = 0; k < d->kernel_count && !failed; k++) failed = add_builds(f, d->kernels[k], &err);
     if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return !failed;
+}
+
+void builds_hurry(struct final_run *f)
+{
+    struct policy *policy = f->with.policy;
+    if (!f->builds.on || policy->final_sent || builds_over(f) || final_clock_left(&f->clock, clock_now()) > 0) return;
+    f->unchecked = true;
+    error_set(&f->builds.why, "there is no time left for it");
+    for (size_t i = policy->queue.count; i-- > 0;) {
+        struct task *t = (struct task *)policy->queue.tasks[i];
+        if (t->queued.state == TASK_COMPILING) slot_stop(&f->with.pool->compilers[t->queued.worker]);
+        task_drop(policy, t);
+    }
 }
 
 void builds_compiled(struct final_run *f, const json_t *message)
@@ -166,30 +222,6 @@ static const char *decide(struct final_run *f, const struct final_entry_answer *
     return word;
 }
 
-static void put(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
-                const struct final_entries *entries)
-{
-    struct final_document document;
-    record_clear(&final_document_record, &document);
-    document.decision = f->decision; // the final's, without what is said of its rounds
-    document.decision.ties = NULL;
-    document.decision.certainty = document.decision.warning = "";
-    document.decision.within = 0;
-    document.decision.reason = reason;
-    document.decision.rounds = 0;
-    if (entries->count) {
-        struct contender first = final_contender(f, &entries->list[0].answer, true);
-        document.decision.rounds = (int64_t)first.rounds;
-        free((void *)(uintptr_t)first.objectives);
-    }
-    if (ratio) document.ratio = *ratio;
-    document.nvcc = f->builds.compiler;
-    document.verdict = verdict;
-    document.entries = entries->list;
-    document.entry_count = entries->count;
-    final_put(f, BUILDS_DOCUMENT, &document);
-}
-
 static void summarise(struct final_run *f, const char *verdict, const char *reason, const struct interval *ratio,
                       const double medians[2])
 {
@@ -209,15 +241,6 @@ static void summarise(struct final_run *f, const char *verdict, const char *reas
            f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
     display_log(f->with.display, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", f->builds.compiler, shown,
                 ratio->value, ratio->low, ratio->high, verdict);
-}
-
-// The race was not finished, or not begun.
-static void without_race(struct final_run *f, const char *verdict)
-{
-    struct final_entry_document none;
-    display_message(f->with.display, "nvcc's build of the winner %s: %s",
-                    !strcmp(verdict, BUILDS_FAILED) ? "failed in its final" : "is not timed", f->builds.why.message);
-    put(f, verdict, f->builds.why.message, NULL, &(struct final_entries){&none, 0});
 }
 
 static void finish(struct final_run *f)

@@ -1,12 +1,17 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-static const double uncertainty = 0.02;  // that some interval of the decision misses
-static const double equal_width = 0.002; // of the interval of equals
-static const double tie_limit = 1.01;    // times as fast as the winner: more than a tie may be
-static const double apart = 1.02;        // medians of processes that are different times
-static const double disturbed = 1.2;     // times an entry's tenth percentile: such a launch was held up
-static const double held_up_most = 0.2;  // of the rounds
+static const double uncertainty = 0.02;   // that some interval of the decision misses
+static const double equal_width = 0.002;  // of the interval of equals
+static const double tie_limit = 1.01;     // times as fast as the winner: more than a tie may be
+static const double resolution = 1.0005;  // a ratio's: smaller differences change between minutes and processes
+static const double apart = 1.02;         // medians of processes that are different times
+static const double ratios_apart = 1.005; // medians of processes that are different ratios
+static const double by_chance = 0.005;    // tail of these, since many pairs are looked at
+static const double no_process = 1.2;     // slower by more than what processes differ by: 10% was seen
+static const double disturbed = 1.2;      // times an entry's tenth percentile: such a launch was held up
+static const double held_up_most = 0.2;   // of the rounds of most entries
+static const double held_up_alone = 0.4;  // of the rounds of one
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
 // of each.
@@ -87,6 +92,7 @@ static double held_up(const struct contender *e)
 void final_examine(struct contender *entries, size_t count, struct error *warning)
 {
     double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
+    double most = 0;
     size_t n = 0;
     *warning = (struct error){""};
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
@@ -94,9 +100,11 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
     for (size_t i = 0; i < count; i++) {
         find_differences(&entries[i], factors);
         shares[n] = held_up(&entries[i]);
+        most = fmax(most, shares[n]);
         n += isfinite(shares[n]);
     }
     double share = stats_median(shares, n);
+    if (most > held_up_alone) share = most; // it may be the only one whose launches meet another process's
     free(shares);
     if (share > held_up_most)
         error_set(warning,
@@ -105,16 +113,78 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
                   100 * share, 100 * (disturbed - 1));
 }
 
-static size_t ratio_with(const struct contender *e, const struct contender *to, double confidence,
-                         struct interval *ratio)
+// The ratios of the rounds that two entries have in common; `of`: their processes. Returns their number.
+static size_t ratios_of(const struct contender *e, const struct contender *to, double *ratios, unsigned char *of)
 {
-    size_t rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
-    return stats_paired_ratio(e->objectives, to->objectives, e->process, rounds, confidence, 1, ratio);
+    size_t n = 0, rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
+    for (size_t i = 0; i < rounds; i++) {
+        double ratio = e->objectives[i] / to->objectives[i];
+        if (!isfinite(ratio)) continue;
+        of[n] = e->process ? e->process[i] : 0;
+        ratios[n++] = ratio;
+    }
+    return n;
+}
+
+static bool are_apart(const struct interval *slower, const struct interval *faster, double least)
+{
+    return slower->value > least * faster->value && slower->low > faster->high;
+}
+
+// Whether two processes give different ratios: clearly so, or by little and with more certainty, since many pairs are
+// looked at.
+static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
+{
+    struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];
+    double *mine = memory_new(n, sizeof *mine);
+    bool disagree = false;
+    for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            if (of[i] == p) mine[count++] = ratios[i];
+        usual[p].value = wide[p].value = stats_median(mine, count);
+        stats_median_interval(mine, count, &usual[p].low, &usual[p].high);
+        stats_median_bounds(mine, count, by_chance, &wide[p].low, &wide[p].high);
+        for (int q = 0; q < p && count; q++)
+            disagree |= are_apart(&usual[p], &usual[q], ratios_apart) ||
+                        are_apart(&usual[q], &usual[p], ratios_apart) || are_apart(&wide[p], &wide[q], resolution) ||
+                        are_apart(&wide[q], &wide[p], resolution);
+    }
+    free(mine);
+    return disagree;
+}
+
+struct comparison_of_two {
+    struct interval ratio;
+    size_t rounds; // in common; 0: there is no ratio
+    bool holds;    // the bounds do; false: there are too few rounds
+    bool disagree; // processes on the ratio
+};
+
+static struct comparison_of_two compare_two(const struct contender *e, const struct contender *to, double tail,
+                                            bool agree)
+{
+    struct comparison_of_two c = {.holds = true};
+    size_t room = e->rounds < to->rounds ? e->rounds : to->rounds;
+    double *ratios = memory_new(room, sizeof *ratios);
+    unsigned char *of = memory_new(room, 1);
+    c.rounds = ratios_of(e, to, ratios, of);
+    c.disagree = !agree && processes_disagree(ratios, of, c.rounds);
+    if (c.disagree) {
+        c.ratio = stats_clustered_median(ratios, of, c.rounds, 1 - 2 * tail, 1);
+    } else {
+        c.ratio.value = stats_median(ratios, c.rounds);
+        c.holds = stats_median_bounds(ratios, c.rounds, tail, &c.ratio.low, &c.ratio.high);
+    }
+    free(ratios);
+    free(of);
+    return c;
 }
 
 size_t final_ratio(const struct contender *e, const struct contender *to, struct interval *ratio)
 {
-    return ratio_with(e, to, 0.95, ratio);
+    size_t rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
+    return stats_paired_ratio(e->objectives, to->objectives, e->process, rounds, 0.95, 1, ratio);
 }
 
 // 1: a is lighter, 0: neither, -1: b is.
@@ -127,18 +197,60 @@ static int lighter(const struct contender *a, const struct contender *b)
 
 static bool races(const struct contender *e)
 {
-    return e->candidate && isfinite(e->median);
+    return e->candidate && !e->slower && isfinite(e->median);
+}
+
+// The probability with which one bound may miss in the k-th look.
+static double tail_of(const struct contender *entries, size_t count, int look)
+{
+    double n = 0;
+    for (size_t i = 0; i < count; i++) n += entries[i].candidate && isfinite(entries[i].median);
+    double pairs = n > 1 ? n * (n - 1) / 2 : 1;
+    return uncertainty / pairs / ((double)look * (look + 1));
+}
+
+static struct contender *find_fastest(struct contender *entries, size_t count)
+{
+    struct contender *fastest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (races(&entries[i]) && (!fastest || entries[i].median < fastest->median)) fastest = &entries[i];
+    return fastest;
+}
+
+static bool is_decided(const struct comparison_of_two *c)
+{
+    bool tie = c->ratio.low >= 1 / tie_limit && c->ratio.high <= tie_limit;
+    return c->holds && (c->ratio.low > resolution || c->ratio.high < 1 / resolution || tie);
+}
+
+void final_look(struct contender *entries, size_t count, int look, bool first_process, bool agree,
+                struct final_look *found)
+{
+    *found = (struct final_look){.decided = true, .libraries = true};
+    for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
+    double tail = tail_of(entries, count, look), least = first_process ? no_process : 1;
+    struct contender *fastest = find_fastest(entries, count);
+    for (size_t i = 0; i < count && fastest; i++) {
+        struct contender *e = &entries[i];
+        if (e == fastest || (e->candidate && !races(e)) || !isfinite(e->median)) continue;
+        struct comparison_of_two c = compare_two(e, fastest, tail, agree);
+        if (!c.rounds) continue;
+        found->differ |= c.disagree;
+        bool *decided = e->candidate ? &found->decided : &found->libraries;
+        *decided &= is_decided(&c);
+        e->slower = e->candidate && c.holds && !c.disagree && c.ratio.low > least * resolution;
+    }
 }
 
 // The lightest of those that equal the fastest, and of several such the one with the lowest time.
-static struct contender *choose(struct contender *entries, size_t count, struct contender *fastest, double confidence)
+static struct contender *choose(struct contender *entries, size_t count, struct contender *fastest, double tail)
 {
     struct contender *chosen = fastest;
     for (size_t i = 0; i < count; i++) {
         struct contender *e = &entries[i];
-        struct interval ratio;
-        if (!races(e) || e == fastest || !ratio_with(e, fastest, confidence, &ratio)) continue;
-        if (ratio.low > 1 || ratio.high < 1 || ratio.high - ratio.low >= equal_width) continue;
+        if (!races(e) || e == fastest) continue;
+        struct comparison_of_two c = compare_two(e, fastest, tail, false);
+        if (!c.rounds || c.ratio.low > 1 || c.ratio.high < 1 || c.ratio.high - c.ratio.low >= equal_width) continue;
         int order = lighter(e, chosen);
         if (order > 0 || (!order && e->median < chosen->median)) chosen = e;
     }
@@ -147,39 +259,35 @@ static struct contender *choose(struct contender *entries, size_t count, struct 
 
 // Compares a candidate with the winner by their rounds. The winner has the lowest time or equals the one that has.
 static void compare(struct contender *e, size_t index, const struct contender *fastest, const struct contender *winner,
-                    double confidence, struct final_verdict *v)
+                    double tail, struct final_verdict *v)
 {
-    struct interval ratio;
-    if (e != fastest && (!ratio_with(e, fastest, confidence, &ratio) || ratio.low > 1)) return; // it is slower
-    if (!ratio_with(e, winner, confidence, &ratio)) return;
-    e->tied = ratio.low >= 1 / tie_limit;
+    if (e != fastest) {
+        struct comparison_of_two c = compare_two(e, fastest, tail, false);
+        if (!c.rounds || c.ratio.low > resolution) return; // it is slower
+    }
+    struct comparison_of_two c = compare_two(e, winner, tail, false);
+    if (!c.rounds) return;
+    e->tied = c.ratio.low >= 1 / tie_limit;
     enum final_certainty certainty = e->tied ? FINAL_TIED : FINAL_UNDECIDED;
-    double within = fmax(1 / ratio.low - 1, 0);
+    double within = fmax(1 / c.ratio.low - 1, 0);
     if (certainty > v->certainty) v->certainty = certainty;
     if (within < v->within) return;
     v->within = within;
     v->rival = index;
 }
 
-void final_decide(struct contender *entries, size_t count, struct final_verdict *v)
+void final_decide(struct contender *entries, size_t count, int look, struct final_verdict *v)
 {
-    struct contender *fastest = NULL;
-    size_t racing = 0;
     *v = (struct final_verdict){.winner = -1};
     final_examine(entries, count, &v->warning);
-    for (size_t i = 0; i < count; i++) {
-        struct contender *e = &entries[i];
-        e->tied = false;
-        if (!races(e)) continue;
-        racing++;
-        if (!fastest || e->median < fastest->median) fastest = e;
-    }
+    for (size_t i = 0; i < count; i++) entries[i].tied = false;
+    struct contender *fastest = find_fastest(entries, count);
     if (!fastest) return;
-    double pairs = racing > 1 ? (double)(racing * (racing - 1)) / 2 : 1, confidence = 1 - uncertainty / pairs;
-    const struct contender *winner = choose(entries, count, fastest, confidence);
+    double tail = tail_of(entries, count, look);
+    const struct contender *winner = choose(entries, count, fastest, tail);
     v->winner = winner - entries;
     for (size_t i = 0; i < count; i++)
-        if (races(&entries[i]) && &entries[i] != winner) compare(&entries[i], i, fastest, winner, confidence, v);
+        if (races(&entries[i]) && &entries[i] != winner) compare(&entries[i], i, fastest, winner, tail, v);
 }
 
 const char *final_certainty_name(enum final_certainty certainty)

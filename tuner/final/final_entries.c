@@ -31,8 +31,11 @@ struct contender final_contender(const struct final_run *f, const struct final_e
         for (size_t p = 0; p < job->tuned_count; p++) times[p] = problems[p]->times[i];
         objectives[i] = job_objective(job, times);
     }
-    return (struct contender){
-        .candidate = candidate, .rounds = rounds, .objectives = objectives, .process = f->process_of};
+    return (struct contender){.candidate = candidate,
+                              .rounds = rounds,
+                              .objectives = objectives,
+                              .process = f->process_of,
+                              .slower = e->left};
 }
 
 void final_contenders_free(struct contender *contenders, size_t count)
@@ -68,6 +71,17 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     free(process);
     json_decref(json);
     json_decref(gpu);
+}
+
+void final_phase(struct final_run *f, const char *what)
+{
+    double left = final_clock_left(&f->clock, clock_now());
+    char shown[32], *line = isfinite(left) ? text_format("%s  %s left", what,
+                                                         text_show_duration(fmax(left, 0), shown, sizeof shown))
+                                           : text_copy(what);
+    display_log(f->with.display, "%s", line);
+    if (!f->with.display->quiet) display_progress(f->with.display, line, f->with.job->name);
+    free(line);
 }
 
 // Finalists -----------------------------------------------------------------------------------------------------------
@@ -124,7 +138,7 @@ bool final_has_current(struct final_run *f, const struct final_request *request)
     size_t sure = request->candidate_count;
     const struct implementation *current = job_current(f->with.job);
     if (!current || current->kind != IMPLEMENTATION_CONFIGURATION) return false;
-    if (f->process || f->with.pool->replay) return f->current != 0; // as in the first process
+    if (f->before || f->with.pool->replay) return f->current != 0; // as in the first process
     if (request->places >= 0 && (size_t)request->places < sure) sure = (size_t)request->places;
     for (size_t i = 0; i < sure; i++)
         if (is_current(f, &request->candidates[i])) f->current = request->candidates[i].trial;

@@ -44,6 +44,6 @@ void final_event_kernels(const struct final_run *f, const struct kernel_set *set
 
 void final_event_outcome(const struct final_run *f, enum final_outcome outcome, const char *reason)
 {
-    static const char *const texts[] = {"decided", "again", "open", "failed"};
+    static const char *const texts[] = {"decided", "again", "failed"};
     event(f, "final", json_pack("{s:s, s:s}", "outcome", texts[outcome], "reason", reason));
 }

@@ -1,57 +1,85 @@
-// The processes of a final. Its rounds are shared by several processes of one GPU's worker, one after another, because
-// some kernels take one of two times for as long as a process lives. The first process finds out which candidates
-// pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
-// put together into one: the rounds of all, and for each round the number of its process.
+// The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
+// some kernels take one of two times for as long as a process lives (final_rounds.h). The first part finds out which
+// candidates pass; the others race only these, and another process proves them again; a candidate that fails then is
+// out as well. The answers are put together into one: the rounds of all, and for each round the number of its process.
+// Candidates that a look finds slower than others have left: they have the rounds up to then.
 #include <assert.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
+// Without a limit on the command's time, rounds beyond the planned ones may take so long from the final's beginning: s,
+// or a share of what the command has taken.
+static const double extra_time = 5, extra_share = 0.002;
+static const double least_part = 0.1; // s; a shorter part would not change much
+
+struct final_size final_size(const struct final_run *f)
+{
+    const struct measure_settings *m = &f->with.job->measure;
+    return (struct final_size){.candidates = (size_t)m->final_candidates,
+                               .baselines = f->with.job_answer->baseline_count,
+                               .rounds = m->final_rounds,
+                               .processes = m->final_processes};
+}
+
+void final_limit(struct final_run *f, struct final_request *request)
+{
+    double now = clock_now(), begun = f->with.begun;
+    struct final_size size = final_size(f);
+    bool first = !f->before && !f->rounds.part;
+    if (request->candidate_count < size.candidates) size.candidates = request->candidate_count;
+    size.baselines = request->baseline_count;
+    if (first) f->until = now + fmax(extra_time, extra_share * (now - begun));
+    double left = final_clock_for_rounds(&f->clock, &size, now);
+    if (first && isfinite(left)) {
+        size = final_clock_fit(&f->clock, &size, left);
+        if (size.processes < f->rounds.processes) f->rounds.processes = size.processes;
+        if (request->places > (int64_t)size.candidates) request->places = (int64_t)size.candidates;
+        request->rounds = final_rounds_wanted(&f->rounds);
+    }
+    if (!f->rounds.part) left /= (double)(f->rounds.processes - f->rounds.process);
+    if (f->rounds.taken >= f->rounds.planned) left = fmin(left, f->until - now);
+    request->seconds = isfinite(left) ? fmax(left, least_part) : 0;
+}
+
 void final_reset(struct final_run *f)
 {
+    const struct job *job = f->with.job;
     arena_release(&f->memory);
     f->answer = f->before = NULL;
     f->process_of = NULL;
-    f->process = f->current = 0;
+    f->known_rounds = 0;
+    f->current = 0;
     f->blamed.trial = 0;
     f->ended = 0;
+    if (job)
+        f->rounds =
+            final_rounds_begin(job->measure.final_rounds, f->with.pool->replay ? 1 : job->measure.final_processes,
+                               job->objective == OBJECTIVE_EACH);
 }
 
 void final_move(struct final_run *f)
 {
     display_log(f->with.display, "the final begins again on another GPU: rounds of two are not put together");
-    f->before = NULL;
-    f->process_of = NULL;
-    f->process = 0;
+    final_reset(f);
     policy_move_final(f->with.policy);
+}
+
+void final_resume(struct final_run *f)
+{
+    struct final_rounds *r = &f->rounds;
+    if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
+    if (r->process >= r->processes) r->processes = r->process + 1;
+    r->part = 0;
+    policy_continue_final(f->with.policy);
 }
 
 void final_take(struct final_run *f, const json_t *answer)
 {
     f->answer = arena_new(&f->memory, sizeof *f->answer);
     record_read(&final_answer_record, answer, f->answer, &f->memory, NULL);
-}
-
-// Of all processes together. Intervals halve with four times the rounds.
-static int64_t all_rounds(const struct final_run *f)
-{
-    int64_t rounds = f->with.job->measure.final_rounds;
-    for (int i = 0; i < f->open && rounds <= FINAL_ROUNDS_MAX / 4; i++) rounds *= 4;
-    return rounds;
-}
-
-static int64_t processes(const struct final_run *f)
-{
-    int64_t n = f->with.job->measure.final_processes, rounds = all_rounds(f);
-    if (f->with.pool->replay) return 1;
-    return n < rounds ? n : rounds;
-}
-
-int64_t final_rounds(const struct final_run *f)
-{
-    int64_t rounds = all_rounds(f), n = processes(f);
-    return rounds / n + (f->process < rounds % n);
 }
 
 static const struct final_entry_answer *find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
@@ -69,7 +97,7 @@ bool final_stands(const struct final_run *f, const struct task *t)
     if (!f->before) return true;
     const char *compiler = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC;
     const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, "");
-    return e && final_passed(e);
+    return e && final_passed(e) && !e->left;
 }
 
 static void keep_larger(double *to, double from)
@@ -77,7 +105,7 @@ static void keep_larger(double *to, double from)
     if (isfinite(from) && !(*to >= from)) *to = from;
 }
 
-// A process's rounds after those of the earlier ones: exactly so many, NaN where there is no time.
+// A part's rounds after those of the earlier ones: exactly so many, NaN where there is no time.
 static void add_times(struct final_run *f, struct final_times *to, const struct final_times *from, size_t before,
                       size_t rounds)
 {
@@ -114,25 +142,48 @@ static void add_entry(struct final_run *f, struct final_entry_answer *to, const 
     }
 }
 
-// Puts the newest answer together with those before it. The first one's rounds are cut or filled up to those that were
-// wanted, so that later ones line up.
-static void add_answer(struct final_run *f)
+// The rounds of an entry on all problems, at most as many as were wanted.
+static size_t rounds_of(const struct final_run *f, const struct final_entry_answer *e)
 {
-    size_t before = f->before ? f->known_rounds : 0, rounds = (size_t)final_rounds(f);
-    unsigned char *process_of = arena_new(&f->memory, before + rounds);
+    size_t rounds = (size_t)final_rounds_wanted(&f->rounds);
+    for (size_t p = 0; p < e->problem_count; p++)
+        if (e->problems[p].time_count < rounds) rounds = e->problems[p].time_count;
+    return e->problem_count ? rounds : 0;
+}
+
+// The rounds of the newest answer: those of the entry that has most, since an entry without times is the worker's
+// mistake.
+static size_t rounds_taken(const struct final_run *f)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < f->answer->entry_count; i++) {
+        const struct final_entry_answer *e = &f->answer->entries[i];
+        size_t rounds = final_passed(e) ? rounds_of(f, e) : 0;
+        if (rounds > most) most = rounds;
+    }
+    return most;
+}
+
+// Puts the newest answer together with those before it. The first one's rounds are cut or filled up, so that later ones
+// line up. Returns how many rounds it has.
+static size_t add_answer(struct final_run *f)
+{
+    size_t before = f->before ? f->known_rounds : 0, rounds = rounds_taken(f);
+    unsigned char *process_of = arena_new(&f->memory, before + rounds + 1);
     if (before) memcpy(process_of, f->process_of, before);
-    memset(process_of + before, (int)f->process, rounds);
+    memset(process_of + before, (int)f->rounds.process, rounds);
     struct final_answer *all = f->before ? f->before : f->answer;
     for (size_t i = 0; i < all->entry_count; i++) {
         struct final_entry_answer *e = &all->entries[i];
         for (size_t p = 0; p < e->problem_count && !f->before; p++)
             add_times(f, &e->problems[p], &e->problems[p], 0, rounds);
-        if (f->before && final_passed(e))
+        if (f->before && final_passed(e) && !e->left)
             add_entry(f, e, find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
     }
     f->before = all;
     f->process_of = process_of;
     f->known_rounds = before + rounds;
+    return rounds;
 }
 
 static bool a_candidate_stands(const struct final_answer *a)
@@ -142,21 +193,63 @@ static bool a_candidate_stands(const struct final_answer *a)
     return false;
 }
 
+// Looks at all rounds so far. Those who have lost leave.
+static enum final_next look(struct final_run *f, size_t rounds)
+{
+    struct final_answer *all = f->before;
+    struct contender *contenders = memory_new(all->entry_count, sizeof *contenders);
+    for (size_t i = 0; i < all->entry_count; i++) {
+        struct final_entry_answer *e = &all->entries[i];
+        if (!final_passed(e)) continue;
+        contenders[i] = final_contender(f, e, e->trial != 0);
+    }
+    enum final_next next = final_rounds_take(&f->rounds, rounds, contenders, all->entry_count);
+    for (size_t i = 0; i < all->entry_count; i++) {
+        struct final_entry_answer *e = &all->entries[i];
+        if (contenders[i].slower && !e->left)
+            display_log(f->with.display, "%s leaves the final after %zu rounds: it is slower than another", e->name,
+                        contenders[i].rounds);
+        e->left = contenders[i].slower;
+    }
+    final_contenders_free(contenders, all->entry_count);
+    return next;
+}
+
+// Whether there is time for what comes next.
+static bool has_time(struct final_run *f, enum final_next next)
+{
+    struct final_size size = final_size(f);
+    double now = clock_now(), left = final_clock_for_rounds(&f->clock, &size, now);
+    if (next == FINAL_NEXT_PROCESS) return left > final_clock_least(&f->clock, &size);
+    bool planned = f->rounds.taken < f->rounds.planned;
+    return left > least_part && (planned || f->until - now > least_part);
+}
+
 bool final_continues(struct final_run *f)
 {
-    if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || processes(f) == 1) {
+    if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
         f->process_of = NULL; // the answer is one process's
         return false;
     }
-    add_answer(f);
+    size_t rounds = add_answer(f);
     f->answer = NULL;
-    if (++f->process == processes(f) || !a_candidate_stands(f->before)) {
+    enum final_next next = a_candidate_stands(f->before) ? look(f, rounds) : FINAL_STOP;
+    if (next != FINAL_STOP && !has_time(f, next)) {
+        next = FINAL_STOP;
+        if (isfinite(f->clock.deadline) && f->rounds.taken < f->rounds.planned)
+            display_message(f->with.display, "the final had time for %" PRId64 " of %" PRId64 " rounds",
+                            f->rounds.taken, f->rounds.planned);
+    }
+    if (next == FINAL_STOP) {
         f->answer = f->before;
         f->before = NULL;
+        if (!f->rounds.process) f->process_of = NULL;
         return false;
     }
-    slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
-    policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
+    if (next == FINAL_NEXT_PROCESS) {
+        slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
+        policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);
+    }
     policy_continue_final(f->with.policy);
     return true;
 }

@@ -1,7 +1,10 @@
 // Runs the candidate that won the final under compute-sanitizer before calling it the winner: see run.h and sanitize.h.
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/final/final.h"
+
+static const double over_time = 1.5; // s that a check may end after the deadline
 
 static bool find_sanitizer(struct final_run *f)
 {
@@ -79,6 +82,12 @@ static void keep_document(struct final_run *f, const struct task *t, const json_
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
 }
 
+bool final_sanitizes(const struct final_run *f)
+{
+    const char *given = getenv("SWEETSPOT_SANITIZER"); // a path, otherwise: sanitize.h
+    return f->with.checks && !f->with.pool->replay && f->with.job->verify.enabled && !(given && !strcmp(given, "none"));
+}
+
 static void judge(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct error reason;
@@ -86,6 +95,9 @@ static void judge(struct final_run *f, const struct task *t, const json_t *docum
     tell(f, t, document);
     if (status == STATUS_OK) return;
     final_condemn(f, t->trial, status, reason.message);
+    f->blamed.trial = t->trial;
+    f->blamed.status = status;
+    f->blamed.reason = reason;
     f->condemned++;
 }
 
@@ -93,10 +105,19 @@ static json_t *look_at(struct final_run *f, const struct task *t)
 {
     json_t *document = known_document(f, t);
     if (document) return document;
+    double begin = clock_now(), left = final_clock_left(&f->clock, begin);
+    if (left + over_time < f->clock.sanitizer) {
+        f->unchecked = true;
+        display_message(f->with.display, "trial %" PRId64 " is not run under compute-sanitizer: there is no time left",
+                        t->trial);
+        return NULL;
+    }
+    final_phase(f, "compute-sanitizer runs the winner");
     json_t *request = job_setup_for_gpu(f->with.setup, false, NULL, false); // it takes long enough as it is
-    document = sanitizer_end(
-        sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin, t->problems, false));
+    document = sanitizer_end(sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin,
+                                             t->problems, false, left + over_time));
     json_decref(request);
+    f->clock.sanitizer = clock_now() - begin;
     keep_document(f, t, document);
     return document;
 }
@@ -104,12 +125,12 @@ static json_t *look_at(struct final_run *f, const struct task *t)
 size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
 {
     size_t before = f->condemned;
-    if (f->with.pool->replay || !f->with.job->verify.enabled || !find_sanitizer(f)) return 0;
+    if (!final_sanitizes(f) || !find_sanitizer(f)) return 0;
     for (size_t i = 0; i < count && !interrupt_count() && !f->with.failure->set; i++) {
         const struct task *t = final_find(f, trials[i]);
         if (!t) continue;
         json_t *document = look_at(f, t);
-        judge(f, t, document);
+        if (document) judge(f, t, document);
         json_decref(document);
     }
     return f->condemned - before;

@@ -6,6 +6,9 @@
 // clock or a neighbour's traffic affects all alike; times of one round belong together and are compared in pairs. Every
 // timed launch of a candidate is judged. Where the race left damage, the culprit is found and the others race again;
 // where no candidate passes, the next ones take the places.
+//
+// Rounds come in parts, one for each request, so that the driver can look at them and leave out who has lost. Between
+// parts modules stay loaded, graphs stay made, and the final's data stay in place.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
@@ -36,18 +39,28 @@ struct timed_entry {
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
-    struct measure_plan plan;
-    bool enters;   // has been proved, and races
+    struct measure_plan *plans; // by problem
+    bool enters;                // has been proved, and races
+    bool left;                  // is not in this part
+    // Of this part, in the answer's memory:
     double *times; // [round] of the problem being measured
     int64_t launches_judged, sizes_verified;
-    struct final_times *problems; // in the answer's memory, room for all
+    struct final_times *problems; // room for all
     size_t problem_count;
 };
 
 struct gpu_final {
     struct workload *w;
-    size_t count, rounds, places;
-    bool first;           // of the processes that share the rounds
+    struct baselines *baselines;
+    struct arena kept; // the request that it began with
+    uint64_t old_seed; // of the data before it
+    int64_t process;   // of those that share the rounds
+    size_t count, places;
+    bool graphs_checked; // there are no graphs that were made since
+    // Of this part:
+    int64_t part;
+    size_t rounds;
+    double until;         // clock_now(); then rounds end early. INFINITY: no limit
     struct arena *memory; // of the answer
     struct timed_entry *entries;
     uint64_t random;
@@ -64,7 +77,7 @@ static struct work entry_work(struct timed_entry *e, size_t problem)
 
 static bool takes_part(const struct timed_entry *e, size_t problem)
 {
-    return e->enters && e->status == STATUS_OK &&
+    return e->enters && !e->left && e->status == STATUS_OK &&
            pipeline_does(e->kernel ? &e->pipeline : &e->baseline->pipeline, problem);
 }
 
@@ -74,8 +87,7 @@ static void disqualify(struct timed_entry *e, enum trial_status status, const ch
     error_set(&e->reason, "%s", reason);
 }
 
-static int enter(struct gpu_final *f, struct baselines *baselines, const struct final_request *request,
-                 struct error *err)
+static int enter(struct gpu_final *f, const struct final_request *request, struct error *err)
 {
     size_t total = request->candidate_count + request->baseline_count;
     if (f->places + request->baseline_count > RACERS_MAX)
@@ -89,7 +101,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const struct 
             .trial = c->trial, .kernel = &c->candidate, .binary = *c->binary ? c->binary : PROTOCOL_NVRTC};
     }
     for (size_t i = 0; i < request->baseline_count; i++) {
-        struct baseline *b = baselines_find(baselines, request->baselines[i]);
+        struct baseline *b = baselines_find(f->baselines, request->baselines[i]);
         if (!b) return error_set(err, "the job has no baseline '%s'", request->baselines[i]);
         struct timed_entry *e = &f->entries[f->count++];
         e->trial = -1;
@@ -98,11 +110,21 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const struct 
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
     }
     for (size_t i = 0; i < f->count; i++) {
-        f->entries[i].times = memory_try(f->rounds, sizeof(double), err);
-        f->entries[i].problems = arena_new(f->memory, f->w->problem_count * sizeof *f->entries[i].problems);
-        if (!f->entries[i].times) return -1;
+        f->entries[i].plans = memory_try(f->w->problem_count, sizeof *f->entries[i].plans, err);
+        if (!f->entries[i].plans) return -1;
     }
     return 0;
+}
+
+static bool asks_for(const struct final_request *request, const struct timed_entry *e)
+{
+    for (size_t i = 0; i < request->baseline_count && e->baseline; i++)
+        if (!strcmp(request->baselines[i], e->baseline->name)) return true;
+    for (size_t i = 0; i < request->candidate_count && !e->baseline; i++) {
+        const struct final_candidate *c = &request->candidates[i];
+        if (c->trial == e->trial && !strcmp(*c->binary ? c->binary : PROTOCOL_NVRTC, e->binary)) return true;
+    }
+    return false;
 }
 
 // Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
@@ -170,14 +192,15 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
 // Many launches of a candidate in the module that will race.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
-    const struct soak_budget *budget = f->first ? &soak_of_finalist : &soak_of_process;
+    bool first = !f->process;
+    const struct soak_budget *budget = first ? &soak_of_finalist : &soak_of_process;
     enum trial_status status;
     struct error reason;
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
     int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
-    if (!failed && status == STATUS_OK && f->first)
+    if (!failed && status == STATUS_OK && first)
         failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
     if (failed) return failed == CUDA_REFUSED ? 0 : failed;
@@ -227,11 +250,12 @@ static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
 
 static int plan(struct gpu_final *f, struct timed_entry *e, size_t problem, struct error *err)
 {
+    if (e->plans[problem].repeats) return 0; // it has one from an earlier part
     double estimate;
     int failed = try_out(f, e, problem, &estimate, err);
     if (failed) return failed;
     struct measure_subject subject = entry_subject(f, e, problem);
-    return measure_plan(f->w->measure, &subject, estimate, &e->plan, err);
+    return measure_plan(f->w->measure, &subject, estimate, &e->plans[problem], err);
 }
 
 // One sample of each entry, however many there are. hot: the device was throttled meanwhile.
@@ -249,7 +273,8 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
 }
 
 // Whether the medians of a finished race are possible. Libraries come first, since their times are believed.
-static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, struct error *err)
+static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds,
+                       struct error *err)
 {
     int failed = 0;
     for (int kernels = 0; kernels < 2; kernels++)
@@ -258,7 +283,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
             enum trial_status status;
             struct error reason;
             if ((e->kernel != NULL) != kernels || e->status != STATUS_OK) continue;
-            double median = stats_median(e->times, f->rounds);
+            double median = stats_median(e->times, rounds);
             if (!e->kernel) {
                 if (baseline_same_result(e->baseline))
                     failed = plausibility_trust(f->w, problem, e->baseline->name, median, err);
@@ -273,7 +298,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
 }
 
 // Whether the medians of candidates that were timed in graphs hold without what earlier launches left.
-static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, double done,
+static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds, double done,
                         struct error *err)
 {
     int failed = 0;
@@ -281,10 +306,11 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
         struct timed_entry *e = &f->entries[order[i]];
         enum trial_status status;
         struct error reason;
-        if (e->baseline || e->status != STATUS_OK || !e->plan.graph || !f->w->verify.enabled) continue;
+        const struct measure_plan *plan = &e->plans[problem];
+        if (e->baseline || e->status != STATUS_OK || !plan->graph || !f->w->verify.enabled) continue;
         announce(f, done, e->trial);
         verify_forget(f->w);
-        failed = graph_check(f->w, problem, &e->plan, stats_median(e->times, f->rounds), &status, &reason, err);
+        failed = graph_check(f->w, problem, plan, stats_median(e->times, rounds), &status, &reason, err);
         if (failed || status == STATUS_OK) continue;
         error_prefix(&reason, "problem %s", f->w->problems[problem].name);
         disqualify(e, status, reason.message);
@@ -292,54 +318,68 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
     return failed;
 }
 
-// All rounds of one problem. `done` and `share` are for the progress.
-static int builds_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
+// The rounds of one problem: their number, or what failed. `until`: then they end early, but not before FINAL_LEAST.
+static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t problem, double until, double done,
+                       double share, size_t *rounds, struct error *err)
 {
-    struct workload *w = f->w;
-    size_t order[RACERS_MAX], n = 0;
     struct measure_plan *plans[RACERS_MAX];
     double times[RACERS_MAX], reported = clock_now();
+    *rounds = 0;
+    for (size_t retakes = 0; *rounds < f->rounds && n;) {
+        for (size_t i = n - 1; i > 0; i--) {
+            size_t j = stats_random(&f->random) % (i + 1), kept = order[i];
+            order[i] = order[j];
+            order[j] = kept;
+        }
+        for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plans[problem];
+        bool hot;
+        int failed = sample_all(f, plans, n, times, &hot, err);
+        if (failed) return failed;
+        if (hot && retakes++ < RETAKES) continue;
+        for (size_t i = 0; i < n; i++) f->entries[order[i]].times[*rounds] = times[i];
+        ++*rounds;
+        double now = clock_now();
+        if (*rounds >= FINAL_LEAST && now >= until) break;
+        if (now - reported < 0.5) continue;
+        reported = now;
+        f->progress(f->user, done + share * (double)*rounds / (double)f->rounds, 0);
+    }
+    return 0;
+}
+
+// What the plans of a problem found while it was raced.
+static void settle(struct timed_entry *e, size_t problem)
+{
+    struct measure_plan *plan = &e->plans[problem];
+    if (e->status == STATUS_OK && plan->status != STATUS_OK) disqualify(e, plan->status, plan->reason.message);
+    e->launches_judged += plan->launches_judged;
+    plan->launches_judged = 0;
+}
+
+// All rounds of one problem. `done` and `share` are for the progress.
+static int race_problem(struct gpu_final *f, size_t problem, double until, double done, double share, struct error *err)
+{
+    struct workload *w = f->w;
+    size_t order[RACERS_MAX], n = 0, rounds = 0;
     int failed = 0;
     for (size_t i = 0; i < f->count && !failed; i++) {
         if (!takes_part(&f->entries[i], problem)) continue;
         order[n++] = i;
+        f->entries[i].times = arena_new(f->memory, f->rounds * sizeof(double));
         announce(f, done, f->entries[i].trial);
         verify_forget(w);
         failed = plan(f, &f->entries[i], problem, err);
     }
     verify_several(w);
     announce(f, done, 0);
-    for (size_t round = 0, retakes = 0; round < f->rounds && n && !failed;) {
-        for (size_t i = n - 1; i > 0; i--) {
-            size_t j = stats_random(&f->random) % (i + 1), kept = order[i];
-            order[i] = order[j];
-            order[j] = kept;
-        }
-        for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plan;
-        bool hot;
-        if ((failed = sample_all(f, plans, n, times, &hot, err))) break;
-        if (hot && retakes++ < RETAKES) continue;
-        for (size_t i = 0; i < n; i++) f->entries[order[i]].times[round] = times[i];
-        round++;
-        if (clock_now() - reported < 0.5) continue;
-        reported = clock_now();
-        f->progress(f->user, done + share * (double)round / (double)f->rounds, 0);
-    }
-    if (!failed) failed = check_graphs(f, order, n, problem, done + share, err);
+    if (!failed) failed = take_rounds(f, order, n, problem, until, done, share, &rounds, err);
+    if (!failed && !f->graphs_checked) failed = check_graphs(f, order, n, problem, rounds, done + share, err);
+    for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) settle(&f->entries[order[i]], problem);
+    if (!failed) failed = check_times(f, order, n, problem, rounds, err);
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct timed_entry *e = &f->entries[order[i]];
-        if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
-            disqualify(e, e->plan.status, e->plan.reason.message);
-        e->launches_judged += e->plan.launches_judged;
-        measure_plan_free(&e->plan);
-    }
-    if (!failed) failed = check_times(f, order, n, problem, err);
-    for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
-        struct timed_entry *e = &f->entries[order[i]];
-        double *kept = arena_new(f->memory, f->rounds * sizeof *kept);
-        memcpy(kept, e->times, f->rounds * sizeof *kept);
         e->problems[e->problem_count++] = (struct final_times){
-            (int)problem, kept, f->rounds, e->results[problem].error_max, e->results[problem].error_rms};
+            (int)problem, e->times, rounds, e->results[problem].error_max, e->results[problem].error_rms};
     }
     return failed;
 }
@@ -364,32 +404,49 @@ static int find_author(struct gpu_final *f, bool *found, struct error *err)
     return failed;
 }
 
+static void forget_plans(struct gpu_final *f)
+{
+    f->graphs_checked = false;
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t k = 0; k < f->w->problem_count && f->entries[i].plans; k++)
+            measure_plan_free(&f->entries[i].plans[k]);
+}
+
 // Races on all tuned problems, then checks the memory. *again: the race does not count, since an entry is out.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
     struct workload *w = f->w;
-    size_t raced = 0;
+    size_t raced = 0, tuned = w->tuned_count;
     bool damaged = false;
     int failed = 0;
     *again = false;
-    for (size_t i = 0; i < f->count; i++) f->entries[i].problem_count = 0;
-    for (size_t k = 0; k < w->problem_count && !failed; k++)
-        if (w->problems[k].tune)
-            failed = builds_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
+    for (size_t i = 0; i < f->count; i++) {
+        f->entries[i].problem_count = 0;
+        f->entries[i].problems = arena_new(f->memory, w->problem_count * sizeof *f->entries[i].problems);
+    }
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        if (!w->problems[k].tune) continue;
+        double now = clock_now(), until = now + (f->until - now) / (double)(tuned - raced);
+        failed = race_problem(f, k, until, (double)raced++ / (double)tuned, 1 / (double)tuned, err);
+    }
     for (size_t i = 0; i < f->count && !failed; i++) {
         bool late;
         failed = pipeline_scan(&f->entries[i].pipeline, &late, err);
         *again |= !failed && late; // the race was run without restoring its variables
     }
     if (!failed) failed = check_memory(f, NULL, &damaged, err);
-    return failed || !damaged ? failed : find_author(f, again, err);
+    if (!failed && damaged) failed = find_author(f, again, err);
+    f->graphs_checked = !failed;
+    if (*again && failed != CUDA_CRASHED) forget_plans(f);
+    return failed;
 }
 
 static size_t standing(const struct gpu_final *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->count; i++)
-        n += f->entries[i].enters && !f->entries[i].baseline && f->entries[i].status == STATUS_OK;
+        n +=
+            f->entries[i].enters && !f->entries[i].left && !f->entries[i].baseline && f->entries[i].status == STATUS_OK;
     return n;
 }
 
@@ -413,7 +470,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
     for (size_t i = 0; i < f->count; i++) {
         const struct timed_entry *e = &f->entries[i];
         double worst = 0;
-        if (!e->enters && e->status == STATUS_OK) continue; // a spare that was not needed
+        if (e->left || (!e->enters && e->status == STATUS_OK)) continue; // a spare that was not needed
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         char name[32];
@@ -439,46 +496,100 @@ static int decide(struct gpu_final *f, struct error *err)
 {
     bool more = true, again = true;
     int failed = 0;
-    for (size_t i = 0; i < f->count && !failed; i++)
+    for (size_t i = 0; i < f->count && !failed && !f->part; i++)
         if (f->entries[i].baseline) failed = prove(f, &f->entries[i], err);
     for (int races = 0; !failed && more && again && races < RACES_MAX; races++) {
-        if ((failed = fill_places(f, &more, err)) || !standing(f)) break;
+        if (!f->part) failed = fill_places(f, &more, err);
+        if (failed || !standing(f)) break;
         if ((failed = race(f, &again, err))) break;
         more = true;
-        again |= !standing(f);
+        again |= !f->part && !standing(f);
     }
     return failed;
 }
 
-int gpu_final_run(struct workload *w, struct baselines *baselines, const struct final_request *request,
+// Ends what an earlier request began. Its data stay.
+static void leave(struct gpu_final *f)
+{
+    forget_plans(f);
+    for (size_t i = 0; i < f->count; i++) {
+        pipeline_release(&f->entries[i].pipeline);
+        free(f->entries[i].plans);
+    }
+    free(f->entries);
+    f->entries = NULL;
+    f->count = 0;
+    arena_release(&f->kept);
+}
+
+static int begin(struct gpu_final *f, const json_t *json, struct error *err)
+{
+    leave(f);
+    struct final_request *request = arena_new(&f->kept, sizeof *request);
+    if (record_read(&final_request_record, json, request, &f->kept, err)) return -1;
+    size_t most = request->candidate_count;
+    uint64_t seed = (uint64_t)request->seed;
+    f->places = request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places;
+    f->process = request->process;
+    f->random = seed + ((uint64_t)request->process << 32); // each has its own order
+    int failed = enter(f, request, err);
+    if (!failed && !reference_is_fixed(f->w) && f->w->seed != seed) failed = workload_fill(f->w, seed, err);
+    return failed;
+}
+
+// Makes the next part ready: who is not asked for any more has left.
+static int resume(struct gpu_final *f, const struct final_request *request, struct error *err)
+{
+    if (!f->count || request->process != f->process || request->part != f->part + 1)
+        return error_set(err, "part %lld of process %lld of the final does not follow", (long long)request->part,
+                         (long long)request->process);
+    for (size_t i = 0; i < f->count; i++) {
+        struct timed_entry *e = &f->entries[i];
+        e->left |= !asks_for(request, e) || e->status != STATUS_OK;
+        e->launches_judged = e->sizes_verified = 0;
+    }
+    return 0;
+}
+
+int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines *baselines, const json_t *json,
                   struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
                   struct error *err)
 {
-    size_t most = request->candidate_count;
-    uint64_t old_seed = w->seed, seed = (uint64_t)request->seed;
-    struct gpu_final f = {.w = w,
-                          .rounds = (size_t)request->rounds,
-                          .places =
-                              request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places,
-                          .first = request->process == 0,
-                          .memory = memory,
-                          .random = seed + ((uint64_t)request->process << 32), // each has its own order
-                          .progress = progress,
-                          .user = user};
-    int failed = enter(&f, baselines, request, err);
-    if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, seed, err);
-    if (!failed) failed = decide(&f, err);
-    if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);
+    struct final_request *request = arena_new(memory, sizeof *request);
+    if (record_read(&final_request_record, json, request, memory, err)) return -1;
+    if (!*final && !(* final = memory_try(1, sizeof **final, err))) return -1;
+    struct gpu_final *f = *final;
+    if (!f->w) f->old_seed = w->seed;
+    f->w = w;
+    f->baselines = baselines;
+    f->memory = memory;
+    f->progress = progress;
+    f->user = user;
+    f->at = 0;
+    f->program = NULL;
+    f->rounds = (size_t)request->rounds;
+    f->until = request->seconds > 0 ? clock_now() + request->seconds : INFINITY;
+    int failed = request->part ? resume(f, request, err) : begin(f, json, err);
+    f->part = request->part;
+    if (!failed) failed = decide(f, err);
     if (!failed) {
         answer->head.status = status_name(STATUS_OK);
-        answer_entries(&f, answer);
+        answer_entries(f, answer);
     }
-    if (failed == CUDA_CRASHED && f.at > 0) answer->head.trial = f.at; // the culprit
-    if (failed == CUDA_CRASHED && f.program) answer->head.baseline = f.program;
-    for (size_t i = 0; i < f.count; i++) {
-        if (failed != CUDA_CRASHED) pipeline_release(&f.entries[i].pipeline);
-        free(f.entries[i].times);
-    }
-    free(f.entries);
+    if (failed == CUDA_CRASHED && f->at > 0) answer->head.trial = f->at; // the culprit
+    if (failed == CUDA_CRASHED && f->program) answer->head.baseline = f->program;
+    if (failed && failed != CUDA_CRASHED) leave(f);
+    return failed;
+}
+
+int gpu_final_end(struct gpu_final **final, struct error *err)
+{
+    struct gpu_final *f = *final;
+    int failed = 0;
+    if (!f) return 0;
+    leave(f);
+    if (!reference_is_fixed(f->w) && f->w->seed != f->old_seed) failed = workload_fill(f->w, f->old_seed, err);
+    free(f);
+    *final = NULL;
     return failed;
 }

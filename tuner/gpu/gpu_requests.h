@@ -19,9 +19,15 @@ int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
 void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
-// `progress` is called before each entry's turn, before its soak, and now and then.
-int gpu_final_run(struct workload *, struct baselines *, const struct final_request *, struct final_answer *answer,
-                  struct arena *memory, gpu_progress *progress, void *user, struct error *err);
+// A final that lasts over several requests, its parts. *final is NULL before the first; the caller ends it before any
+// other use of the workload, which puts the data of the time before in place again. After CUDA_CRASHED nothing can be
+// ended. `request` is a struct final_request as it was sent. `progress` is called before each entry's turn, before
+// its soak, and now and then.
+struct gpu_final;
+int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines *, const json_t *request,
+                  struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
+                  struct error *err);
+int gpu_final_end(struct gpu_final **final, struct error *err);
 
 // What cannot be counted here is a "reason" of the stage.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,

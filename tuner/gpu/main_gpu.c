@@ -31,6 +31,7 @@ struct gpu_worker {
     struct gpu_counting *counting;
     struct workload workload;
     struct baselines baselines;
+    struct gpu_final *final; // that may go on with the next request; NULL: none
     bool has_job;
     const json_t *id; // of the request being answered
 };
@@ -169,7 +170,7 @@ static int serve_count(struct gpu_worker *w, const void *request, void *answer, 
 
 static int serve_final(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
-    return gpu_final_run(&w->workload, &w->baselines, request, answer, memory, tell_progress, w, err);
+    return gpu_final_run(&w->final, &w->workload, &w->baselines, request, answer, memory, tell_progress, w, err);
 }
 
 static int serve_profile(struct gpu_worker *w, const void *request, void *answer, struct arena *memory,
@@ -211,7 +212,7 @@ static const struct {
     {"ceilings", NULL, NULL, serve_ceilings, A_JOB},
     {"trial", &trial_request_record, &trial_answer_record, serve_trial, A_JOB_AND_CANDIDATES},
     {"count", &count_request_record, &count_answer_record, serve_count, A_JOB_AND_CANDIDATES},
-    {"final", &final_request_record, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
+    {"final", NULL, &final_answer_record, serve_final, A_JOB_AND_CANDIDATES},
     {"profile", &profile_request_record, &profile_answer_record, serve_profile, A_JOB_AND_CANDIDATES},
     {"sanitize", &candidate_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
 };
@@ -231,7 +232,8 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
     void *request = asked ? arena_new(&memory, asked->size) : NULL,
          *answer = answered ? arena_new(&memory, answered->size) : to;
     if (answered) record_clear(answered, answer);
-    int failed = asked ? record_read(asked, from, request, &memory, err) : 0;
+    int failed = strcmp(op, "final") ? gpu_final_end(&w->final, err) : 0;
+    if (!failed && asked) failed = record_read(asked, from, request, &memory, err);
     if (!failed) {
         failed = served[i].serve(w, asked ? request : from, answer, &memory, err);
         if (answered) record_write_into(answered, answer, to);
@@ -310,7 +312,8 @@ int main(int argc, char **argv)
     free(line);
     // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
-    if (w.has_job) forget_job(&w);
+    struct error ignored;
+    if (w.has_job && !gpu_final_end(&w.final, &ignored)) forget_job(&w);
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
     return EXIT_DONE;

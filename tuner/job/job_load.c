@@ -290,6 +290,18 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
 }
 
+static void load_until(struct reader *r, struct job *job, const struct node *budget)
+{
+    const struct node *n = node_member(budget, "until");
+    if (!n || !node_is_string(n))
+        job->stop.until = reader_number(r, budget, "budget.until");
+    else if (!stop_read_until(node_string(n), &job->stop) || !job->stop.ceiling)
+        reader_mistake(r, n, "'until' is \"%s\", but must be a share such as 0.01, or \"95%% of ceiling\"",
+                       node_string(n));
+    else if (!job->flops && !job->bytes)
+        reader_mistake(r, n, "'until' is a share of the ceiling, which is unknown without 'work'");
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *g;
@@ -308,7 +320,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     reader_check_group(r, g, "'budget'", "budget", NULL);
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
-    job->stop.until = reader_number(r, g, "budget.until");
+    load_until(r, job, g);
     g = reader_member(r, root, "search");
     reader_check_group(r, g, "'search'", "search", NULL);
     load_strategy(r, job, g);

@@ -237,10 +237,10 @@ const struct job_setting job_setting_table[] = {
      .meaning = "operations of the execution unit, if they differ from `flops`"},
 
     {"budget", KIND_GROUP, NONE, .meaning = "when a search ends"},
-    {"budget.time", KIND_DURATION, "0", .meaning = "end after this time; 0: no limit"},
+    {"budget.time", KIND_DURATION, "0", .meaning = "end after this time, final included; 0: no limit"},
     {"budget.evaluations", KIND_INTEGER, "0", FROM_0,
      .meaning = "end after this many configurations in total; 0: no limit"},
-    {"budget.until", KIND_NUMBER, "0", .high = 1,
+    {"budget.until", KIND_NUMBER, "0", .high = 1, .also = "a share of the ceiling",
      .meaning = "end when twice as many evaluations are expected to gain less than this share; 0: never"},
     {"search", KIND_GROUP, NONE, .meaning = "how the space is searched"},
     {"search.strategy", KIND_STRING, "default", .meaning = "one of `sweetspot list strategies`"},

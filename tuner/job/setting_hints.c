@@ -26,7 +26,7 @@ static const struct setting_hint removed[] = {
     {"measure.precision", "1% is enough; 'max_samples' and 'max_time' say how long a candidate is measured"},
     {"verification.sanitize_timeout", "the tools have twice 'measure.timeout'"},
     {"measure.final.tie", "the fastest wins; resources decide between kernels that are equally fast"},
-    {"measure.final.nvcc", "the option --no-nvcc of 'tune' leaves nvcc's build out"},
+    {"measure.final.nvcc", "the option --no-checks of 'tune' leaves nvcc's build out"},
     {"counters.enabled", "the option --no-counters of 'tune' leaves them out"},
     {"kernel.host_headers", "stand-ins are offered to NVRTC always; a header of your own of the same name goes first"},
     {"IMPLEMENTATION.timeout", "a baseline has four times 'measure.timeout'"},

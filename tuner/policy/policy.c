@@ -52,6 +52,17 @@ void policy_begin(struct policy *p, double now)
     p->started = now;
 }
 
+void policy_skip_search(struct policy *p)
+{
+    p->end = SEARCH_NOT_WANTED;
+}
+
+void policy_limit(struct policy *p, double time, double latest)
+{
+    p->settings.time = time;
+    p->settings.latest = latest;
+}
+
 void policy_begin_final(struct policy *p)
 {
     p->deciding = true;
@@ -210,12 +221,17 @@ static void put(struct policy *p, struct policy_request *request, struct queued_
     request->tasks[request->task_count++] = t;
 }
 
+static bool too_late_to_count(const struct policy *p)
+{
+    return p->end && p->settings.latest > 0 && p->now - p->started >= p->settings.latest;
+}
+
 // Counting is due when a batch is full, or when nothing else is left to do.
 static bool count_due(const struct policy *p)
 {
     const struct task_queue *q = &p->queue;
     size_t countable = task_queue_count(q, TASK_COUNTABLE);
-    if (!countable || p->interrupted) return false;
+    if (!countable || p->interrupted || too_late_to_count(p)) return false;
     if (countable >= POLICY_COUNT_BATCH) return true;
     return p->end && !task_queue_count(q, TASK_READY) && !task_queue_count(q, TASK_QUEUED) &&
            !task_queue_count(q, TASK_COMPILING) && !task_queue_count(q, TASK_ON_GPU);
@@ -451,7 +467,7 @@ void policy_interrupt(struct policy *p)
 
 bool policy_exhausted(const struct policy *p)
 {
-    return p->end && p->end != SEARCH_TIME_UP && p->end != SEARCH_INTERRUPTED;
+    return p->end && p->end != SEARCH_TIME_UP && p->end != SEARCH_INTERRUPTED && p->end != SEARCH_NOT_WANTED;
 }
 
 static void check_end(struct policy *p, double now)
@@ -468,14 +484,18 @@ static void check_end(struct policy *p, double now)
         p->end = SEARCH_EVALUATIONS_USED;
 }
 
-// Candidates that have not reached a GPU when the search ends are dropped: they will be proposed again.
+// Candidates that have not reached a GPU when the search ends are dropped: they will be proposed again. What is not
+// counted in time is counted by the next run.
 static bool next_to_drop(const struct policy *p, struct policy_action *a)
 {
     const size_t *n = p->queue.numbers[TASK_TRIAL];
-    if (!p->end || !(n[TASK_QUEUED] + n[TASK_READY] + n[TASK_COMPILING])) return false;
+    bool late = too_late_to_count(p);
+    if (!p->end || !(late || n[TASK_QUEUED] + n[TASK_READY] + n[TASK_COMPILING])) return false;
     for (size_t i = p->queue.count; i-- > 0;) {
         struct queued_task *t = p->queue.tasks[i];
-        if (t->purpose != TASK_TRIAL || t->state > TASK_READY || (t->retry && !p->interrupted)) continue;
+        bool unmeasured = t->purpose == TASK_TRIAL && t->state <= TASK_READY && (!t->retry || p->interrupted),
+             uncounted = t->state == TASK_COUNTABLE || (t->purpose == TASK_COUNT && t->state != TASK_COUNTING);
+        if (!unmeasured && !(late && uncounted)) continue;
         *a = (struct policy_action){
             .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NO_WORKER};
         return true;

@@ -50,6 +50,7 @@ struct policy_settings {
     bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
+    double latest;       // s from policy_begin after which nothing is counted once the search is over; 0: no limit
     int64_t evaluations; // in all, those reported before the search included; 0: no limit
     struct stop_rules stop;
 };
@@ -129,9 +130,11 @@ void policy_grow(struct policy *, size_t compilers, size_t gpus);
 // Whether a compiler takes requests: its node may be gone.
 void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
-void policy_begin(struct policy *, double now); // the search
-void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
-void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
+void policy_begin(struct policy *, double now);                 // the search
+void policy_skip_search(struct policy *);                       // only what is to be counted is done
+void policy_limit(struct policy *, double time, double latest); // the settings of these names
+void policy_begin_final(struct policy *);    // after the search, or another final; the finalists are added before
+void policy_continue_final(struct policy *); // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);
 // Sets the time of everything that is reported until the next call.
 void policy_clock(struct policy *, double now);

@@ -18,6 +18,8 @@ static const struct record build_record = {"a candidate", sizeof(struct final_ca
 static const struct record_field request_fields[] = {
     {"seed", REQUEST(seed), .fallback = 1, .flags = RECORD_ALWAYS},
     {"process", REQUEST(process), .flags = RECORD_ALWAYS},
+    {"part", REQUEST(part)},
+    {"seconds", REQUEST(seconds)},
     {"rounds", REQUEST(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
     {"places", REQUEST(places), .fallback = -1},
     {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, build_record),

@@ -1,4 +1,4 @@
-// {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
+// {"id":5,"op":"final","seed":7,"process":0,"part":0,"rounds":14,"seconds":2.5,"places":5,
 //  "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc",CANDIDATE}],"baselines":["cublas","cublasLt"]}
 // <- {"id":5,"status":"ok","entries":[
 //       {"name":"17"|"cublas","trial":17|0,"binary":"nvrtc","status":"ok","reason":"","detail":"",
@@ -7,6 +7,10 @@
 //
 // Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all are);
 // the others have no entry. Random order in every round, every timed launch of a candidate judged.
+//
+// The rounds of a process come in parts. A part that is not the first lists the candidates and baselines that still
+// race: they are proved already, and the answer is about this part's rounds. A part ends when "seconds" have passed
+// since its request (missing: no limit), but not before FINAL_LEAST rounds; so it may have fewer than were asked for.
 #ifndef SWEETSPOT_FINAL_MESSAGE_H
 #define SWEETSPOT_FINAL_MESSAGE_H
 
@@ -23,7 +27,9 @@ struct final_candidate {
 struct final_request {
     int64_t seed;
     int64_t process; // its number among those that share the final's rounds; each has its own order
+    int64_t part;    // of the process, from 0
     int64_t rounds;
+    double seconds; // 0: no limit
     int64_t places; // -1: as many as there are candidates
     const struct final_candidate *candidates;
     const char *const *baselines;
@@ -49,6 +55,7 @@ struct final_entry_answer {
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;
+    bool left; // for the driver: it has lost and is not in later parts
 };
 
 struct final_answer {

@@ -22,6 +22,7 @@ struct run_statistics {
     int64_t new_trials, cache_hits;
     double compile_seconds, gpu_busy, gpu_wall, count_wall;
     double count_busy;             // an estimate: events would be counted too
+    int64_t counted;               // trials
     double clock_mhz, temperature; // last seen
 };
 
@@ -77,7 +78,10 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
 int run_setup(struct run *);
 void run_release(struct run *);
 
-// run_gpu.c: requests to GPU workers and their answers.
+// run_gpu.c: requests to GPU workers and their answers. Estimates from them: the best candidate's time on all problems
+// together, 0: unknown; how long it takes to count what is not counted yet (s).
+double run_sum_of_times(const struct run *);
+double run_count_seconds(const struct run *);
 void run_measure(struct run *, struct task *, size_t gpu);
 void run_count(struct run *, const struct policy_request *, size_t gpu);
 void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
@@ -109,6 +113,7 @@ int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
 json_t *run_workers_document(struct run *); // of kind "workers"; new reference
+double run_time_left(const struct run *);   // s; INFINITY: no limit
 void run_live_begin(struct run *);          // the store is ours
 void run_live_end(struct run *);
 void run_live_look(struct run *); // at all workers, and writes the file, where that is due

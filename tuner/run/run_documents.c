@@ -153,6 +153,20 @@ json_t *run_workers_document(struct run *r)
     return document;
 }
 
+double run_time_left(const struct run *r)
+{
+    double now = clock_now(), left = final_clock_left(&r->final.clock, now), search = r->options->search_time;
+    if (search > 0) left = fmin(left, r->statistics.search_started + search - now);
+    return fmax(left, 0);
+}
+
+// From the search's beginning until the run ends; NaN: there is no limit.
+static double limit_of_search(const struct run *r)
+{
+    double left = run_time_left(r);
+    return isfinite(left) ? clock_now() - r->statistics.search_started + left : (double)NAN;
+}
+
 static json_t *live_document(struct run *r)
 {
     static const char *const phases[WATCH_PHASES] = {"setting up", "search", "final"};
@@ -163,9 +177,8 @@ static json_t *live_document(struct run *r)
     json_t *begun = json_pack("{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store",
                               o->store_path, "device", r->pool.device_name, "started", r->statistics.started, "phase",
                               phases[r->watch.phase], "phase_seconds", now - r->watch.phase_began, "search_seconds",
-                              searched ? now - r->statistics.search_started : 0.0, "time_limit",
-                              o->time > 0 ? o->time : (double)NAN, "evaluations_limit",
-                              o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
+                              searched ? now - r->statistics.search_started : 0.0, "time_limit", limit_of_search(r),
+                              "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
     json_t *so_far = run_event_so_far(r);
     json_object_update(document, begun);
     json_object_update(document, so_far);

@@ -1,6 +1,7 @@
 // The events of a run (events.h, docs/events.md): what is known of it at each.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 #include "tuner/watch/events.h"
@@ -48,8 +49,11 @@ void run_event_begin(const struct run *r)
                         o->log_path, "device", r->pool.device_name, "driver", r->pool.driver, "compiler",
                         r->pool.compiler, "replayed", (int)r->pool.replay, "strategy", r->search.strategy_class->name,
                         "seed", (json_int_t)r->setup.seed, "configurations", (json_int_t)space_size(r->job->space),
-                        "time_limit", o->time > 0 ? o->time : (double)NAN, "evaluations_limit",
-                        o->evaluations > 0 ? json_integer(o->evaluations) : NULL));
+                        "time_limit",
+                        o->time > 0          ? o->time
+                        : o->search_time > 0 ? o->search_time
+                                             : (double)NAN,
+                        "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL));
 }
 
 void run_event_baseline(const struct run *r, const struct baseline_answer *baseline, double objective)
@@ -100,6 +104,7 @@ void run_event_searched(const struct run *r)
 
 void run_event_end(const struct run *r, int status)
 {
-    const char *reason = r->failure.set ? r->failure.why.message : search_end_text(r->policy.end);
+    enum search_end end = interrupt_count() ? SEARCH_INTERRUPTED : r->policy.end;
+    const char *reason = r->failure.set ? r->failure.why.message : search_end_text(end);
     run_event(r, "end", add_best(r, json_pack("{s:s, s:i}", "reason", reason, "exit_status", status)));
 }

@@ -1,8 +1,28 @@
 // Requests to the GPU workers and their answers: see run.h.
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
+
+// s, before any batch was counted: a session, and a candidate with the basic metrics.
+static const double count_session = 0.2, count_candidate = 0.02;
+
+double run_sum_of_times(const struct run *r)
+{
+    double sum = 0;
+    for (size_t p = 0; p < r->job->tuned_count; p++) sum += r->search.incumbent.times[p];
+    return isfinite(sum) ? sum : 0;
+}
+
+double run_count_seconds(const struct run *r)
+{
+    const struct run_statistics *s = &r->statistics;
+    const struct task_queue *q = &r->policy.queue;
+    double each = s->counted ? s->count_wall / (double)s->counted : count_candidate,
+           left = (double)(task_queue_count(q, TASK_COUNTABLE) + q->numbers[TASK_COUNT][TASK_QUEUED]);
+    return left > 0 ? count_session + left * each : 0;
+}
 
 void run_measure(struct run *r, struct task *t, size_t gpu)
 {
@@ -67,6 +87,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     struct arena memory = {NULL};
     record_read(&count_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     if (isfinite(answer.wall)) r->statistics.count_wall += answer.wall;
+    r->statistics.counted += (int64_t)batch->task_count;
     for (size_t i = 0; i < batch->task_count; i++) {
         struct task *t = (struct task *)batch->tasks[i];
         const struct counted_trial *mine = find_trial(&answer, t->trial);
@@ -93,8 +114,10 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
     struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);
+    double took = clock_now() - r->policy.gpus[gpu].since;
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
     run_watch_gpu(&r->watch, gpu);
+    if (request.kind == REQUEST_TRIAL && answer_is_ok(&answer.head)) final_clock_trial(&r->final.clock, took);
     if (request.kind == REQUEST_TRIAL)
         take_trial(r, (struct task *)request.tasks[0], gpu, &answer, &memory);
     else if (request.kind == REQUEST_COUNT)
@@ -118,7 +141,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     if (!was_over && r->policy.final_over && event->node) {
         final_move(&r->final);
     } else if (!was_over && r->policy.final_over && event->outside && r->final.ended++ < ENDED_MOST) {
-        policy_continue_final(&r->policy);
+        final_resume(&r->final);
     } else if (!was_over && r->policy.final_over) {
         r->final.blamed.trial = event->trial;
         r->final.blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;

@@ -23,6 +23,18 @@ static void add_failures(const struct run *r, struct text *line)
     if (failed) text_add(line, ")");
 }
 
+// What a run does after its search.
+static void add_phase(const struct run *r, struct text *line)
+{
+    const struct final_run *f = &r->final;
+    if (r->watch.phase != WATCH_FINAL) return;
+    if (!r->policy.final_sent)
+        text_add(line, f->builds.on ? "nvcc compiles the winner  " : "compiling finalists  ");
+    else
+        text_add(line, "%s: %" PRId64 " of %" PRId64 " rounds  ", f->builds.on ? "comparison of builds" : "final",
+                 f->rounds.taken, f->rounds.planned > f->rounds.taken ? f->rounds.planned : f->rounds.taken);
+}
+
 // The line of progress, malloc'ed. What matters most comes first, because a narrow terminal cuts the rest.
 static char *describe(const struct run *r)
 {
@@ -31,6 +43,7 @@ static char *describe(const struct run *r)
     uint64_t valid = space_size(r->job->space);
     struct text line = {0};
     const struct incumbent *best = &r->search.incumbent;
+    add_phase(r, &line);
     if (!isfinite(best->objective))
         text_add(&line, "no valid result yet");
     else
@@ -42,8 +55,9 @@ static char *describe(const struct run *r)
         text_add(&line, "/%" PRId64, r->options->evaluations);
     else if (valid < 10000000)
         text_add(&line, "/%" PRIu64, valid);
-    double shown = r->options->time > 0 ? fmax(0, r->options->time - elapsed) : elapsed;
-    text_add(&line, "  %s%s", text_show_duration(shown, text, sizeof text), r->options->time > 0 ? " left" : "");
+    double rest = run_time_left(r);
+    text_add(&line, "  %s%s", text_show_duration(isfinite(rest) ? rest : elapsed, text, sizeof text),
+             isfinite(rest) ? " left" : "");
     add_failures(r, &line);
     if (elapsed > 1) text_add(&line, "  %.1f/s", (double)r->statistics.new_trials / elapsed);
     const struct stop *stop = &r->policy.stop;

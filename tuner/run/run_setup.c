@@ -1,6 +1,7 @@
 // The beginning of a run: workers' greetings, the device, the space, the store, the job. Blocking, one step after the
 // other; from then on everything is the loop of tune.c.
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
@@ -192,7 +193,7 @@ static int meet(struct run *r, struct error *err)
     policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.lockstep,
                                                       .compilers = r->pool.compiler_count,
                                                       .gpus = r->pool.gpu_count,
-                                                      .time = o->time,
+                                                      .time = o->search_time,
                                                       .evaluations = o->evaluations,
                                                       .stop = o->stop});
     return 0;
@@ -207,6 +208,23 @@ static int set_up_workers(struct run *r, struct error *err)
     if (status && answer) error_prefix(err, "%s", r->job->path);
     json_decref(answer);
     return status;
+}
+
+// Turns a share of the ceiling, at which the search shall end, into a time.
+static int find_target(struct run *r, struct error *err)
+{
+    struct stop_rules *rules = &r->policy.stop.rules;
+    if (!rules->ceiling) return 0;
+    double least = work_least_objective(r->job, r->ceilings);
+    if (!(least > 0)) {
+        error_set(err,
+                  "%s: the search shall end at %g%% of the ceiling, which is unknown: set the job's 'work' and "
+                  "'work.pipe', and see `sweetspot list units`",
+                  r->job->path, 100 * rules->ceiling);
+        return EXIT_USAGE;
+    }
+    rules->target = fmax(rules->target, least / rules->ceiling);
+    return 0;
 }
 
 static void collect_starts(struct run *r)
@@ -230,7 +248,8 @@ static void hand_out(struct run *r)
     r->final.with = (struct final_parts){.job = r->job,
                                          .job_answer = &r->job_answer,
                                          .seed = r->setup.seed,
-                                         .nvcc = r->options->nvcc,
+                                         .begun = r->statistics.search_started,
+                                         .checks = r->options->checks,
                                          .events = r->options->events,
                                          .pool = &r->pool,
                                          .setup = &r->setup,
@@ -260,14 +279,17 @@ int run_setup(struct run *r)
                 r->search.strategy_class->name, (unsigned long long)r->setup.seed, r->options->store_path);
     if (job_unverified(job)) display_message(&r->display, "%s", job_unverified(job));
     run_event_begin(r);
+    double begin = clock_now();
     status = set_up_workers(r, err);
     if (status) return status;
     hand_out(r);
+    final_expect(&r->final, clock_now() - begin);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     report_counters(r);
     report_least(r);
     take_baselines(r);
     measure_ceilings(r);
+    if ((status = find_target(r, err))) return status;
     policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
     if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
         gpu_checks_ready(&r->checks, r->pool.first_gpu);

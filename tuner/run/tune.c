@@ -15,6 +15,8 @@ enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked
 // s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
 // each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
+static const double first_result = 2;  // s of a search that has no valid result, however little time there is
+static const double count_share = 0.1; // of the time, that counting may take after the search
 
 // The turns of the loop.
 struct turns {
@@ -168,6 +170,25 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
+// When the search has to end so that the rest of the run has its time. Without a valid result it continues to the end,
+// and for a while in any case: there must be something to decide.
+static void limit_search(struct run *r)
+{
+    const struct tune_options *o = r->options;
+    struct final_clock *clock = &r->final.clock;
+    double begin = r->statistics.search_started, left = final_clock_left(clock, begin);
+    if (!isfinite(left) || r->policy.deciding) return;
+    clock->kernel = run_sum_of_times(r);
+    struct final_size size = final_size(&r->final);
+    bool decides = o->final && !r->pool.replay;
+    double latest = decides ? left - final_clock_reserve(clock, &size, left) : left, end = latest;
+    end -= 2 * clock->trial; // a GPU worker has two requests
+    end -= fmin(run_count_seconds(r), count_share * left);
+    if (o->search_time > 0) end = fmin(end, o->search_time);
+    if (!isfinite(r->search.incumbent.objective)) end = fmax(left, first_result);
+    policy_limit(&r->policy, fmax(end, 1e-6), fmax(latest, 1e-6));
+}
+
 // Until the policy is done, the run fails, or a second interrupt ends it.
 static void follow_policy(struct run *r)
 {
@@ -176,6 +197,8 @@ static void follow_policy(struct run *r)
     tell_workers(r);
     while (!r->failure.set && interrupt_count() < 2) {
         if (interrupt_count()) policy_interrupt(&r->policy);
+        limit_search(r);
+        builds_hurry(&r->final);
         struct policy_action action = policy_next(&r->policy, clock_now());
         if (r->policy.end != end) display_log(&r->display, "search ends: %s", search_end_text(end = r->policy.end));
         if (action.kind == POLICY_DONE) return;
@@ -188,14 +211,25 @@ static void follow_policy(struct run *r)
     }
 }
 
+// s that a final is expected to take as it is planned.
+static double time_to_decide(struct run *r)
+{
+    struct final_size size = final_size(&r->final);
+    r->final.clock.kernel = run_sum_of_times(r);
+    return final_clock_planned(&r->final.clock, &size);
+}
+
 static void follow_search(struct run *r)
 {
     r->statistics.search_started = clock_now();
     policy_begin(&r->policy, r->statistics.search_started);
+    if (r->options->finish) policy_skip_search(&r->policy);
     run_phase(r, WATCH_SEARCH);
     follow_policy(r);
     // In replay a candidate would crash again.
     if (!r->options->final || r->failure.set || interrupt_count() || r->pool.replay) return;
+    if (final_clock_left(&r->final.clock, clock_now()) < time_to_decide(r) + SEARCH_RETRIES * r->final.clock.trial)
+        return; // the final comes first
     struct error err;
     int added = search_retry(&r->search, final_places(&r->final), &r->display, &err);
     if (added < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -223,18 +257,20 @@ static enum final_outcome time_builds(struct run *r)
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
-    for (int i = 0; i < FINALS_MOST && r->final.open < FINALS_OPEN_MOST && !r->failure.set; i++) {
+    for (int i = 0; i < FINALS_MOST && !r->failure.set; i++) {
         if (!final_begin(&r->final)) {
             if (i) display_message(&r->display, "the final has no winner: no candidate is left");
             if (i) final_event_outcome(&r->final, FINAL_FAILED, "no candidate is left");
             break;
         }
         race(r);
-        if (!r->final.answer && !r->policy.final_over) return true; // interrupted
+        if (!r->final.answer && !r->policy.final_over) { // interrupted
+            final_interrupted(&r->final);
+            return true;
+        }
         outcome = final_finish(&r->final);
         if (outcome == FINAL_DECIDED) outcome = time_builds(r);
-        r->final.open += outcome == FINAL_OPEN;
-        if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
+        if (outcome != FINAL_AGAIN) break;
     }
     return outcome == FINAL_DECIDED || !isfinite(r->search.incumbent.objective);
 }
@@ -260,6 +296,10 @@ static int finish(struct run *r, bool decided)
         fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
                 r->options->again);
     }
+    if (r->options->finish && !run_evaluations(r)) {
+        fprintf(stderr, "there are no results to decide between; search first, without --finish\n");
+        return EXIT_NOTHING;
+    }
     if (!isfinite(r->search.incumbent.objective)) {
         fprintf(stderr, "no valid result: ");
         for (int s = 0; s < STATUS_COUNT; s++)
@@ -273,7 +313,7 @@ static int finish(struct run *r, bool decided)
 
 void tune_outcome_init(struct tune_outcome *o)
 {
-    *o = (struct tune_outcome){.best = INFINITY, .baseline = NAN};
+    *o = (struct tune_outcome){.best = INFINITY, .baseline = NAN, .finish = -1};
 }
 
 void tune_outcome_release(struct tune_outcome *o)
@@ -283,7 +323,13 @@ void tune_outcome_release(struct tune_outcome *o)
     tune_outcome_init(o);
 }
 
-static void tell_outcome(const struct run *r, uint64_t before, struct tune_outcome *out)
+static double time_to_finish(struct run *r)
+{
+    const struct final_clock *clock = &r->final.clock;
+    return r->pool.replay || r->failure.set ? 0 : time_to_decide(r) + clock->sanitizer + clock->nvcc;
+}
+
+static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *out)
 {
     const struct stop *s = &r->policy.stop;
     const struct incumbent *best = &r->search.incumbent;
@@ -293,7 +339,8 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
                                  .baseline_name = best->baseline_name ? text_copy(best->baseline_name) : NULL,
                                  .evaluations = run_evaluations(r),
                                  .seconds = clock_now() - r->statistics.search_started,
-                                 .exhausted = policy_exhausted(&r->policy)};
+                                 .exhausted = policy_exhausted(&r->policy),
+                                 .finish = time_to_finish(r)};
     uint64_t half = before + (s->evaluations - before) / 2;
     if (s->evaluations < before + 2) return;
     double then = half ? s->trace[half - 1] : INFINITY, now = s->trace[s->evaluations - 1];
@@ -306,7 +353,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;
     // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
-    int all = r->pool.lockstep ? search_knows_all(&r->search, &err) : 1;
+    int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);
     display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
@@ -316,7 +363,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
     if (!all && !r->failure.set) run_replay_stored(r);
     if (outcome) tell_outcome(r, before, outcome);
     display_clear(&r->display);
-    if (r->failure.set) return;
+    if (r->failure.set || r->options->finish) return;
     run_report(r);
     run_put_document(r, "run", run_document(r));
     run_event_searched(r);
@@ -340,6 +387,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->options = options;
     r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
+    r->final.clock.deadline = options->time > 0 ? r->statistics.search_started + options->time : INFINITY;
     search_init(&r->search, job, &r->policy);
     run_watch_init(&r->watch, &r->pool, &r->policy);
     if (display_open(&r->display, options->log_path, options->quiet)) {
@@ -358,6 +406,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         if (!r->failure.set && !interrupt_count() && options->final) {
             run_phase(r, WATCH_FINAL);
             decided = decide(r);
+            if (outcome) outcome->unchecked = r->final.unchecked;
         }
         json_t *workers = run_workers_document(r);
         if (r->failure.set)

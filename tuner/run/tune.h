@@ -18,7 +18,8 @@ struct tune_options {
     const char *log_path;            // the history of all runs, appended to
     const char *cache;               // folder of the compile cache
     bool cache_given;                // on the command line
-    double time;                     // s from the start of the search; 0: no limit
+    double time;                     // s until the whole run has ended; 0: no limit
+    double search_time;              // s that the search may take, whatever time is left; 0: no limit
     int64_t evaluations;             // in all, earlier runs included; 0: no limit
     struct stop_rules stop;
     int64_t workers; // compilers; 0: one a core
@@ -34,7 +35,8 @@ struct tune_options {
     const char *strategy; // NULL: the job's
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
-    bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
+    bool finish;          // no search: the final of what the store has
+    bool checks;          // the winner under compute-sanitizer, and nvcc's build of it
     bool quiet;           // no progress
     // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
     struct event_stream *events;
@@ -49,6 +51,8 @@ struct tune_outcome {
     double seconds;        // of this run's search
     double gain;           // per second, relative: what the second half of this run's evaluations gained
     bool exhausted;        // the space, or what the job allows, is used up: more time is useless
+    double finish;         // s that a final of the job and its checks are expected to take
+    bool unchecked;        // there was no time for compute-sanitizer or nvcc's build
 };
 
 void tune_outcome_init(struct tune_outcome *); // as for a job that was not run

@@ -252,7 +252,8 @@ static json_t *finish(struct sanitizing *z, size_t tool)
 }
 
 struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
-                                   const char *config, const char *cubin, const json_t *problems, bool thorough)
+                                   const char *config, const char *cubin, const json_t *problems, bool thorough,
+                                   double most)
 {
     struct sanitizing *z = memory_new(1, sizeof *z);
     int problem = choose_problem(job, request, problems);
@@ -268,7 +269,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
         return z;
     }
     z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
-    z->deadline = clock_now() + 2 * job->measure.timeout;
+    z->deadline = clock_now() + fmin(2 * job->measure.timeout, most);
     json_t *set_up = make_job(request, (size_t)problem),
            *asked = make_request(config, cubin, problems, (size_t)problem);
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);

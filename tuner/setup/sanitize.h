@@ -37,10 +37,10 @@ const char *sanitizer_version(const struct sanitizer *);
 // Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
 // candidates may be in flight. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
 // candidate's, as in a "trial" request, which must live until the end. A tool that is advice is skipped on a large
-// problem unless `thorough`.
+// problem unless `thorough`. Tools that take longer than `most` seconds, or twice the job's `timeout`, are killed.
 struct sanitizing;
 struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
-                                   const char *cubin, const json_t *problems, bool thorough);
+                                   const char *cubin, const json_t *problems, bool thorough, double most);
 // Waits, and frees what was begun. New reference.
 json_t *sanitizer_end(struct sanitizing *);
 

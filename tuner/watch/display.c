@@ -9,7 +9,8 @@
 
 int display_open(struct display *d, const char *log_path, bool quiet)
 {
-    *d = (struct display){.log = fopen(log_path, "a"), .terminal = isatty(STDERR_FILENO), .quiet = quiet};
+    *d = (struct display){.terminal = isatty(STDERR_FILENO), .quiet = quiet};
+    d->log = fopen(log_path, "a"); // last, so that errno is its
     return d->log ? 0 : -1;
 }
 

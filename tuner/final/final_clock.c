@@ -1,0 +1,73 @@
+// See final_clock.h.
+#include "tuner/final/final_clock.h"
+
+#include "tuner/base/limits.h"
+
+static const double first_soak = 0.4, later_soak = 0.1; // s, of a candidate in a process (tuner/gpu/soak.h)
+static const double unknown_trial = 0.3;                // s, before there is any
+// A timed launch is prepared and judged, which takes about as long as the launch, and some time besides.
+static const double launch_factor = 3, launch_extra = 1e-3; // s
+static const double search_share = 0.5;                     // of the time
+static const double final_share = 0.75;                     // of the time, even for the smallest final
+static const double drift = 0.05;                           // a trial counts in the mean with at least this weight
+
+double final_clock_left(const struct final_clock *c, double now)
+{
+    return c->deadline - now;
+}
+
+void final_clock_trial(struct final_clock *c, double seconds)
+{
+    double weight = fmax(1 / (double)++c->trials, drift);
+    c->trial += weight * (seconds - c->trial);
+}
+
+static double cost(const struct final_clock *c, const struct final_size *size)
+{
+    double entries = (double)(size->candidates + size->baselines), candidates = (double)size->candidates,
+           trial = c->trials ? c->trial : unknown_trial, later = (double)(size->processes - 1),
+           proof = (double)size->processes * (c->worker + entries * trial),
+           soak = c->verifies ? candidates * (first_soak + later * later_soak) : 0;
+    return proof + soak + (double)size->rounds * entries * (launch_factor * c->kernel + launch_extra);
+}
+
+double final_clock_planned(const struct final_clock *c, const struct final_size *size)
+{
+    return cost(c, size);
+}
+
+double final_clock_least(const struct final_clock *c, const struct final_size *size)
+{
+    struct final_size least = *size;
+    least.processes = 1;
+    least.rounds = FINAL_LEAST;
+    if (least.candidates > 2) least.candidates = 2;
+    return cost(c, &least);
+}
+
+double final_clock_reserve(const struct final_clock *c, const struct final_size *size, double left)
+{
+    double room = search_share * left, reserve = cost(c, size);
+    if (reserve > room) return fmax(room, fmin(final_clock_least(c, size), final_share * left));
+    if (reserve + c->sanitizer <= room) reserve += c->sanitizer;
+    if (reserve + c->nvcc <= room) reserve += c->nvcc;
+    return reserve;
+}
+
+double final_clock_for_rounds(const struct final_clock *c, const struct final_size *size, double now)
+{
+    double left = final_clock_left(c, now);
+    if (left - c->sanitizer >= final_clock_least(c, size)) left -= c->sanitizer;
+    if (left - c->nvcc >= cost(c, size)) left -= c->nvcc;
+    return left;
+}
+
+struct final_size final_clock_fit(const struct final_clock *c, const struct final_size *size, double left)
+{
+    struct final_size fit = *size;
+    fit.rounds = FINAL_LEAST * fit.processes;
+    while (fit.processes > 1 && cost(c, &fit) > left) fit.rounds = FINAL_LEAST * --fit.processes;
+    while (fit.candidates > 2 && cost(c, &fit) > left) fit.candidates--;
+    fit.rounds = size->rounds;
+    return fit;
+}
