@@ -323,9 +323,8 @@ json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
     const struct pool_slot *slot = &p->gpus[gpu];
     char *host = pool_gpu_host(p, gpu);
-    json_t *identity =
-        json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
-                  "node", slot->node == POOL_HERE ? NULL : p->nodes[slot->node]->spec.name);
+    json_t *identity = json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "",
+                                 "host", host, "node", pool_node_name(p, slot->node));
     free(host);
     return identity;
 }
