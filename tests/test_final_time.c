@@ -196,9 +196,9 @@ TEST(an_interrupted_final_keeps_its_rounds)
     struct outcome_of_command r =
         e2e_run(folder,
                 "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
-                "$BIN/sweetspot tune job.cfg --store job.db -q >out 2>&1 & tuner=$!\n"
+                "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
                 "for i in $(seq 200); do grep -q 'final 1.0' log && break; sleep 0.05; done 2>/dev/null; kill -INT "
-                "$tuner; wait $tuner; s=$?; cat out; "
+                "$tuner; wait $tuner; s=$?; cat said; "
                 "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
                 folder);
     assert_int_equal(r.status, 130);
@@ -216,9 +216,9 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
     struct outcome_of_command r =
         e2e_run(folder,
                 "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
-                "$BIN/sweetspot tune job.cfg --store job.db -q >out 2>&1 & tuner=$!\n"
+                "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
                 "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; "
-                "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat out log; exit $s",
+                "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat said log; exit $s",
                 folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7,MODE=final_noisy");
