@@ -51,7 +51,7 @@ static void load_decimals(struct reader *r, struct job *job, const struct node *
         text_list_add(&texts,
                       node_is_integer(v) ? text_format("%" PRId64, node_integer(v)) : text_of_number(node_real(v)));
     }
-    qsort(texts.list, texts.count, sizeof *texts.list, compare_numbers);
+    if (texts.count) qsort(texts.list, texts.count, sizeof *texts.list, compare_numbers);
     for (size_t i = 0; i < texts.count; i++) {
         const char *value = texts.list[i];
         if (i && strtod(value, NULL) == strtod(texts.list[i - 1], NULL))
