@@ -98,9 +98,4 @@ static inline void e2e_write_json(const char *folder, const char *name, json_t *
     json_decref(value);
 }
 
-static inline void e2e_expect(const char *text, const char *part)
-{
-    if (!strstr(text, part)) fail_msg("expected '%s' in:\n%s", part, text);
-}
-
 #endif

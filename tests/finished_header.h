@@ -45,7 +45,6 @@ static inline void finished_embed(const struct finished *f)
     int status =
         finished_run(&cmd_header, NULL, &err, "header", f->job, "--store", f->store, "-o", f->header, "--embed", NULL);
     if (status) fail_msg("status %d: %s", status, err);
-    free(err);
 }
 
 // Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or

@@ -212,8 +212,8 @@ static inline int finished_child(const struct command *command, int argc, char *
     return WEXITSTATUS(status);
 }
 
-// Runs a command with up to six arguments after its name; *out and *err get what it printed (malloc'ed; may be NULL).
-// Returns its exit status.
+// Runs a command with up to six arguments after its name; *out and *err get what it printed (freed after the test; may
+// be NULL). Returns its exit status.
 static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
 {
     char *argv[8] = {(char *)name}, paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};
@@ -239,16 +239,10 @@ static inline int finished_run(const struct command *command, char **out, char *
         char **to = i ? err : out;
         assert_int_equal(dup2(saved[i], i + 1), i + 1);
         close(saved[i]);
-        if (to) *to = text_read_file(paths[i], NULL);
+        if (to) *to = test_owned(text_read_file(paths[i], NULL));
         unlink(paths[i]);
     }
     return status;
-}
-
-// Fails with the whole text when `part` is not in it.
-static inline void assert_contains(const char *text, const char *part)
-{
-    if (!strstr(text, part)) fail_msg("'%s' is not in:\n%s", part, text);
 }
 
 #endif

@@ -5,7 +5,19 @@
 #include "tests/testing.h"
 #include "tuner/job/job.h"
 
-// With its space. The caller frees it with job_free.
+static inline void release_job(void *job)
+{
+    job_free(job);
+}
+
+// Freed after the test.
+static inline struct job *test_job(struct job *job)
+{
+    testing_later(release_job, job);
+    return job;
+}
+
+// With its space. Freed after the test.
 static inline struct job *loaded_job(const char *path)
 {
     struct job *job;
@@ -14,7 +26,7 @@ static inline struct job *loaded_job(const char *path)
     if (job_load(path, &job, &mistakes)) fail_msg("%s: %s", path, mistakes.list[0].text);
     if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s: %s", path, err.message);
     mistakes_release(&mistakes);
-    return job;
+    return test_job(job);
 }
 
 #endif

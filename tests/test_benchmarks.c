@@ -11,9 +11,8 @@ enum { LINES = 200, COLUMNS = 120, FIELDS = 7 };
 
 TEST(BENCHMARKS_is_short_and_narrow)
 {
-    char *text = text_read_file("BENCHMARKS.md", NULL);
+    char *text = test_file("BENCHMARKS.md");
     int lines = 0;
-    assert_non_null(text);
     for (const char *at = text; *at; lines++) {
         size_t length = strcspn(at, "\n"), columns = 0;
         for (size_t i = 0; i < length; i++) columns += ((unsigned char)at[i] & 0xc0) != 0x80; // UTF-8
@@ -21,7 +20,6 @@ TEST(BENCHMARKS_is_short_and_narrow)
         at += length + (at[length] == '\n');
     }
     if (lines > LINES) fail_msg("BENCHMARKS.md has %d lines", lines);
-    free(text);
 }
 
 // A row of benchmarks.tsv, whose fields are cut out of `line`.
@@ -39,9 +37,8 @@ static bool read_row(char *line, char *fields[FIELDS])
 
 TEST(every_row_is_a_job_and_README_shows_ten_at_most)
 {
-    char *text = test_owned(text_read_file("tests/measure/benchmarks.tsv", NULL)), *fields[FIELDS], *rest;
+    char *text = test_file("tests/measure/benchmarks.tsv"), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
-    assert_non_null(text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!read_row(line, fields)) continue;
         char *path = test_text("configs/%s.cfg", fields[1]);
@@ -110,17 +107,16 @@ TEST(every_figure_names_machine_commit_and_command)
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
-    char *list = test_owned(text_read_file("docs/experiments/README.md", NULL));
-    assert_non_null(list);
-    e2e_expect(list, "NVIDIA H200");
+    char *list = test_file("docs/experiments/README.md");
+    assert_contains(list, "NVIDIA H200");
     assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 5);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *name = strrchr(found.gl_pathv[i], '/') + 1;
         if (!strcmp(name, "README.md")) continue;
         char *text = test_owned(text_read_file(found.gl_pathv[i], NULL)), *link = test_text("](%s)", name);
-        e2e_expect(list, link);
-        e2e_expect(text, "](README.md)");
+        assert_contains(list, link);
+        assert_contains(text, "](README.md)");
         if (!strstr(text, "sweetspot ") && !strstr(text, "tests/measure/") && !strstr(text, "out/bin/") &&
             !strstr(text, ".cfg"))
             fail_msg("%s names no command", found.gl_pathv[i]);
@@ -168,8 +164,7 @@ TEST(a_changed_figure_is_noticed)
             "(cd %s/tree && %s) && TREE=%s/tree bash tests/measure/tables.sh check",
             folder, folder, folder, folder, folder, changes[i], folder);
         if (!r.status) fail_msg("not noticed: %s", changes[i]);
-        e2e_expect(r.out, "\n-| gemv | ");
-        e2e_expect(r.out, "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
+        assert_contains(r.out, "\n-| gemv | ", "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
     }
 }
 

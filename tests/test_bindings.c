@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"
+#include "tests/opened_buffers.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/gpu/pipeline.h"
 
@@ -34,45 +35,37 @@ struct bench {
     struct workload workload;
     struct device_problem problem;
     struct pipeline pipeline;
-    json_t *buffers, *candidate;
-    struct candidate about;
-    struct arena memory;
     struct error err;
 };
 
-static json_t *parse(char *text)
+static char *with_quotes(const char *text)
 {
-    for (char *c = text; *c; c++)
+    char *copy = test_text("%s", text);
+    for (char *c = copy; *c; c++)
         if (*c == '\'') *c = '"';
-    json_error_t where;
-    json_t *value = json_loads(text, 0, &where);
-    if (!value) fail_msg("%s: %s", where.text, text);
-    free(text);
-    return value;
+    return copy;
 }
 
-// Takes the candidate.
-static int bench_begin(struct bench *b, const char *buffers, char *candidate)
+static int bench_begin(struct bench *b, const char *buffers, const char *candidate)
 {
     memset(b, 0, sizeof *b);
-    b->buffers = parse(text_copy(buffers));
-    b->candidate = parse(candidate);
     b->workload.cuda = &fake_device;
     b->workload.problem_count = 1;
     b->workload.problems = &b->problem;
-    int failed = buffers_open(&b->problem.buffers, &fake_device, NULL, b->buffers, 64, &b->err);
+    int failed = open_buffers(&b->problem.buffers, NULL, with_quotes(buffers), &b->err);
     if (!failed) failed = buffers_second(&b->problem.buffers, &b->err);
-    if (!failed) failed = record_read(&candidate_record, b->candidate, &b->about, &b->memory, &b->err);
-    return failed ? failed : pipeline_open(&b->pipeline, &b->workload, &b->about, &b->err);
+    const struct candidate *about = read_request(&candidate_record, with_quotes(candidate), &b->err);
+    if (!about) return -1;
+    return failed ? failed : pipeline_open(&b->pipeline, &b->workload, about, &b->err);
 }
 
 #define LAUNCH "'grid':[1,1,1],'block':[32,1,1],'cluster':[1,1,1],'args':%s"
 
 static int bench_open(struct bench *b, const char *buffers, const char *arguments)
 {
-    return bench_begin(b, buffers,
-                       text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k'," LAUNCH "}]}]}",
-                                   cubin, arguments));
+    return bench_begin(
+        b, buffers,
+        test_text("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k'," LAUNCH "}]}]}", cubin, arguments));
 }
 
 // Two stages, each of a unit of its own, with the same variables.
@@ -80,19 +73,17 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
 {
     struct error err;
     size_t size, bytes;
-    char *one = text_read_file(cubin, &size), *path = test_text("%s.units", cubin);
+    char *one = test_owned(text_read_file(cubin, &size)), *path = test_text("%s.units", cubin);
     void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     bool good = both && fwrite(both, bytes, 1, file) == 1;
     if (fclose(file) || !good) fail_msg("cannot write '%s'", path);
-    int failed =
-        bench_begin(b, buffers,
-                    text_format("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','unit':0," LAUNCH
-                                "},{'symbol':'k','unit':1," LAUNCH "}]}]}",
-                                path, arguments, arguments));
+    int failed = bench_begin(b, buffers,
+                             test_text("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','unit':0," LAUNCH
+                                       "},{'symbol':'k','unit':1," LAUNCH "}]}]}",
+                                       path, arguments, arguments));
     free(both);
-    free(one);
     return failed;
 }
 
@@ -100,9 +91,6 @@ static void bench_close(struct bench *b)
 {
     pipeline_release(&b->pipeline);
     buffers_release(&b->problem.buffers);
-    json_decref(b->buffers);
-    json_decref(b->candidate);
-    arena_release(&b->memory);
     fake_kernel = NULL;
 }
 

@@ -130,10 +130,10 @@ TEST(errors_name_the_line_and_a_missing_kernel_is_one)
     write_source(folder);
     json_t *answer = test_json(compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}"));
     expect_status(answer, "compile_error");
-    e2e_expect(json_get_string(answer, "reason", ""), "x.cu(5): error");
+    assert_contains(json_get_string(answer, "reason", ""), "x.cu(5): error");
     answer = test_json(compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}"));
     expect_status(answer, "compile_error");
-    e2e_expect(json_get_string(answer, "reason", ""), "nosuch");
+    assert_contains(json_get_string(answer, "reason", ""), "nosuch");
     answer = test_json(compile(
         folder,
         "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}"));
@@ -180,7 +180,7 @@ static char *numbered(const char *format, int count)
         free(list);
         list = longer;
     }
-    return list;
+    return test_owned(list);
 }
 
 TEST(no_option_entry_folder_or_macro_is_dropped)
@@ -204,10 +204,6 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
     assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
     assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
     free(request);
-    free(options);
-    free(defines);
-    free(entries);
-    free(folders);
 }
 
 TEST(what_is_not_a_string_is_refused_by_name)
@@ -226,7 +222,7 @@ TEST(what_is_not_a_string_is_refused_by_name)
         char *request = test_text("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
         json_t *answer = test_json(ask(folder, request, NULL));
         expect_status(answer, "error");
-        e2e_expect(json_get_string(answer, "reason", ""), wrong[i].reason);
+        assert_contains(json_get_string(answer, "reason", ""), wrong[i].reason);
     }
 }
 
@@ -238,13 +234,11 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
     e2e_write(folder, "x.cu", "#error caf\xe9\n");
     json_t *answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
-    e2e_expect(json_get_string(answer, "reason", ""), "caf?");
+    assert_contains(json_get_string(answer, "reason", ""), "caf?");
     e2e_write(folder, "x.cu", lines);
     answer = test_json(compile(folder, members));
     expect_status(answer, "compile_error");
-    e2e_expect(json_get_string(answer, "reason", ""), "undefined_name_0");
-    e2e_expect(json_get_string(answer, "reason", ""), " bytes more)");
-    free(lines);
+    assert_contains(json_get_string(answer, "reason", ""), "undefined_name_0", " bytes more)");
 }
 
 // wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.
@@ -254,7 +248,7 @@ TEST(a_template_for_hopper_alone_says_so)
     struct outcome_of_command r =
         e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "gemm_wgmma.cu needs sm_90a");
+    assert_contains(r.out, "gemm_wgmma.cu needs sm_90a");
 }
 
 // Three configurations of the first job of every template, one of its other jobs and for Ampere.

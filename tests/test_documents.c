@@ -46,8 +46,7 @@ static void each_document(void (*visit)(const char *path, const char *text))
     assert_int_equal(glob("docs/experiments/*.md", GLOB_APPEND, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *text = test_owned(text_read_file(found.gl_pathv[i], NULL));
-        assert_non_null(text);
+        char *text = test_file("%s", found.gl_pathv[i]);
         visit(found.gl_pathv[i], text);
     }
     globfree(&found);
@@ -65,21 +64,19 @@ static void add_anchor(void *user, enum kind kind, const char *language, const c
     struct anchors *a = user;
     (void)language;
     if (kind != HEADING) return;
-    char *slug = text_copy(line + strspn(line, "# ")), *to = slug;
+    char *slug = test_owned(text_copy(line + strspn(line, "# "))), *to = slug;
     for (const char *c = slug; *c; c++)
         if (isalnum((unsigned char)*c) || strchr("-_ ", *c)) *to++ = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
     *to = 0;
     char *longer = text_format("%s%s\n", a->all, slug);
     free(a->all);
-    free(slug);
     a->all = longer;
 }
 
 static bool has_anchor(const char *path, const char *anchor)
 {
     struct anchors a = {text_copy("\n")};
-    char *text = test_owned(text_read_file(path, NULL)), *line = test_text("\n%s\n", anchor);
-    assert_non_null(text);
+    char *text = test_file("%s", path), *line = test_text("\n%s\n", anchor);
     each_line(text, add_anchor, &a);
     bool found = strstr(a.all, line);
     free(a.all);
@@ -167,7 +164,7 @@ static void check_options(const struct command *command, const char *text)
 
 static char *first_word(const char *text)
 {
-    return text_format("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
+    return test_text("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
 }
 
 static const char *read_text; // of the document at hand
@@ -196,7 +193,6 @@ static void check_code(const char *code)
             fail_msg("%s: sweetspot has no option %s", reading, name);
         commands_seen += command != NULL;
         if (command) check_options(command, rest + strlen(name));
-        free(name);
     }
 }
 
@@ -206,7 +202,6 @@ static void check_span(const char *span)
     char *name = first_word(span);
     const struct command *command = command_find(commands, name);
     if (command && strstr(span, " -")) check_options(command, span + strlen(name));
-    free(name);
     check_code(span);
 }
 
@@ -427,7 +422,7 @@ TEST(every_table_view_and_column_of_the_store_is_described)
     sqlite3_stmt *query;
     int rows = 0;
     assert_int_equal(number(db, "SELECT user_version FROM pragma_user_version"), 2);
-    e2e_expect(text, "This section describes version 2:");
+    assert_contains(text, "This section describes version 2:");
     assert_int_equal(sqlite3_prepare_v2(db,
                                         "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE "
                                         "m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE "
@@ -441,7 +436,7 @@ TEST(every_table_view_and_column_of_the_store_is_described)
         char *own = section_of(text, name), *shown = *view ? section_of(text, view) : text_copy(""),
              *both = test_text("%s%s", own, shown);
         if (!*own) fail_msg("docs/store.md has no section ### %s", name);
-        if (*view) e2e_expect(own, view);
+        if (*view) assert_contains(own, view);
         assert_described("docs/store.md", both, (const char *)sqlite3_column_text(query, 1));
         free(own);
         free(shown);

@@ -122,7 +122,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
                                   "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
                                   "    return mini_gemm_load(&k) == MINI_GEMM_OK;\n}\n";
     tune_and_embed();
-    char *c = text_format("%s/main.c", job.folder), *cu = test_text("%s/main.cu", job.folder);
+    char *c = test_text("%s/main.c", job.folder), *cu = test_text("%s/main.cu", job.folder);
     finished_write(c, program);
     finished_write(cu, program);
     char *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
@@ -140,7 +140,6 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
         "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall -Xcompiler -Wextra -DMINI_GEMM_RUNTIME_API";
     status = finished_program(&job, nvcc, cuda, "", "");
     assert_true(status == 0 || status == -1);
-    free(c);
 }
 
 // A job with variables of the module, a texture and a surface. Only the buffer z is a launch's argument by its address.
@@ -183,7 +182,6 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
                                   "--embed", NULL),
                      3);
     assert_contains(err, "the stored binary has no variable 'coef'");
-    free(err);
     memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
     keep_binary("{\"mini\":\"mini\"}");
     finished_embed(&job);
@@ -203,12 +201,12 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
                          "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", ""),
         0);
     header = test_owned(text_read_file(job.header, NULL));
-    assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n");
-    assert_contains(header, "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n");
-    assert_contains(header, "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address border, "
-                            "border, texel coordinates, read as element\n");
-    assert_contains(header, "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n");
-    assert_contains(header, "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
+    assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n",
+                    "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n",
+                    "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address border, "
+                    "border, texel coordinates, read as element\n",
+                    "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n",
+                    "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
     make_cubin(1);
 }
 
@@ -251,23 +249,19 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
                                   "--embed", NULL),
                      1);
     assert_contains(err, "the store has no binary of trial 1");
-    free(err);
     assert_int_equal(access(job.header, F_OK), -1);
     assert_int_equal(
         finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
     assert_contains(err, "the store has no binary of trial 1");
-    free(err);
     assert_int_equal(access(alone, F_OK), -1);
     assert_int_equal(
         finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
     assert_contains(err, "two files");
-    free(err);
     keep_binary("{\"second\":\"second\"}");
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      2);
     assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
-    free(err);
     // A foreign file in the binary's place.
     keep_binary(symbols_text);
     char *path = test_text("%s/include/mini_best_binary.c", job.folder);
@@ -276,7 +270,6 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
                                   "--embed", NULL),
                      3);
     assert_contains(err, "was not written by sweetspot");
-    free(err);
 }
 
 // The header's command with some options, its status, and what it says.
@@ -287,7 +280,6 @@ static void expect(int status, const char *message, const char *one, const char 
                              value ? value : other, value ? other : NULL);
     if (found != status) fail_msg("%s %s %s: status %d: %s", one, value ? value : "", other ? other : "", found, err);
     assert_contains(err, message);
-    free(err);
 }
 
 TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
@@ -327,7 +319,6 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
         finished_run(&cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
     assert_memory_equal(out, cubin, 10); // and nothing before it
     assert_int_equal(access("-", F_OK), -1);
-    free(out);
 }
 
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
@@ -373,7 +364,6 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
                                   "--embed", NULL),
                      3);
     assert_contains(err, "the file next to the header lacks the binary for NVIDIA H200");
-    free(err);
     free(text);
 }
 

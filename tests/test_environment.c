@@ -67,7 +67,7 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     }
     json_t *facts = test_json(json_parse("{\"verify\":{\"novelty\":1}}", &err));
     assert_null(environment_text(facts, &err));
-    e2e_expect(err.message, "'verify.novelty'");
+    assert_contains(err.message, "'verify.novelty'");
     // The table has a meaning for every name, and no name twice.
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {
@@ -91,7 +91,7 @@ TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
 {
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {
-        char keys[2][HASH_TEXT_SIZE], *path = text_copy(settings[i].name);
+        char keys[2][HASH_TEXT_SIZE], *path = test_owned(text_copy(settings[i].name));
         for (char *c = path; *c; c++) *c = *c == '#' ? '0' : *c == '*' ? 'x' : *c;
         for (int k = 0; k < 2; k++) {
             struct error err = {""};
@@ -108,7 +108,6 @@ TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
         bool matters = true;
         for (size_t k = 0; k < sizeof without / sizeof *without; k++) matters &= strcmp(path, without[k]) != 0;
         if (same == matters) fail_msg("%s %s", path, same ? "makes no difference" : "makes a difference");
-        free(path);
     }
 }
 

@@ -14,7 +14,6 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_int_equal(
         finished_run(&cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_contains(message, "3 configurations in ");
-    free(message);
     struct recorded *r = recorded_read(path, &err);
     if (!r) fail_msg("%s", err.message);
     assert_string_equal(r->job, "mini-gemm");
@@ -63,7 +62,6 @@ TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
     char *file = test_owned(text_read_file(path, NULL));
     assert_string_equal(out, file);
     assert_contains(out, "\"sweetspot-space\"");
-    free(out);
 }
 
 TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
@@ -77,8 +75,6 @@ TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
                                         "best            100.0 us  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
     assert_contains(err, again);
-    free(out);
-    free(err);
     struct recorded *a = recorded_read(path, NULL), *b = recorded_read(again, NULL);
     assert_non_null(a);
     assert_non_null(b);
@@ -99,7 +95,6 @@ TEST_WITH(a_column_that_is_not_known_is_left_out_with_a_note, setup, teardown)
     assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
     char *text = test_owned(text_read_file(again, NULL));
     assert_null(strstr(text, "fashion"));
-    free(err);
 }
 
 TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
@@ -108,16 +103,13 @@ TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
     finished_write(path, "{\"format\": ");
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, NULL), 2);
     assert_contains(err, "bad.json");
-    free(err);
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
     assert_contains(err, "/no/such/file");
-    free(err);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
                                   "/dev/null/x.json", NULL),
                      3);
     assert_contains(err, "/dev/null/x.json");
-    free(err);
     struct store *store;
     struct environment fresh = {.key = "fresh", .job = "mini-gemm", .arch = "sm_90a", .device = "NVIDIA H200"};
     assert_int_equal(store_open(&store, job.store, false, NULL), 0);
@@ -125,7 +117,6 @@ TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
     store_close(store);
     assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "there is no trial to export yet");
-    free(err);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -206,7 +206,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
-        e2e_expect(r.out, ", tied with trial ");
+        assert_contains(r.out, ", tied with trial ");
     }
 }
 
@@ -228,7 +228,7 @@ TEST(the_longest_of_several_stages_decides)
     struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
-    e2e_expect(line, "X=6");
+    assert_contains(line, "X=6");
 }
 
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
@@ -258,8 +258,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
-    e2e_expect(r.out, "X=7,MODE=good");
-    e2e_expect(r.out, ", 14 rounds)");
+    assert_contains(r.out, "X=7,MODE=good", ", 14 rounds)");
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[2];
     log = expect_part(log, 0, 0, 7, 2, &pids[0]);
@@ -267,8 +266,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     assert_null(strstr(log, "final "));
     assert_true(pids[0] != pids[1]);
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
-    e2e_expect(r.out, "\"rounds\": 14");
-    e2e_expect(r.out, "\"by_process\": []");
+    assert_contains(r.out, "\"rounds\": 14", "\"by_process\": []");
 }
 
 // X=9 takes 4% longer, but in a third of the rounds X=7 does.
@@ -284,8 +282,7 @@ TEST(an_open_order_is_given_more_rounds_in_the_same_process)
     log = expect_part(log, 1, 1, 6, 2, &pids[2]);
     expect_part(log, 1, 2, 20, 2, &pids[3]);
     assert_true(pids[0] != pids[1] && pids[1] == pids[2] && pids[1] == pids[3]);
-    e2e_expect(r.out, "X=7,MODE=final_noisy");
-    e2e_expect(r.out, ", fastest\n");
+    assert_contains(r.out, "X=7,MODE=final_noisy", ", fastest\n");
 }
 
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
@@ -293,8 +290,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     char *folder = e2e_folder("falls_later");
     struct outcome_of_command r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
-    e2e_expect(r.out, "is out of the final: wrong: scripted");
-    e2e_expect(r.out, "X=7,MODE=good");
+    assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
 TEST(who_is_answered_without_times_cannot_win)
@@ -302,7 +298,7 @@ TEST(who_is_answered_without_times_cannot_win)
     char *folder = e2e_folder("no_times");
     struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
-    e2e_expect(r.out, "X=7,MODE=good");
+    assert_contains(r.out, "X=7,MODE=good");
 }
 
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
@@ -314,9 +310,10 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     folder = e2e_folder("two_times");
     r = tune_modes(folder, "7", "\"final_two_times\"");
     assert_int_equal(r.status, 0); // there is no other
-    e2e_expect(r.out, "takes one of two times, depending on the process that runs it");
+    assert_contains(r.out, "takes one of two times, depending on the process that runs it");
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
-    e2e_expect(r.out, "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
+    assert_contains(r.out,
+                    "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
     folder = e2e_folder("two_times");
     // The steady one has X=8, 1% slower: it may be faster by 9%.
     SCRIPTED_JOB(folder,
@@ -327,14 +324,14 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
                          "measure = { final = { candidates = 2; rounds = 20; }; };");
     r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "% of the fastest, undecided (trial ");
+    assert_contains(r.out, "% of the fastest, undecided (trial ");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     int pid;
     expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
     assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
     r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "undecided: another candidate may be faster by up to ");
+    assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 
 // A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
@@ -359,8 +356,8 @@ TEST(what_no_final_can_find_is_refused)
         struct outcome_of_command r = tune_modes(folder, "7", mode);
         if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
         char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
-        e2e_expect(log ? log : r.out, "the worker sends invalid messages: its answer to 'final': ");
-        e2e_expect(log ? log : r.out, invalid[i].reason);
+        assert_contains(log ? log : r.out,
+                        "the worker sends invalid messages: its answer to 'final': ", invalid[i].reason);
     }
 }
 
@@ -374,8 +371,7 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
                      "processes = 1; }; };");
     struct outcome_of_command r =
         e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
-    e2e_expect(r.out, "winner: trial ");
-    e2e_expect(r.out, "final 0.0: 10 rounds, 200 candidates");
+    assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -114,16 +114,14 @@ TEST(the_whole_command_takes_its_time)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char *before = test_text("FAKE_FINAL='%s'", runs[i].final);
         char *out = tune_for(write_large("whole"), runs[i].seconds, before, "-q");
-        e2e_expect(out, "winner: trial ");
+        assert_contains(out, "winner: trial ");
     }
 }
 
 TEST(a_final_that_was_cut_says_so)
 {
     char *out = tune_for(write_large("cut"), 3, "FAKE_FINAL='0.1 0.2'", "-q");
-    e2e_expect(out, "the final had time for ");
-    e2e_expect(out, " of 40 rounds\n");
-    e2e_expect(out, "winner: trial ");
+    assert_contains(out, "the final had time for ", " of 40 rounds\n", "winner: trial ");
 }
 
 // Both checks take longer than the time: neither is begun, and the last line says how to make up for them.
@@ -137,10 +135,9 @@ TEST(checks_without_time_are_left_to_another_run)
     static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools FAKE_NVCC=1 "
                                  "SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'";
     char *out = tune_for(folder, 3, before, "-q"), *tools = test_text("%s/tools", folder);
-    e2e_expect(out, "winner: trial ");
-    e2e_expect(out, "nvcc's build of the winner is not timed: there is no time left for it");
-    e2e_expect(out, "is not run under compute-sanitizer: there is no time left\n");
-    e2e_expect(out, "checks for which there was no time are left out; to decide with them: sweetspot tune job.cfg "
+    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: there is no time left for it",
+                    "is not run under compute-sanitizer: there is no time left\n",
+                    "checks for which there was no time are left out; to decide with them: sweetspot tune job.cfg "
                     "--store job.db --finish\n");
     assert_null(text_read_file(tools, NULL));
 }
@@ -150,8 +147,7 @@ TEST(a_compiler_that_takes_too_long_is_given_up)
 {
     char *folder = write_large("slow_nvcc");
     char *out = tune_for(folder, 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60", "-q");
-    e2e_expect(out, "winner: trial ");
-    e2e_expect(out, "nvcc's build of the winner is not timed: there is no time left for it");
+    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: there is no time left for it");
 }
 
 // An exhausted space ends a run long before its time.
@@ -160,15 +156,14 @@ TEST(a_small_space_does_not_wait)
     char *folder = e2e_folder("small");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM);
     double begin = clock_now();
-    e2e_expect(tune_for(folder, 60, "FAKE_FINAL='0.1 0.01'", "-q"), "winner: trial ");
+    assert_contains(tune_for(folder, 60, "FAKE_FINAL='0.1 0.01'", "-q"), "winner: trial ");
     assert_true(clock_now() - begin < 10);
 }
 
 TEST(progress_shows_the_phase_and_the_time_that_is_left)
 {
     char *out = tune_for(write_large("shown"), 2, "FAKE_FINAL='0.2 0.02'", "");
-    e2e_expect(out, "fake: no valid result yet");
-    e2e_expect(out, "s left");
+    assert_contains(out, "fake: no valid result yet", "s left");
 }
 
 TEST(several_jobs_share_the_time_of_the_command)
@@ -202,8 +197,7 @@ TEST(an_interrupted_final_keeps_its_rounds)
                 "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
                 folder);
     assert_int_equal(r.status, 130);
-    e2e_expect(r.out, "the final was interrupted after 14 rounds; ahead is trial ");
-    e2e_expect(r.out, "To resume: ");
+    assert_contains(r.out, "the final was interrupted after 14 rounds; ahead is trial ", "To resume: ");
 }
 
 // The second part of the second process ends with its worker, which was not its fault: a third one continues.
@@ -221,8 +215,7 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
                 "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat said log; exit $s",
                 folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "X=7,MODE=final_noisy");
-    e2e_expect(r.out, "final 2.0: ");
+    assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");
 }
 
 // The winner is refused when the time is over: the next one wins by the same rounds, without a check of its own.
@@ -243,9 +236,8 @@ TEST(a_winner_that_is_refused_late_is_replaced_at_once)
     static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools "
                                  "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'";
     char *out = tune_for(folder, 4, before, "-q"), *path = test_text("%s/log", folder);
-    e2e_expect(out, "is out of the final: out_of_bounds: compute-sanitizer's memcheck");
-    e2e_expect(out, "is not run under compute-sanitizer: there is no time left\n");
-    e2e_expect(out, "X=8,MODE=good");
+    assert_contains(out, "is out of the final: out_of_bounds: compute-sanitizer's memcheck",
+                    "is not run under compute-sanitizer: there is no time left\n", "X=8,MODE=good");
     const char *log = test_owned(text_read_file(path, NULL)), *first = strstr(log, "final 0.0: ");
     assert_true(first && !strstr(first + 1, "final 0.0: "));
 }
@@ -261,7 +253,7 @@ TEST(where_every_candidate_is_wrong_the_command_ends_in_its_time)
         folder, "cd '%s' && export FAKE_DELAY=20000 " SCRIPTED "; $BIN/sweetspot tune job.cfg --time 2s -q 2>&1",
         folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "no valid result: ");
+    assert_contains(r.out, "no valid result: ");
     assert_true(clock_now() - begin < 2 + allowed);
 }
 

@@ -20,7 +20,7 @@ static json_t *profile_of(const char *counters, const char *facts)
     json_t *profile = json_parse(text, &err);
     if (!profile) fail_msg("%s", err.message);
     free(text);
-    return profile;
+    return test_json(profile);
 }
 
 static bool has(const struct finding *list, size_t count, const char *rule)
@@ -69,12 +69,10 @@ TEST(every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not)
             assert_true(isnan(list[k].gain) || (list[k].gain >= 0 && list[k].gain <= 1));
             assert_int_equal(list[k].parameter, -1); // nothing to choose from
         }
-        json_decref(profile);
         profile =
             profile_of(cases[i].without ? cases[i].without : cases[i].counters, cases[i].without ? cases[i].facts : "");
         count = findings_make(profile, NULL, &device_limits_h200, list);
         if (has(list, count, cases[i].rule)) fail_msg("%s speaks without cause", cases[i].rule);
-        json_decref(profile);
     }
 }
 
@@ -88,7 +86,6 @@ TEST(a_kernel_at_the_roofline_is_reported_as_such)
     json_object_set_new(profile, "time", json_real(1e9 / 4e12 / 0.5));
     count = findings_make(profile, NULL, &device_limits_h200, list);
     assert_false(has(list, count, "at_roofline"));
-    json_decref(profile);
 }
 
 TEST(nothing_known_is_nothing_found)
@@ -97,7 +94,6 @@ TEST(nothing_known_is_nothing_found)
     json_t *profile = profile_of("", ""), *empty = test_json(json_object());
     assert_int_equal(findings_make(profile, NULL, &device_limits_h200, list), 0);
     assert_int_equal(findings_make(empty, NULL, &device_limits_h200, list), 0);
-    json_decref(profile);
 }
 
 // A recorded trial as a profile: its counters, and its facts worked out from the job's launch.
@@ -184,7 +180,6 @@ TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
     assert_true(all.count > 100);
     assert_true((double)all.right / (double)all.count > 0.6);
     recorded_free(r);
-    job_free(job);
 }
 
 TEST_MAIN(NULL, NULL)

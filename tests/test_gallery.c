@@ -179,7 +179,7 @@ static char *sources_of(const struct spans *section)
 
 TEST(what_a_section_calls_a_parameter_is_one)
 {
-    char *text = text_read_file(GALLERY, NULL);
+    char *text = test_owned(text_read_file(GALLERY, NULL));
     size_t seen = 0;
     for (const char *at = text; (at = strstr(at, "\n## ")); at++) {
         const char *next = strstr(at + 1, "\n## ");
@@ -199,7 +199,6 @@ TEST(what_a_section_calls_a_parameter_is_one)
         free(sources);
     }
     assert_true(seen > 50);
-    free(text);
 }
 
 TEST_MAIN(read_all, release_all)

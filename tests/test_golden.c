@@ -139,15 +139,13 @@ enum { CASES = sizeof cases / sizeof *cases };
 static char *make_folder(void)
 {
     char *folder = e2e_folder("golden");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
-                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night && "
-                "for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
-                "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg",
-                folder, folder);
-    assert_int_equal(r.status, 0);
+    e2e_passed(e2e_run(folder,
+                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
+                       "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
+                       "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night && "
+                       "for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
+                       "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg",
+                       folder, folder));
     return folder;
 }
 

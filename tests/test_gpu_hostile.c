@@ -10,6 +10,8 @@
 // One family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs every
 // family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs these cases alone, besides `plain`, and no
 // final but in the way `final`; without a way in small_cold. SWEETSPOT_HOSTILE_CACHE: a compile cache to be kept.
+#include <ctype.h>
+
 #include "tests/gpu.h"
 #include "tests/opened_store.h"
 
@@ -136,13 +138,21 @@ static int read_table(const char *family, struct hostile_case out[CASES_MAX])
     return count;
 }
 
-// The case's name must be among the values of CASE, which is the job's only parameter.
-static int values_of_job(const char *job, const struct hostile_case *cases, int count, const char *family)
+// The values of CASE, which is the job's only parameter: from behind '[' to ']'.
+static char *find_values(char *job, char **to)
 {
-    const char *from = strstr(job, "name = \"CASE\"; values = ["), *to = from ? strchr(from, ']') : NULL;
+    char *parameter = strstr(job, "name = \"CASE\""), *from = parameter ? strstr(parameter, "values = [") : NULL;
+    *to = from ? strchr(from, ']') : NULL;
+    if (!*to) fail_msg("no values of CASE in\n%s", job);
+    return strchr(from, '[') + 1;
+}
+
+// The case's name must be among the values of CASE.
+static int values_of_job(char *job, const struct hostile_case *cases, int count, const char *family)
+{
+    char *to, *from = find_values(job, &to);
     int values = 0;
-    if (!to) fail_msg("%s.cfg has no values of CASE", family);
-    for (const char *p = strchr(from, '[') + 1; (p = strchr(p, '"')) && p < to; values++) {
+    for (const char *p = from; (p = strchr(p, '"')) && p < to; values++) {
         const char *end = strchr(p + 1, '"');
         int found = 0;
         while (found < count && (strlen(cases[found].name) != (size_t)(end - p - 1) ||
@@ -168,11 +178,11 @@ static char *replace(char *text, const char *old, const char *new, const char *f
 static bool is_chosen(const char *chosen, size_t family, const char *name, size_t way)
 {
     char *whole = test_text("%s/%s:%s", families[family].name, name, ways[way].name);
-    char *short_form = test_text("%s/%s", families[family].name, name), *list = text_copy(chosen), *rest = list;
+    char *short_form = test_text("%s/%s", families[family].name, name), *list = test_owned(text_copy(chosen)),
+         *rest = list;
     bool found = false;
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         found |= !strcmp(word, whole) || (ways[way].bit == SMALL_COLD && !strcmp(word, short_form));
-    free(list);
     return found;
 }
 
@@ -191,15 +201,13 @@ static int choose(const char *chosen, size_t family, size_t way, struct hostile_
 // The job with these values of CASE alone.
 static char *with_cases(char *text, const struct hostile_case *cases, int count)
 {
-    char *from = strstr(text, "name = \"CASE\"; values = ["), *to = from ? strchr(from, ']') : NULL,
-         *list = text_copy("");
-    assert_non_null(to);
+    char *to, *from = find_values(text, &to), *list = text_copy("");
     for (int i = 0; i < count; i++) {
         char *longer = text_format("%s%s\"%s\"", list, i ? ", " : "", cases[i].name);
         free(list);
         list = longer;
     }
-    char *out = text_format("%.*s %s %s", (int)(strchr(from, '[') + 1 - text), text, list, to);
+    char *out = text_format("%.*s %s %s", (int)(from - text), text, list, to);
     free(list);
     free(text);
     return out;
@@ -449,6 +457,27 @@ TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
     assert_int_equal(bad, 0);
 }
 
+static bool has_word(const char *text, const char *word)
+{
+    for (const char *at = text; (at = strstr(at, word)); at++) {
+        char before = at > text ? at[-1] : ' ', after = at[strlen(word)];
+        if (!isalnum(before) && before != '_' && !isalnum(after) && after != '_') return true;
+    }
+    return false;
+}
+
+// A name that nothing asks for would be a second `plain`: it must stand in the source or in an expression of the job.
+static void check_names(const char *family, const struct hostile_case *cases, int count)
+{
+    char *job = test_owned(read_file(family, "cfg")), *name = strstr(job, "template = \"") + strlen("template = \"");
+    char *source = test_owned(read_file(test_text("%.*s", (int)strcspn(name, "."), name), "cu"));
+    char *shared = test_owned(read_file("right_shared", "h"));
+    for (int i = 0; i < count; i++)
+        if (!has_word(source, cases[i].name) && !has_word(shared, cases[i].name) && strcmp(cases[i].name, "plain") &&
+            !strstr(job, test_text("\\\"%s\\\"", cases[i].name)))
+            fail_msg("%s.cu does not know the case %s", family, cases[i].name);
+}
+
 // Needs no GPU.
 TEST(every_case_has_a_verdict_and_there_are_enough)
 {
@@ -459,6 +488,7 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
         const char *name = families[i].name;
         int count = read_table(name, cases);
         bool plain = false;
+        check_names(name, cases, count);
         for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
             if (!((families[i].possible | FINAL) & ways[way].bit)) continue;
             char *text = job_text(i, way);

@@ -112,7 +112,7 @@ TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
     e2e_write(folder, "ref.py", "import sys, numpy\nnumpy.save(sys.argv[1] + '/out/y.npy', numpy.array([1e9]))\n");
     struct outcome_of_command r = tune(folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "wrong 3");
+    assert_contains(r.out, "wrong 3");
 }
 
 TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
@@ -131,7 +131,7 @@ TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
         char *folder = write_job(cases[i].reference, "");
         struct outcome_of_command r = tune(folder);
         if (r.status != cases[i].status) fail_msg("%s: %s%s", cases[i].reference, r.out, r.err);
-        e2e_expect(r.out, cases[i].said);
+        assert_contains(r.out, cases[i].said);
     }
 }
 
@@ -144,8 +144,7 @@ TEST(cub_is_verified_timed_and_compared_with_the_winner)
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
     struct outcome_of_command r = e2e_passed(tune(folder));
-    e2e_expect(r.out, "x as fast as by_cub (95% interval ");
-    e2e_expect(r.out, "ratio to by_cub");
+    assert_contains(r.out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
 }
 
 TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
@@ -161,12 +160,12 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
                                                                           " init = \"begin\";") " );\nmeasure = { "
                                                                                                 "timeout = 1.0; };");
     struct outcome_of_command r = e2e_passed(tune(folder));
-    e2e_expect(r.out, "baseline wrong: not available: wrong: ");
-    e2e_expect(r.out, "baseline crash: not available: its own code crashed (SIGABRT)");
-    e2e_expect(r.out, "baseline device_crash: not available: ");
-    e2e_expect(r.out, "baseline hang: not available: it did not end within its time");
-    e2e_expect(r.out, "baseline refuse: not available: launch_error: the function 'refuse' returns 7");
-    e2e_expect(r.out, "x as fast as by_cub (95% interval ");
+    assert_contains(
+        r.out,
+        "baseline wrong: not available: wrong: ", "baseline crash: not available: its own code crashed (SIGABRT)",
+        "baseline device_crash: not available: ", "baseline hang: not available: it did not end within its time",
+        "baseline refuse: not available: launch_error: the function 'refuse' returns 7",
+        "x as fast as by_cub (95% interval ");
 }
 
 static void use_nvcc(void)

@@ -33,7 +33,7 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
     *is_h200 = strstr(device, "H200");
     if (pipe) assert_string_equal(json_get_string(profile, "pipe", ""), pipe);
     free(own);
-    return ceilings;
+    return test_json(ceilings);
 }
 
 static const struct {
@@ -73,7 +73,6 @@ TEST(every_pipe_has_a_ceiling_of_the_right_size)
         if (!isnan(rate) && p->lasts && !(rate <= 1.05e-12 * json_get_number(lasting, "first", NAN))) bad++;
         double copy = json_get_number(ceilings, "copy_bytes_per_second", NAN) / 1e12;
         if (is_h200 && !(copy >= 4.0 && copy <= 4.8)) bad++;
-        json_decref(ceilings);
     }
     assert_int_equal(bad, 0);
 }
@@ -99,7 +98,6 @@ TEST(tensor_ceilings_are_in_their_order)
         assert_true(json_get_number(ceilings, "wgmma_fp8_flops_per_second", NAN) > 1.3 * wgmma);
         assert_true(json_get_number(ceilings, "wgmma_int8_flops_per_second", NAN) > 1.3 * wgmma);
     }
-    json_decref(ceilings);
 }
 
 // cuBLAS on what it is best at is near the ceiling of its pipe, and not beyond.

@@ -13,10 +13,7 @@ static char *make_header(void)
         finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     assert_contains(out, job.header);
-    free(out);
-    free(err);
-    char *text = text_read_file(job.header, NULL);
-    assert_non_null(text);
+    char *text = test_file("%s", job.header);
     return text;
 }
 
@@ -81,7 +78,6 @@ TEST_WITH(it_compiles_without_warnings_and_computes_the_launch, setup, teardown)
     finished_final(&job);
     char *text = make_header();
     assert_contains(text, ": 40 registers, 8 bytes spilled, ");
-    free(text);
     assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", geometry_program), 0);
     int clang =
@@ -98,7 +94,7 @@ TEST_WITH(it_compiles_as_cuda, setup, teardown)
         "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
 
@@ -134,7 +130,7 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
     finished_write(job.job, changed);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
     free(changed);
@@ -152,9 +148,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
         "return ALPHA; }\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     char *text = make_header();
-    assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n");
-    assert_contains(text, "#define REDUCTION shuffle\n");
-    free(text);
+    assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n", "#define REDUCTION shuffle\n");
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
 }
 
@@ -170,7 +164,7 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
         "int main(void) { return first == 64 && BLOCK_M == 64 && MINI_GEMM_BLOCK_M == OTHER_BLOCK_M ? 7 : 8; }\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     char *command = test_text(
         "cd %s/include && sed 's/mini_gemm/other/g; s/MINI_GEMM/OTHER/g' mini_best.h >other_best.h", job.folder);
     assert_int_equal(system(command), 0);
@@ -181,7 +175,7 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
 {
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    free(make_header());
+    make_header();
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
     for (size_t i = 0; i < 3; i++) {
         char *command =
@@ -212,17 +206,16 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     char *text = make_header();
-    assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n");
-    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
-                          "-default-device\"\n");
-    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 "
-                          "-use_fast_math\"\n");
-    assert_contains(text, "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n");
-    assert_contains(text, "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
+    assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n",
+                    "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
+                    "-default-device\"\n",
+                    "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 "
+                    "-use_fast_math\"\n",
+                    "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n",
+                    "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
                *evidence = strstr(text, "The evidence"), *machines = strstr(text, "/* sweetspot-section ");
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
-    free(text);
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
     char *unit = test_text("%s/unit.cu", job.folder);
     finished_write(unit, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
@@ -274,7 +267,6 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
     finished_final(&job);
     char *text = make_header();
     assert_contains(text, " 2  i32  ld = round_up(N, 4) * BLOCK_M: mini_gemm_argument_2(sizes)\n");
-    free(text);
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
 }
@@ -284,7 +276,7 @@ TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
     char *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     static const char *const changes[][2] = {
         {"entry = \"mini\";", "entry = \"mini_naive\";"},
         {"shape = [1]; direction = \"out\"", "shape = [1]; direction = \"inout\""}};
@@ -294,7 +286,6 @@ TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
         assert_int_equal(
             finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
         assert_contains(err, "other entries or buffers than the job");
-        free(err);
     }
 }
 
@@ -302,18 +293,15 @@ TEST_WITH(without_a_final_it_says_that_none_decided, setup, teardown)
 {
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     char *text = make_header();
-    assert_contains(text, "NOT decided in a final");
-    assert_contains(text, "#define MINI_GEMM_DECIDED_IN_FINAL 0\n");
-    assert_contains(text, "#define MINI_GEMM_BLOCK_M 128\n"); // the best of the search
-    free(text);
+    assert_contains(text, "NOT decided in a final", "#define MINI_GEMM_DECIDED_IN_FINAL 0\n",
+                    "#define MINI_GEMM_BLOCK_M 128\n"); // the best of the search
     finished_final(&job);
     text = make_header();
     assert_null(strstr(text, "NOT decided"));
     assert_contains(text, "#define MINI_GEMM_BLOCK_M 64\n"); // the final's winner
-    assert_contains(text, "tied with BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n");
-    assert_contains(text, "1.200 [1.200, 1.200] times the speed of cublas\n");
-    assert_contains(text, "verified on M=4096,N=4096; M=1000,N=77; largest error 0.5 of what is allowed\n");
-    free(text);
+    assert_contains(text, "tied with BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n",
+                    "1.200 [1.200, 1.200] times the speed of cublas\n",
+                    "verified on M=4096,N=4096; M=1000,N=77; largest error 0.5 of what is allowed\n");
 }
 
 TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
@@ -330,7 +318,7 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
         "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
@@ -339,8 +327,6 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     char *again = make_header(); // replaces its own section only
     assert_string_equal(both, again);
-    free(both);
-    free(again);
 }
 
 // There is one fallback for all that are not among the header's devices: that of the newest store, behind the others.
@@ -361,7 +347,7 @@ TEST_WITH(two_devices_share_a_fallback, setup, teardown)
     change_job("problems = (", "fallback = { BLOCK_M = 64; UNROLL_K = 4; REDUCTION = \"shared\"; };\nproblems = (");
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    free(make_header());
+    make_header();
     finished_trials(&job, "NVIDIA A100", "sm_80");
     finished_final(&job);
     char *text = make_header();
@@ -369,7 +355,6 @@ TEST_WITH(two_devices_share_a_fallback, setup, teardown)
     assert_non_null(one);
     assert_null(strstr(one + 1, "\"verified_on\":\""));
     assert_contains(one, "\"verified_on\":\"NVIDIA A100\"");
-    free(text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *compiler = test_text("%s -DMINI_GEMM_DEVICE=%s", i % 2 ? cpp : c99, cases[i].device);
         assert_int_equal(compile_and_run(compiler, i % 2 ? "cpp" : "c", program), cases[i].status);
@@ -400,9 +385,7 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
         assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output",
                                       job.header, NULL),
                          2);
-        assert_contains(err, cases[i].message);
-        assert_contains(err, "--force");
-        free(err);
+        assert_contains(err, cases[i].message, "--force");
         char *text = test_owned(text_read_file(job.header, NULL));
         assert_string_equal(text, cases[i].text);
         assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o",
@@ -417,20 +400,17 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
 {
     char *out, *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    free(make_header());
+    make_header();
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
     assert_contains(out, "is the one that was tuned");
-    free(out);
     // The number that the build passes is the header's own as long as nothing has changed.
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
     assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
-    free(out);
     finished_write(job.template, "// another kernel\n");
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
     assert_contains(out, "the template has changed");
-    free(out);
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
     char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
@@ -439,12 +419,10 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
-    free(out);
     assert_int_equal(
         finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
         0);
     assert_contains(err, "the template has changed since it was tuned");
-    free(err);
 }
 
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)

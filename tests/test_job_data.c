@@ -2,6 +2,7 @@
 // are compared in part. What the GPU worker is asked for, and what is refused. Mistakes within one setting are those of
 // docs/job-file.md.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
@@ -51,7 +52,7 @@ static struct job *sound_job(const char *arguments)
     char *mistake;
     struct job *job = job_with(arguments, &mistake);
     if (!job) fail_msg("%s: %s", arguments, mistake);
-    return job;
+    return test_job(job);
 }
 
 // The request's part of problem 0; NULL with a message. A new reference.
@@ -102,7 +103,6 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
         if (!expected || !json_equal(buffer, expected))
             fail_msg("case %zu: %s %s", i, json_dumps(buffer, JSON_COMPACT), err.message);
         json_decref(problem);
-        job_free(job);
     }
 }
 
@@ -236,13 +236,11 @@ TEST(structs_are_laid_out_as_in_c)
     assert_memory_equal(bytes, gap, sizeof gap);
 
     size_t count;
-    json_t *problems = request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err);
+    json_t *problems = test_json(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &count, &err));
     json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0);
     assert_string_equal(json_get_string(json_array_get(json_object_get(stage, "args"), 3), "bytes", ""),
                         "01000000000000000800000000000000");
-    json_decref(problems);
     free(values);
-    job_free(job);
 }
 
 TEST(members_that_cannot_be_are_refused_by_name)
@@ -280,8 +278,7 @@ TEST(members_that_cannot_be_are_refused_by_name)
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
     struct error err = {""};
     assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
-    e2e_expect(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
-    job_free(job);
+    assert_contains(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
 }
 
 // The "hash" of the reference in the request.
@@ -291,14 +288,14 @@ static char *hash_of_reference(const struct job *job)
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));
-    return hash;
+    return test_owned(hash);
 }
 
 TEST(a_reference_library_counts_by_what_it_holds)
 {
     char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
-    char *copy = text_format("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
+    char *copy = test_text("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
          *longer = test_text("echo >>%s", copy);
     assert_int_equal(system(command), 0);
     job->reference.kind = IMPLEMENTATION_LIBRARY;
@@ -310,12 +307,7 @@ TEST(a_reference_library_counts_by_what_it_holds)
     assert_int_equal(system(longer), 0);
     char *other = hash_of_reference(job);
     assert_string_not_equal(first, other);
-    free(first);
-    free(same);
-    free(other);
     free(bin);
-    free(copy);
-    job_free(job);
 }
 
 TEST_MAIN(setup, teardown)

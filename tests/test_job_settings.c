@@ -96,7 +96,7 @@ static char *mistakes_with(const char *piece)
     }
     mistakes_release(&mistakes);
     free(text);
-    return found;
+    return test_owned(found);
 }
 
 // Lines up to a blank one, as one line. malloc'ed.
@@ -113,7 +113,7 @@ static char *paragraph(const char *at)
         c += strspn(c + 1, " ");
     }
     *to = 0;
-    return text;
+    return test_owned(text);
 }
 
 static const char *next_paragraph(const char *at)
@@ -135,13 +135,11 @@ static const char *section_of(const char *path)
 static char *example_of(const char *path)
 {
     const char *at = next_paragraph(next_paragraph(section_of(path)));
-    char *text = text_copy("");
+    char *text = test_owned(text_copy(""));
     if (strncmp(at, "    ", 4)) fail_msg("%s: %s has no example", PAGE, path);
     while (!strncmp(at, "    ", 4)) {
         size_t length = strcspn(at, "\n");
-        char *longer = text_format("%s%.*s\n", text, (int)length - 4, at + 4);
-        free(text);
-        text = longer;
+        text = test_text("%s%.*s\n", text, (int)length - 4, at + 4);
         at += length + 1;
     }
     return text;
@@ -181,7 +179,7 @@ static char *index_line(const struct job_setting *s)
         text_format("| [%s](#%s) | %s | %s | %s |\n", s->path, anchor, type, shown_default(s, &value), s->meaning);
     free(type);
     free(value);
-    return line;
+    return test_owned(line);
 }
 
 // An example for a setting: its default, or some value of its kind, in the example of the setting before it if that is
@@ -200,7 +198,6 @@ static char *first_example(const struct job_setting *before, const struct job_se
         char *theirs = example_of(before->path);
         const char *at = value_of(theirs, last, false), *end = at ? end_of_value(at) + 1 : theirs;
         example = test_text("%.*s %s = %s;%s", (int)(end - theirs), theirs, name, value, end);
-        free(theirs);
     }
     char *indented = text_copy("");
     for (char *line = strtok(example, "\n"); line; line = strtok(NULL, "\n")) {
@@ -228,8 +225,6 @@ static void complete_page(void)
             page = golden_insert(PAGE, page, end, section);
             page = golden_insert(PAGE, page, strstr(page, before), line);
         }
-        free(before);
-        free(line);
         free(facts);
         free(example);
     }
@@ -250,9 +245,7 @@ TEST(every_setting_has_a_section_with_its_facts_in_the_tables_order)
         if (strncmp(prose, meaning, strlen(meaning)) || !strchr(" ", prose[strlen(meaning)]))
             fail_msg("%s: the section of %s does not begin with \"%s\"", PAGE, settings[i].path, meaning);
         before = at;
-        free(facts);
         free(expected);
-        free(prose);
     }
     for (const char *c = page; (c = strstr(c, "\n### ")); c++) sections++;
     assert_int_equal(sections, count);
@@ -265,7 +258,6 @@ TEST(the_index_has_a_line_for_each_setting)
     for (size_t i = 0; i < count; i++) {
         char *line = index_line(&settings[i]), *whole = test_text("\n%s", line);
         if (!strstr(page, whole)) fail_msg("%s has not this line in its index:%s", PAGE, whole);
-        free(line);
     }
     for (const char *c = page; (c = strstr(c, "\n| [")); c++) lines++;
     assert_int_equal(lines, count);
@@ -281,8 +273,6 @@ TEST(every_example_loads_and_names_its_setting)
         if (*mistakes) fail_msg("%s: the example of %s: %s", PAGE, settings[i].path, mistakes);
         if (!job_setting_is_open(&settings[i]) && !value_of(example, name, name == settings[i].path))
             fail_msg("%s: the example of %s does not have it", PAGE, settings[i].path);
-        free(mistakes);
-        free(example);
     }
 }
 
@@ -299,10 +289,8 @@ TEST(every_mistake_is_refused_in_the_words_of_the_page)
             char *mistakes = mistakes_with(item + 3);
             if (!strstr(mistakes, message))
                 fail_msg("%s: '%s' should fail with '%s', and does with '%s'", PAGE, item + 3, message, mistakes);
-            free(mistakes);
             tried++;
         }
-        free(list);
     }
     assert_true(tried > 60);
 }
@@ -315,8 +303,7 @@ static char *with_value(const struct job_setting *s, const char *value)
     char *example = example_of(s->path);
     const char *begin = value_of(example, name, name == s->path);
     char *text = text_format("%.*s%s%s", (int)(begin - example), example, value, end_of_value(begin));
-    free(example);
-    return text;
+    return test_owned(text);
 }
 
 TEST(no_setting_takes_a_value_of_another_type)
@@ -330,8 +317,6 @@ TEST(no_setting_takes_a_value_of_another_type)
         if (!text) continue;
         char *mistakes = mistakes_with(text);
         if (!*mistakes || strstr(mistakes, "syntax error")) fail_msg("%s: %s: %s", s->path, text, mistakes);
-        free(mistakes);
-        free(text);
     }
 }
 
@@ -343,8 +328,6 @@ static bool refused_by_range(const struct job_setting *s, double value)
     const char *at = strstr(mistakes, start);
     bool refused = at && strstr(at, ", but must be ");
     free(number);
-    free(text);
-    free(mistakes);
     return refused;
 }
 
@@ -374,8 +357,6 @@ TEST(defaults_are_values_that_the_setting_takes)
         char *value = job_setting_default(s), *text = with_value(s, value), *mistakes = mistakes_with(text);
         if (*mistakes) fail_msg("%s = %s: %s", s->path, value, mistakes);
         free(value);
-        free(text);
-        free(mistakes);
     }
 }
 
@@ -398,7 +379,6 @@ TEST(expressions_are_described_with_every_function_operator_and_name)
         at = strstr(at, span); // in the order of their levels
         if (!at) fail_msg("%s lacks the operator %s, or has it in another place", PAGE, span);
     }
-    free(operators);
 }
 
 static void setup(void)

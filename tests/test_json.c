@@ -6,9 +6,8 @@ static const char latin[] = "caf\xe9", mended[] = "caf?";
 
 static void expect(json_t *value, const char *text)
 {
-    char *found = json_dumps(value, JSON_COMPACT);
+    char *found = test_owned(json_dumps(value, JSON_COMPACT));
     assert_string_equal(found, text);
-    free(found);
     json_decref(value);
 }
 

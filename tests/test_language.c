@@ -88,18 +88,15 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     char *macros = macros_of(j, "BLOCK_M=64,UNROLL_K=0.5,REDUCTION=shared");
     assert_string_equal(macros, "BLOCK_M=64 UNROLL_K=0.5 REDUCTION=shared ALPHA=2 ");
     free(macros);
-    job_free(j);
     j = load_with("ALPHA = 2;", "ALPHA = 0.1;");
     macros = macros_of(j, FIRST);
     assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=0.1 ");
     free(macros);
-    job_free(j);
     // A configuration of the job file names a value by its number.
     char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
          *whole = test_text("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
     j = load_text(whole);
     assert_int_equal(j->fallback.config[1], 1);
-    job_free(j);
     free(text);
     refused(UNROLL, "{ name = \"UNROLL_K\"; values = (1, 0.5, 1.0); }", "has the value 1");
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",

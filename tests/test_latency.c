@@ -48,7 +48,6 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
         strategy_tell(s, &o);
     }
     strategy_free(s);
-    job_free(job);
     free(configs);
     all /= (double)proposals;
     print_message("%zu outstanding: %.2f ms a proposal, %.1f ms the longest\n", outstanding, 1e3 * all, 1e3 * longest);

@@ -106,7 +106,6 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
     assert_int_equal(checked, 4416);
     free(values);
     free(text);
-    job_free(job);
 }
 
 TEST(a_launch_that_does_not_fit_is_refused_with_the_reason)

@@ -225,7 +225,7 @@ enum kind { JOB_FILE, CHECK_IT, COMMAND };
 
 static void hold_messages(const char *name, const struct mistake *mistakes, size_t count, enum kind kind)
 {
-    char *folder = make_folder(), *all = text_copy("");
+    char *folder = make_folder(), *all = test_owned(text_copy(""));
     for (size_t i = 0; i < count; i++) {
         const char *input = mistakes[i].input;
         char *command =
@@ -239,14 +239,11 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
         bool note = kind != COMMAND && r.status == 0; // an old name is accepted, with a note
         if (!r.status && !note) fail_msg("%s: no mistake", mistakes[i].what);
         if (!*r.err) fail_msg("%s: no message", mistakes[i].what);
-        char *longer = text_format("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
-                                   kind == COMMAND ? "sweetspot " : "", mistakes[i].input, r.err, r.status);
-        free(all);
-        all = longer;
+        all = test_text("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
+                        kind == COMMAND ? "sweetspot " : "", mistakes[i].input, r.err, r.status);
         free(command);
     }
     golden_hold(folder, name, all, message_blots);
-    free(all);
 }
 
 TEST(mistakes_in_job_files_are_reported_as_their_golden_file_says)

@@ -38,11 +38,9 @@ TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alon
 {
     char *folder = e2e_folder("own"), *path = test_text("%s/log", folder);
     e2e_passed(tune(folder, 3, "FAKE_HELPERS=3"));
-    char *log = test_owned(text_read_file(path, NULL));
-    assert_non_null(log);
-    e2e_expect(log, "helper support {\"SUPPORT_F32\":\"1\",\"SUPPORT_BF16\":\"1\",\"SUPPORT_I64\":\"1\"}\n");
-    e2e_expect(log, "helper ceilings {}\n");
-    e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
+    char *log = test_file("%s", path);
+    assert_contains(log, "helper support {\"SUPPORT_F32\":\"1\",\"SUPPORT_BF16\":\"1\",\"SUPPORT_I64\":\"1\"}\n",
+                    "helper ceilings {}\n", "helper reference {\"X\":\"1\"}\n");
     assert_null(strstr(log, "alone"));
 }
 
@@ -51,10 +49,8 @@ TEST(fewer_compilers_than_own_kernels_do_one_after_another)
     for (int compilers = 1; compilers < 3; compilers++) {
         char *folder = e2e_folder("own_few"), *path = test_text("%s/log", folder);
         e2e_passed(tune(folder, compilers, "FAKE_HELPERS=1"));
-        char *log = test_owned(text_read_file(path, NULL));
-        assert_non_null(log);
-        e2e_expect(log, "helper reference {\"X\":\"1\"}\n");
-        e2e_expect(log, "X=1"); // measured
+        char *log = test_file("%s", path);
+        assert_contains(log, "helper reference {\"X\":\"1\"}\n", "X=1"); // measured
     }
 }
 
@@ -76,8 +72,7 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
             struct outcome_of_command r = tune(folder, compilers, cases[i].before);
             if (r.status != cases[i].status)
                 fail_msg("%s: status %d, not %d: %s", cases[i].before, r.status, cases[i].status, r.err);
-            e2e_expect(r.err, cases[i].said);
-            e2e_expect(r.err, cases[i].why);
+            assert_contains(r.err, cases[i].said, cases[i].why);
         }
 }
 
@@ -88,7 +83,7 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     struct error err;
     json_t *request = test_json(json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch,
                                           "text", text, "entries", entries, "defines", defines, "deadline", 300.0));
-    char *line = json_dumps(request, JSON_COMPACT);
+    char *line = test_owned(json_dumps(request, JSON_COMPACT));
     e2e_write(folder, "request", line);
     struct outcome_of_command r = e2e_run(folder, "(cat '%s/request'; echo) | $BIN/sweetspot-compile", folder);
     json_t *answer = test_json(json_parse(r.out, &err));
@@ -96,7 +91,6 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     if (strcmp(json_get_string(answer, "status", ""), status))
         fail_msg("%s, not %s: %.2000s", json_get_string(answer, "status", ""), status,
                  json_get_string(answer, "reason", ""));
-    free(line);
 }
 
 TEST(every_element_type_has_its_kernels_under_its_macro)
@@ -104,13 +98,12 @@ TEST(every_element_type_has_its_kernels_under_its_macro)
     static const char *const kernels[] = {"fill", "compare", "disturb", "judge", "widen", "sums"};
     json_t *entries = json_array(), *defines = json_object();
     for (int type = 0; type < ELEMENT_COUNT; type++) {
-        char *macro = text_format("SUPPORT_%s", element_name((enum element)type));
+        char *macro = test_text("SUPPORT_%s", element_name((enum element)type));
         for (char *c = macro; *c; c++)
             if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
         json_object_set_new(defines, macro, json_string("1"));
         for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
             json_array_append_new(entries, json_sprintf("support_%s_%s", kernels[i], element_name((enum element)type)));
-        free(macro);
     }
     compile(embedded_support(), entries, defines, "sm_80", "ok");
 }

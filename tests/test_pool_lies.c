@@ -52,10 +52,8 @@ TEST(a_node_cannot_choose_a_file_of_the_drivers)
                     "{ for i in $(seq 600); do grep -qs 'liar is disabled' $at/job.log && break; sleep .05; done\n"
                     "  : >$at/go; } & tune; status=$?; echo taken: $(grep -rlx secret $at/1 | wc -l); exit $status");
         if (r.status) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
-        e2e_expect(r.err, "node liar is disabled: ");
-        e2e_expect(r.err, cases[i].message);
-        e2e_expect(r.out, "taken: 0");
-        e2e_expect(r.out, "winner: trial");
+        assert_contains(r.err, "node liar is disabled: ", cases[i].message);
+        assert_contains(r.out, "taken: 0", "winner: trial");
     }
 }
 
@@ -77,7 +75,7 @@ TEST(a_pool_without_a_compiler_ends_with_the_reason)
         char *folder = job_folder(cases[i].nodes);
         struct outcome_of_command r = RUN(folder, "export SWEETSPOT_NODE_GREETING=2s SWEETSPOT_POOL_PATIENCE=3s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
-        e2e_expect(r.err, cases[i].message);
+        assert_contains(r.err, cases[i].message);
     }
 }
 
@@ -93,7 +91,7 @@ TEST(a_node_with_impossible_cores_is_refused)
              *folder = job_folder(nodes);
         struct outcome_of_command r = RUN(folder, "tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
-        e2e_expect(r.err, message);
+        assert_contains(r.err, message);
         free(nodes);
     }
 }
@@ -116,8 +114,7 @@ TEST(a_node_that_sends_too_much_is_refused)
              *folder = job_folder(nodes);
         struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=8s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
-        e2e_expect(r.err, "node only is disabled: ");
-        e2e_expect(r.err, cases[i].message);
+        assert_contains(r.err, "node only is disabled: ", cases[i].message);
         free(nodes);
     }
 }

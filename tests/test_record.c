@@ -75,7 +75,7 @@ static json_t *parse(const char *text)
     struct error err;
     json_t *value = json_parse(text, &err);
     if (!value) fail_msg("%s", err.message);
-    return value;
+    return test_json(value);
 }
 
 TEST(a_struct_comes_back_as_it_was_written)
@@ -94,12 +94,9 @@ TEST(a_struct_comes_back_as_it_was_written)
         struct box box;
         json_t *from = parse(texts[i]);
         if (record_read(&box_record, from, &box, &memory, &err)) fail_msg("%s", err.message);
-        json_t *back = record_write(&box_record, &box);
-        char *text = json_dumps(back, JSON_COMPACT);
+        json_t *back = test_json(record_write(&box_record, &box));
+        char *text = test_owned(json_dumps(back, JSON_COMPACT));
         assert_string_equal(text, texts[i]); // in the order of the table too
-        free(text);
-        json_decref(back);
-        json_decref(from);
         arena_release(&memory);
     }
 }
@@ -112,7 +109,6 @@ TEST(what_is_missing_or_null_is_unknown)
     assert_int_equal(record_read(&box_record, from, &box, &memory, NULL), 0);
     assert_true(box.id == -1 && isnan(box.width) && !*box.label && !box.sides && !box.back && !box.colour &&
                 isnan(box.front.length));
-    json_decref(from);
     arena_release(&memory);
 }
 
@@ -153,7 +149,6 @@ TEST(what_cannot_be_is_refused_with_its_name)
         int failed = record_read(&box_record, from, &box, &memory, &err);
         if (failed != (*cases[i].why ? -1 : 0) || !strstr(err.message, cases[i].why))
             fail_msg("%s: %s", cases[i].text, err.message);
-        json_decref(from);
         arena_release(&memory);
     }
 }
@@ -174,7 +169,6 @@ TEST(a_worker_of_another_version_is_refused)
         json_t *greeting = parse(cases[i].greeting);
         if (greeting_check(greeting, &err) != (*cases[i].why ? -1 : 0) || !strstr(err.message, cases[i].why))
             fail_msg("%s: %s", cases[i].greeting, err.message);
-        json_decref(greeting);
     }
 }
 

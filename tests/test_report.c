@@ -34,11 +34,10 @@ static void teardown(void)
 
 static void use(const char *device)
 {
-    char key[HASH_TEXT_SIZE], *settings = text_format("version 1\ndevice %s\n", device);
+    char key[HASH_TEXT_SIZE], *settings = test_text("version 1\ndevice %s\n", device);
     environment_key(settings, key);
     const struct environment e = {key, "job", "source", "nvrtc", device, "sm_90a", "1.0", settings};
     assert_int_equal(store_use_environment(store, &e, &err), 0);
-    free(settings);
 }
 
 static int64_t add(const char *config, enum trial_status status, const char *reason, double objective, double finished)
@@ -77,7 +76,7 @@ static json_t *report_of(size_t points)
     const struct report_source source = {.store_path = path, .store = store, .space = NAN, .points = points};
     json_t *job = report_job(&source);
     assert_non_null(job);
-    return job;
+    return test_json(job);
 }
 
 static const json_t *at(const json_t *value, const char *keys)
@@ -136,7 +135,6 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
     expect_number(r, "runs.1.at", 200);
     expect_number(r, "runs.1.evaluations_before", 2);
     expect_number(r, "runs.1.ended", 95000);
-    json_decref(job);
 }
 
 TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
@@ -154,8 +152,6 @@ TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
     assert_int_equal(json_array_size(at(job, "results.0.points.rows")), POINTS);
     expect_number(job, "results.0.points.rows.49.0", STEPS); // the fastest is among them
     if (!json_equal(job, again)) fail_msg("the same store gives two reports");
-    json_decref(job);
-    json_decref(again);
 }
 
 static double draw(uint64_t *state)
@@ -176,7 +172,6 @@ TEST_WITH(many_values_alone_are_no_importance, setup, teardown)
     json_t *job = report_of(100);
     double many = number(job, "results.0.parameters.0.importance");
     if (!(many < 0.25)) fail_msg("MANY: %g", many);
-    json_decref(job);
 }
 
 TEST_WITH(importance_tells_what_matters, setup, teardown)
@@ -195,7 +190,6 @@ TEST_WITH(importance_tells_what_matters, setup, teardown)
     if (!(strong > 0.75 && strong < 0.95)) fail_msg("STRONG: %g", strong);
     if (!(weak > 0.05 && weak < 0.25)) fail_msg("WEAK: %g", weak);
     if (!(none < 0.02)) fail_msg("NONE: %g", none);
-    json_decref(job);
 }
 
 TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
@@ -222,7 +216,6 @@ TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
     {
         assert_true(json_integer_value(json_array_get(row, 0)) < (json_int_t)groups);
     }
-    json_decref(job);
 }
 
 TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, teardown)
@@ -236,7 +229,6 @@ TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, t
         assert_string_equal(json_string_value(json_array_get(at(job, "results.0.parameters.0.values"), i)),
                             expected[i]);
     assert_string_equal(json_string_value(json_array_get(at(job, "results.0.parameters.1.values"), 2)), "b,c");
-    json_decref(job);
 }
 
 TEST_WITH(failures_are_counted_by_reason, setup, teardown)
@@ -258,7 +250,6 @@ TEST_WITH(failures_are_counted_by_reason, setup, teardown)
     expect_number(f, "0.count", 10);
     assert_int_equal(json_array_size(at(f, "0.trials")), 5);
     expect_word(f, "1.reason", "illegal address");
-    json_decref(job);
 }
 
 TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
@@ -266,11 +257,9 @@ TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
     json_t *job = report_of(100);
     assert_int_equal(json_array_size(at(job, "results")), 0);
     assert_true(json_is_null(at(job, "error")));
-    json_decref(job);
     use("A");
     job = report_of(100);
     assert_int_equal(json_array_size(at(job, "results")), 0);
-    json_decref(job);
 }
 
 // Nothing measured, nothing known: every member is there, and no number is made up.
@@ -291,7 +280,6 @@ TEST_WITH(failures_alone_and_unknown_times_give_a_whole_result, setup, teardown)
     expect_number(r, "points.of", 0);
     assert_true(json_is_null(at(r, "parameters.0.importance")));
     assert_int_equal(json_array_size(at(r, "progress.rows")), 0);
-    json_decref(job);
 }
 
 TEST_WITH(one_configuration_is_enough, setup, teardown)
@@ -304,7 +292,6 @@ TEST_WITH(one_configuration_is_enough, setup, teardown)
     expect_number(r, "parameters.0.by_value.0.median", 2e-3);
     expect_number(r, "trials.trial.0", 1);
     expect_number(r, "trials.values.0.0", 0);
-    json_decref(job);
 }
 
 TEST_WITH(every_device_has_a_result_the_one_used_last_first, setup, teardown)
@@ -323,7 +310,6 @@ TEST_WITH(every_device_has_a_result_the_one_used_last_first, setup, teardown)
     expect_word(job, "results.1.device", "C");
     assert_true(json_is_true(at(job, "results.0.current")));
     assert_true(json_is_false(at(job, "results.1.current")));
-    json_decref(job);
 }
 
 // A final of trial 1 (1 ms) against two libraries.
@@ -345,9 +331,8 @@ static void put_final(double slower, double faster, double spread)
         "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
         "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
-    char *text = json_dumps(final, 0);
+    char *text = test_owned(json_dumps(final, 0));
     put("final", 5e6, text);
-    free(text);
 }
 
 TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
@@ -374,12 +359,10 @@ TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
         expect_number(r, "final.entries.0.ratio.low", 1);
         assert_true(json_is_true(at(r, "final.entries.0.winner")));
         assert_true(json_is_false(at(r, "final.open")));
-        json_decref(job);
     }
     put("open_final", 6e6, "{\"when\":6e6,\"reason\":\"too wide\",\"entries\":[]}");
     json_t *job = report_of(100);
     assert_true(json_is_true(at(job, "results.0.final.open")));
-    json_decref(job);
 }
 
 TEST_WITH(a_final_that_decided_nothing_is_undecided, setup, teardown)
@@ -390,7 +373,6 @@ TEST_WITH(a_final_that_decided_nothing_is_undecided, setup, teardown)
     json_t *job = report_of(100);
     expect_word(job, "results.0.verdict", "undecided");
     expect_word(job, "results.0.final.reason", "too wide");
-    json_decref(job);
 }
 
 TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
@@ -403,7 +385,6 @@ TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
     expect_word(job, "results.0.limits.limiter", "memory");
     expect_word(job, "results.0.findings.0.rule", "x");
     expect_number(job, "results.0.profiled_trial", (double)id);
-    json_decref(job);
 }
 
 TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
@@ -428,7 +409,6 @@ TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
     assert_true(json_is_null(json_array_get(at(points, "rows.0"), found)));
     assert_int_equal(json_integer_value(json_array_get(at(points, "rows.1"), found)), 17);
     assert_string_equal(json_string_value(json_array_get(at(points, "units"), found)), "requests");
-    json_decref(job);
 }
 
 TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
@@ -463,14 +443,12 @@ TEST_WITH(all_trials_are_in_columns, setup, teardown)
     expect_number(trials, "values.1.17", 7);
     expect_word(trials, "status.10", "wrong");
     assert_true(json_is_null(at(trials, "time.10")));
-    json_decref(job);
     job = report_of(2);
     trials = at(job, "results.0.trials");
     assert_int_equal(json_array_size(at(trials, "trial")), 100);
     expect_number(trials, "of", 200);
     expect_number(trials, "trial.0", 1);
     expect_number(trials, "trial.99", 200);
-    json_decref(job);
 }
 
 TEST_MAIN(NULL, NULL)

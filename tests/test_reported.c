@@ -43,7 +43,7 @@ static json_t *tune(const char *folder, const char *options)
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     json_t *root = json_parse(r.out, &err);
     if (!root) fail_msg("%s", err.message);
-    return root;
+    return test_json(root);
 }
 
 static const json_t *cell(const json_t *root, const json_t *row, const char *name)
@@ -75,7 +75,6 @@ static int good_ones(const char *status, int seed)
         if (x + y) assert_string_equal(json_string_value(cell(root, row, "status")), status);
     }
     assert_int_equal(count, 100);
-    json_decref(root);
     return good;
 }
 
@@ -153,7 +152,6 @@ TEST(the_workers_figures_reach_the_store)
         }
         assert_int_equal(json_array_size(cell(root, row, "samples")), 3);
     }
-    json_decref(root);
 }
 
 // An SM of an H200 has 228 KiB: five blocks of 40 KiB static, 16 bytes dynamic and 1 KiB reserved shared memory, of two
@@ -168,7 +166,6 @@ TEST(the_occupancy_counts_static_and_dynamic_shared_memory)
     const json_t *row = json_array_get(json_object_get(root, "trials"), 0);
     assert_int_equal((int)json_number_value(cell(root, row, "shared_bytes")), 40960 + 16);
     assert_true(json_number_value(cell(root, row, "theoretical_occupancy")) == 10.0 / 64);
-    json_decref(root);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -66,10 +66,10 @@ TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
     assert_int_equal(c.ok, 32);
     assert_int_equal(c.timed, 32);
     assert_int_equal(c.crashed, 0);
-    e2e_expect(r.out, "tries: 4\nsaid: 2\n");
-    e2e_expect(r.err, "32 new trials");
+    assert_contains(r.out, "tries: 4\nsaid: 2\n");
+    assert_contains(r.err, "32 new trials");
     r = e2e_run(folder, "$BIN/sweetspot status '%s/job.cfg' --store '%s/job.db' --format json", folder, folder);
-    e2e_expect(r.out, "\"ok\"");
+    assert_contains(r.out, "\"ok\"");
     assert_null(strstr(r.out, "crashed\": 2"));
 }
 
@@ -80,9 +80,9 @@ TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
     struct counts c = counts(folder);
     assert_int_equal(c.ok, 30);
     assert_int_equal(c.crashed, 2);
-    e2e_expect(r.out, "tries: 4\nsaid: 2\n");
+    assert_contains(r.out, "tries: 4\nsaid: 2\n");
     r = tune(folder);
-    e2e_expect(r.out, "tries: 4\n");
+    assert_contains(r.out, "tries: 4\n");
 }
 
 TEST(a_candidate_that_would_be_slow_stays_crashed)
@@ -90,7 +90,7 @@ TEST(a_candidate_that_would_be_slow_stays_crashed)
     char *folder = job_folder(1, "abort_once");
     struct outcome_of_command r = e2e_passed(tune(folder));
     assert_int_equal(counts(folder).crashed, 2);
-    e2e_expect(r.out, "tries: 2\nsaid: 0\n");
+    assert_contains(r.out, "tries: 2\nsaid: 0\n");
 }
 
 TEST_MAIN(NULL, NULL)

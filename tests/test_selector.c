@@ -31,13 +31,12 @@ static const int64_t *sizes_of(const struct recorded *recorded, size_t problem)
 
 static struct job *job_with_problems(const char *folder, char *problems)
 {
-    struct outcome_of_command r =
+    e2e_passed(
         e2e_run(folder,
                 "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu "
                 "&& (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo 'problems = ( %s );'; "
                 "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
-                folder, folder, folder, folder, problems, folder);
-    assert_int_equal(r.status, 0);
+                folder, folder, folder, folder, problems, folder));
     free(problems);
     char *path = test_text("%s/configs/job.cfg", folder);
     struct job *job = loaded_job(path);
@@ -123,7 +122,6 @@ TEST(the_wave_model_makes_a_better_selector)
     assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
     free(times);
     free(relative_times);
-    job_free(job);
     recorded_free(recorded);
 }
 
@@ -178,15 +176,14 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 // the recording have nine at most, which are made more.
 static void expect_exact_times(const char *folder, const json_t *header)
 {
-    json_t *sections = json_deep_copy(header), *section, *one;
+    json_t *sections = test_json(json_deep_copy(header)), *section, *one;
     char *path = test_text("%s/exact.h", folder);
     struct error err;
     size_t i, k;
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = test_owned(text_read_file(path, NULL));
-    assert_non_null(text);
+    char *text = test_file("%s", path);
     const char *at = strstr(text, "_time times[] = {");
     assert_non_null(at);
     json_array_foreach(sections, i, section)
@@ -199,7 +196,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
             assert_true(found == json_get_number(one, "time", NAN));
         }
     }
-    json_decref(sections);
 }
 
 // The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
@@ -210,7 +206,7 @@ TEST(the_header_selects_what_the_driver_expects)
     struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
-    job_free(job_of_the_matrix(folder, recorded));
+    job_of_the_matrix(folder, recorded);
     struct outcome_of_command r = e2e_passed(
         e2e_run(folder,
                 "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
@@ -259,7 +255,6 @@ TEST(the_header_selects_what_the_driver_expects)
             free(calls);
             expected = longer, calls = more;
         }
-        job_free(job);
     }
     for (size_t k = 0; k < json_array_size(sections); k++) assert_true(uses[k] > 0);
     char *program =

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fake_cuda.h"
-#include "tests/testing.h"
+#include "tests/opened_buffers.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/gpu_requests.h"
@@ -41,12 +41,12 @@ static void set_up(void)
     snprintf(cubin, sizeof cubin, "/proc/self/fd/%d", file);
 }
 
-static json_t *request_of(const char *reference, bool drawn)
+static const struct job_request *request_of(const char *reference, bool drawn)
 {
     struct error err = {""};
     const char *word = drawn ? "true" : "false";
-    char *text = test_text(job, cubin, cubin, word, cubin, word, reference);
-    json_t *request = json_parse(text, &err);
+    const char *text = test_text(job, cubin, cubin, word, cubin, word, reference);
+    const struct job_request *request = read_request(&job_request_record, text, &err);
     if (!request) fail_msg("%s", err.message);
     return request;
 }
@@ -96,10 +96,8 @@ static void run_kernel(void **args)
 static void open_workload(struct workload *w, struct machine *machine, bool drawn)
 {
     struct error err = {""};
-    json_t *request = request_of("k", drawn);
     fake_kernel = run_kernel;
-    if (workload_open(w, machine, request, &err)) fail_msg("%s", err.message);
-    json_decref(request);
+    if (workload_open(w, machine, request_of("k", drawn), &err)) fail_msg("%s", err.message);
 }
 
 static void progress(void *user, double share, int64_t trial)
@@ -287,14 +285,12 @@ TEST(drawn_sizes_are_left_out_where_their_reference_or_memory_does_not_allow_the
         struct machine machine = {.cuda = &fake_device};
         struct workload w = {.machine = &machine, .cuda = &fake_device};
         struct error err = {""};
-        json_t *request = request_of(cases[i].reference, true);
         fake_kernel = run_kernel;
         fake_memory_left = cases[i].left;
-        if (sizes_open(&w, request, &err)) fail_msg("%s", err.message);
+        if (sizes_open(&w, request_of(cases[i].reference, true), &err)) fail_msg("%s", err.message);
         if ((w.sizes != NULL) != cases[i].verified) fail_msg("case %zu", i);
         sizes_close(&w);
         fake_memory_left = FAKE_MEMORY;
-        json_decref(request);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fake_cuda.h"
-#include "tests/testing.h"
+#include "tests/opened_buffers.h"
 #include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/placement.h"
@@ -16,7 +16,6 @@ static const int sizes[PROBLEMS] = {300, 77};
 struct bench {
     struct workload w;
     struct device_problem problems[PROBLEMS];
-    json_t *lists[PROBLEMS];
     struct pipeline pipeline;
     double expected[PROBLEMS][SETS_MAX][LARGEST];
 };
@@ -56,11 +55,9 @@ static void open_problem(struct bench *b, int k)
              "{\"name\":\"y\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\"}},"
              "{\"name\":\"scratch\",\"type\":\"f32\",\"cols\":%d,\"direction\":\"scratch\"}]",
              sizes[k], sizes[k], sizes[k], sizes[k]);
-    b->lists[k] = json_parse(text, &err);
     p->workload = &b->w;
     p->name = k ? "small" : "large";
-    if (buffers_open(&p->buffers, &fake_device, b->w.support, b->lists[k], 64, &err) ||
-        buffers_second(&p->buffers, &err))
+    if (open_buffers(&p->buffers, b->w.support, text, &err) || buffers_second(&p->buffers, &err))
         fail_msg("%s", err.message);
     for (unsigned set = 0; set < 2; set++)
         for (int i = 0; i < sizes[k]; i++) {
@@ -136,7 +133,6 @@ static void bench_close(struct bench *b)
     placement_close(b->w.placement);
     for (int k = 0; k < PROBLEMS; k++) {
         buffers_release(&b->problems[k].buffers);
-        json_decref(b->lists[k]);
     }
     measure_close(b->w.measure);
     support_close(b->w.support);

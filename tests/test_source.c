@@ -125,13 +125,12 @@ static json_t *compile_request(const char *folder, char *const *option)
 // Adds a request to the folder's "requests". Takes the reference.
 static void add_request(const char *folder, json_t *request)
 {
-    char *path = test_text("%s/requests", folder), *line = json_dumps(request, JSON_COMPACT);
+    char *path = test_text("%s/requests", folder), *line = test_owned(json_dumps(request, JSON_COMPACT));
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     fprintf(file, "%s\n", line);
     fclose(file);
     json_decref(request);
-    free(line);
 }
 
 // The answers to them, which one worker gives, as a list. The requests are gone.
@@ -147,16 +146,15 @@ static json_t *answers(const char *folder)
         if (!answer) fail_msg("%s", err.message);
         json_array_append_new(list, answer);
     }
-    return list;
+    return test_json(list);
 }
 
 static json_t *answer_to(const char *folder, json_t *request)
 {
     add_request(folder, request);
     json_t *list = answers(folder), *answer = json_incref(json_array_get(list, 0));
-    json_decref(list);
     assert_non_null(answer);
-    return answer;
+    return test_json(answer);
 }
 
 static void expect_answer(const json_t *answer, const char *status, const char *reason, const char *what)
@@ -179,7 +177,6 @@ TEST(every_way_to_include_a_file_compiles)
     json_t *list = answers(folder);
     assert_int_equal(json_array_size(list), FORMS);
     for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
-    json_decref(list);
 }
 
 TEST(the_same_name_means_what_lies_beside_the_including_file)
@@ -198,7 +195,6 @@ TEST(the_same_name_means_what_lies_beside_the_including_file)
     e2e_write(folder, "s p/last one.h", "enum { LAST = 4 };\n");
     json_t *answer = answer_to(folder, compile_request(folder, NULL));
     expect_answer(answer, "ok", "", "");
-    json_decref(answer);
 }
 
 TEST(what_was_not_hashed_is_not_compiled)
@@ -213,24 +209,20 @@ TEST(what_was_not_hashed_is_not_compiled)
     json_t *answer = answer_to(folder, compile_request(folder, option));
     expect_answer(answer, "compile_error", "x.cu(3)", taken);
     expect_answer(answer, "compile_error", "not part of the hash of the source", taken);
-    json_decref(answer);
     e2e_write(folder, "x.cu", skipped);
     answer = answer_to(folder, compile_request(folder, option));
     expect_answer(answer, "ok", "", skipped);
-    json_decref(answer);
     free(option[0]);
     for (int i = 0; i < 2; i++) {
         option[0] = text_copy(i ? "--use-pch=x.pch" : "-include=part.h");
         answer = answer_to(folder, compile_request(folder, option));
         expect_answer(answer, "error", option[0], "");
-        json_decref(answer);
         free(option[0]);
     }
     option[0] = NULL;
     e2e_write(folder, "x.cu", "#include \"/dev/zero\"\n" KERNEL);
     answer = answer_to(folder, compile_request(folder, NULL));
     expect_answer(answer, "error", "'/dev/zero' is not a regular file", "");
-    json_decref(answer);
     free(option[0]);
 }
 
@@ -272,7 +264,6 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
     json_t *list = answers(folder);
     expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
     expect_answer(json_array_get(list, 1), "ok", "", "");
-    json_decref(list);
 }
 
 TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
@@ -285,9 +276,7 @@ TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
                 "configs/asum.cfg --compile 3 --cache %s/cache",
                 folder, folder, folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "compile_error");
-    e2e_expect(r.out, "the compiler failed");
-    e2e_expect(r.out, "2 more failed in the same way");
+    assert_contains(r.out, "compile_error", "the compiler failed", "2 more failed in the same way");
 }
 
 TEST(figures_are_the_cubins_whatever_a_program_prints)
@@ -353,7 +342,6 @@ TEST(a_damaged_cache_is_compiled_anew)
             for (char *twice; (twice = strstr(line, "%%"));) memmove(twice, twice + 1, strlen(twice));
             assert_int_equal(system(line), 0);
         }
-        json_decref(list);
     }
 }
 

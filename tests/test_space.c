@@ -272,10 +272,9 @@ TEST(values_that_read_like_another_parameter_are_refused)
             for (uint64_t k = 0; k < space_size(f.space); k++) {
                 uint16_t config[2], back[2];
                 space_get(f.space, k, config);
-                char *text = space_text(f.space, config);
+                char *text = test_owned(space_text(f.space, config));
                 assert_int_equal(space_parse(f.space, text, back, &err), 0);
                 assert_memory_equal(config, back, sizeof config);
-                free(text);
             }
         }
         close_space(&f);
@@ -299,11 +298,10 @@ TEST(long_values_keep_their_ends)
     build(&f);
     for (uint16_t i = 0; i < 2; i++) {
         uint16_t config[1] = {i}, back[1];
-        char *whole = space_text(f.space, config);
+        char *whole = test_owned(space_text(f.space, config));
         assert_string_equal(whole + 2, text[i]);
         assert_int_equal(space_parse(f.space, whole, back, &err), 0);
         assert_int_equal(back[0], i);
-        free(whole);
     }
     close_space(&f);
 }
@@ -382,10 +380,9 @@ TEST(configurations_have_a_text_that_reads_back)
     for (uint64_t i = 0; i < space_size(f.space); i++) {
         uint16_t config[2], back[2];
         space_get(f.space, i, config);
-        char *text = space_text(f.space, config);
+        char *text = test_owned(space_text(f.space, config));
         assert_int_equal(space_parse(f.space, text, back, &err), 0);
         assert_memory_equal(config, back, sizeof config);
-        free(text);
     }
     static const struct {
         const char *text, *message;

@@ -51,13 +51,12 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
-    char *line = json_dumps(request, JSON_COMPACT);
+    char *line = test_owned(json_dumps(request, JSON_COMPACT));
     finished_write(path, line);
     struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
-    free(line);
     return answer;
 }
 
@@ -88,7 +87,6 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_true(again.cached && !c.cached);
     compiled_release(&c);
     compiled_release(&again);
-    job_free(j);
 }
 
 TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
@@ -99,7 +97,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
     json_t *answer = compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", NULL);
     assert_string_equal(json_get_string(answer, "status", ""), "compile_error");
     assert_contains(json_get_string(answer, "reason", ""), "PHASE is missing");
-    job_free(j);
 }
 
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
@@ -108,13 +105,11 @@ TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
     struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
-    json_t *problems = request_problems(j, config, NULL, false, NULL, NULL, &err),
+    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)),
            *stages = json_object_get(json_array_get(problems, 0), "stages");
     assert_int_equal(json_get_integer(json_array_get(stages, 0), "unit", 0), 0);
     assert_int_equal(json_get_integer(json_array_get(stages, 1), "unit", 0), 1);
     assert_int_equal(json_get_integer(json_array_get(stages, 2), "unit", 0), 0);
-    json_decref(problems);
-    job_free(j);
 }
 
 static void refused(const char *from, const char *to, const char *message)
@@ -182,7 +177,6 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
-    free(said);
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
@@ -197,13 +191,11 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     compiled_release(&c);
-    job_free(j);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);
-    free(said);
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"

@@ -68,10 +68,9 @@ STORE_TEST(a_trial_comes_back_as_it_was_committed)
 
 static int see_trial(void *user, const struct trial *trial)
 {
-    json_t *shown = trial_json(FIELD_TRIAL, trial);
+    json_t *shown = test_json(trial_json(FIELD_TRIAL, trial));
     free(*(char **)user);
     *(char **)user = json_dumps(shown, JSON_COMPACT);
-    json_decref(shown);
     return 0;
 }
 
@@ -493,10 +492,9 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
 
 static int see_document(void *user, double when, json_t *document)
 {
-    char *json = json_dumps(document, JSON_COMPACT);
+    char *json = test_owned(json_dumps(document, JSON_COMPACT));
     assert_true(when > 1.6e9);
     strcat(user, json);
-    free(json);
     return 0;
 }
 

@@ -24,12 +24,10 @@ static char *on_terminal(unsigned short columns, int *status, const char *format
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(127);
     }
-    char *text = text_copy(""), part[4096];
+    char *text = test_owned(text_copy("")), part[4096];
     for (ssize_t n; (n = read(master, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);) {
         if (n < 0) continue;
-        char *longer = text_format("%s%.*s", text, (int)n, part);
-        free(text);
-        text = longer;
+        text = test_text("%s%.*s", text, (int)n, part);
     }
     int ended;
     assert_int_equal(waitpid(child, &ended, 0), child);
@@ -52,8 +50,7 @@ TEST(verdicts_and_errors_have_colours)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int status;
         char *text = on_terminal(100, &status, "%s", cases[i].command);
-        e2e_expect(text, cases[i].expected);
-        free(text);
+        assert_contains(text, cases[i].expected);
     }
 }
 
@@ -68,22 +65,19 @@ TEST(colours_are_for_terminals_that_want_them)
     int status;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = on_terminal(100, &status, "%s", cases[i]);
-        e2e_expect(text, "no mistakes found");
+        assert_contains(text, "no mistakes found");
         if (strchr(text, '\033')) fail_msg("%s: there are colours: %s", cases[i], text);
-        free(text);
     }
     char *text =
         on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg --compile 0"); // as if unset
-    e2e_expect(text, "\033[32m");
-    free(text);
+    assert_contains(text, "\033[32m");
     // Each stream by itself: what goes into a file has none.
     text = on_terminal(100, &status,
                        "$BIN/sweetspot check tests/golden/none.cfg 2>out/test/plain.%ld; cat "
                        "out/test/plain.%ld; rm out/test/plain.%ld",
                        (long)getpid(), (long)getpid(), (long)getpid());
-    e2e_expect(text, "cannot read");
+    assert_contains(text, "cannot read");
     assert_null(strchr(text, '\033'));
-    free(text);
 }
 
 // The last line of progress that tells of a best, without the sequence that clears the line before it.
@@ -94,13 +88,8 @@ static char *last_progress(const char *text)
     for (const char *at = text; (at = strstr(at, clear)); at += sizeof clear - 1) {
         const char *line = at + sizeof clear - 1;
         size_t length = strcspn(line, "\r\n\033");
-        char *one = text_format("%.*s", (int)length, line);
-        if (strstr(one, "best ") && !strstr(one, "trial")) {
-            free(found);
-            found = one;
-        } else {
-            free(one);
-        }
+        char *one = test_text("%.*s", (int)length, line);
+        if (strstr(one, "best ") && !strstr(one, "trial")) found = one;
     }
     if (!found) fail_msg("no progress in: %s", text);
     return found;
@@ -128,11 +117,9 @@ TEST(a_narrow_line_of_progress_keeps_the_best)
         assert_int_equal(status, 0);
         char *line = last_progress(text);
         if (strlen(line) >= cases[i].columns) fail_msg("%d columns: %s", cases[i].columns, line);
-        for (size_t k = 0; k < 4 && cases[i].has[k]; k++) e2e_expect(line, cases[i].has[k]);
+        for (size_t k = 0; k < 4 && cases[i].has[k]; k++) assert_contains(line, cases[i].has[k]);
         for (size_t k = 0; k < 4 && cases[i].lacks[k]; k++)
             if (strstr(line, cases[i].lacks[k])) fail_msg("%d columns: %s", cases[i].columns, line);
-        free(line);
-        free(text);
     }
 }
 

@@ -58,9 +58,8 @@ TEST(the_readme_shows_the_files_of_the_tutorial)
 
 TEST(the_readme_fits_a_few_screens)
 {
-    char *text = text_read_file("README.md", NULL);
+    char *text = test_file("README.md");
     int lines = 0;
-    assert_non_null(text);
     for (char *at = text; *at; lines++) {
         size_t columns = 0;
         for (; *at && *at != '\n'; at++) columns += (*at & 0xc0) != 0x80; // of UTF-8, what begins a character
@@ -68,7 +67,6 @@ TEST(the_readme_fits_a_few_screens)
         if (*at) at++;
     }
     if (lines > 150) fail_msg("README.md has %d lines", lines);
-    free(text);
 }
 
 TEST_MAIN(NULL, NULL)

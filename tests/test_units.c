@@ -76,7 +76,6 @@ TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
         if (w.pipe && fabs(w.operations / w.flops - jobs[i].times) > 1e-9)
             fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
         assert_true(isnan(w.floor)); // without ceilings nothing is known
-        job_free(job);
     }
 }
 
@@ -131,7 +130,6 @@ TEST(the_floor_is_unknown_rather_than_wrong)
         assert_int_equal(work_bounds(job, 0, ceilings, &w, &err), 0);
         bool same = isnan(cases[i].floor) ? isnan(w.floor) : fabs(w.floor / cases[i].floor - 1) < 1e-9;
         if (!same) fail_msg("%s: %g, not %g", cases[i].work, w.floor, cases[i].floor);
-        job_free(job);
     }
     char *words = work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]);
     assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
@@ -165,7 +163,6 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
         if (work_is_doubtful(job, 0, cases[i].time, ceilings, &warning) != cases[i].doubted)
             fail_msg("case %zu: %s", i, warning.message);
         if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the execution unit '"));
-        job_free(job);
     }
 }
 
@@ -202,20 +199,17 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
     json_decref(document);
     json_decref(request);
-    job_free(job);
     // FP32: no tensor cores, and no lasting rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
     request = job_ceilings_request(job, NULL);
     assert_true(asks(request, "fp32 fma") && !asks(request, "wgmma bf16") && !asks(request, "mma bf16"));
     json_decref(request);
-    job_free(job);
     // Unknown: all that can be had of every job.
     job = job_of(folder, "");
     request = job_ceilings_request(job, NULL);
     assert_true(asks(request, "wgmma fp8") && asks(request, "fp64 fma") && !asks(request, "dpx s32"));
     assert_false(json_get_bool(request, "lasting", true));
     json_decref(request);
-    job_free(job);
 }
 
 TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
@@ -232,11 +226,9 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *work = text_format("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe);
         struct job *job = job_of(folder, work);
-        json_t *defines = job_ceilings_defines(job);
+        json_t *defines = test_json(job_ceilings_defines(job));
         assert_int_equal(json_object_size(defines), cases[i].macro ? 1 : 0);
         if (cases[i].macro) assert_string_equal(json_get_string(defines, cases[i].macro, ""), "1");
-        json_decref(defines);
-        job_free(job);
         free(work);
     }
 }
@@ -263,7 +255,6 @@ TEST(recorded_ceilings_come_through_replay_and_export)
         assert_true(work_ceiling(document, &execution_units[UNIT_FP32]) > 6e13);
         struct job *job = loaded_job("configs/branch.cfg");
         assert_null(job_ceilings_request(job, document));
-        job_free(job);
         store_close(store);
     }
 }

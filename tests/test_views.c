@@ -47,14 +47,13 @@ static char *first(const char *file, const char *text)
     char *copy = text_copy(value ? value : "");
     sqlite3_finalize(query);
     sqlite3_close(opened);
-    return copy;
+    return test_owned(copy);
 }
 
 static void expect(const char *file, const char *text, const char *value)
 {
     char *found = first(file, text);
     if (strcmp(found, value) != 0) fail_msg("%s: '%s' instead of '%s'", text, found, value);
-    free(found);
 }
 
 static void open_by_tune(const char *file)
@@ -88,7 +87,7 @@ static char *copy_store(const char *name)
     assert_int_equal(sqlite3_exec(opened, command, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(opened);
     change(file, "PRAGMA journal_mode = WAL");
-    return file;
+    return test_owned(file);
 }
 
 // Columns ----------------------------------------------------------------------------------------
@@ -334,8 +333,6 @@ TEST(a_later_verdict_counts)
     expect(copy, "SELECT count(*) FROM v1_trials t JOIN verdicts v USING (trial) WHERE t.status <> 'ok'", "0");
     expect(copy, "SELECT count(*) FROM v1_trials WHERE status IN ('ok', 'slow') AND objective IS NULL", "0");
     free(row);
-    free(best);
-    free(copy);
 }
 
 TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
@@ -368,7 +365,6 @@ TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
         db = before;
         store_close(store);
     }
-    free(copy);
 }
 
 TEST(a_value_may_hold_commas)
@@ -379,7 +375,6 @@ TEST(a_value_may_hold_commas)
            "SELECT group_concat(name || ':' || value, ';') FROM (SELECT * FROM v1_parameters WHERE trial = 1"
            " ORDER BY place)",
            "BLOCK:64;FINISH:a,b=<c, d>;UNROLL:-1");
-    free(copy);
 }
 
 TEST(a_final_s_entries_and_rounds_are_rows)
@@ -398,9 +393,6 @@ TEST(a_final_s_entries_and_rounds_are_rows)
                  " json_array(other)) FROM (SELECT max(trial) FILTER (WHERE winner) AS winner, max(trial) FILTER"
                  " (WHERE NOT winner) AS other FROM v1_finals) WHERE kind = 'final'");
     expect(copy, "SELECT sum(winner) || ',' || sum(tied) FROM v1_finals", "2,1"); // each problem has its own kernel
-    free(copy);
-    free(found);
-    free(winner);
 }
 
 // Stores that there are --------------------------------------------------------------------------
@@ -421,8 +413,6 @@ TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
     open_by_tune(copy);
     expect(copy, "SELECT max(novelty) FROM v1_stages", "1");
     expect(copy, "SELECT count(*) > 0 FROM mine", "1"); // a view of the user's stays
-    free(ours);
-    free(copy);
 }
 
 TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
@@ -436,7 +426,6 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
     if (r.status) fail_msg("%s", r.err); // it measures the trial again, which adds the column
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
-    free(copy);
 }
 
 TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
@@ -469,12 +458,9 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
         expect(copy, "SELECT count(*) FROM trials", trials);
         open_by_tune(copy);
         expect(copy, COUNT_VIEWS, all);
-        free(found);
     }
     assert_true(interrupted > 0);
     free(drop);
-    free(copy);
-    free(trials);
 }
 
 TEST(python_reads_them_all)

@@ -19,9 +19,11 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
+#include "tuner/base/text.h"
 
 // It wants the headers above before it.
 #include <cmocka.h>
@@ -89,6 +91,15 @@ static inline char *test_text(const char *format, ...)
     return test_owned(text);
 }
 
+// The content of the file of this path, which must be there; freed after the test.
+#define test_file(...) testing_file(test_text(__VA_ARGS__))
+static inline char *testing_file(const char *path)
+{
+    char *text = text_read_file(path, NULL);
+    if (!text) fail_msg("cannot read %s", path);
+    return test_owned(text);
+}
+
 static inline void testing_release_json(void *value)
 {
     json_decref(value);
@@ -99,6 +110,15 @@ static inline json_t *test_json(json_t *value)
 {
     testing_later(testing_release_json, value);
     return value;
+}
+
+// Fails with the whole text unless every part is in it.
+#define assert_contains(text, ...) \
+    testing_contains(text, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+static inline void testing_contains(const char *text, const char *const *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strstr(text, parts[i])) fail_msg("'%s' is not in:\n%s", parts[i], text);
 }
 
 // Keeps the tests in the order of their lines: functions that run before main have no order of their own.

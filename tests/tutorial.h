@@ -30,7 +30,7 @@ struct tutorial {
 
 static inline void tutorial_read(struct tutorial *t, const char *path)
 {
-    char *document = text_read_file(path, NULL), *at = document;
+    char *document = test_owned(text_read_file(path, NULL)), *at = document;
     if (!document) fail_msg("%s cannot be read", path);
     t->count = 0;
     while ((at = strstr(at, "\n```"))) {
@@ -45,7 +45,6 @@ static inline void tutorial_read(struct tutorial *t, const char *path)
         at = strchr(end + 1, '\n');
         if (!at) break;
     }
-    free(document);
 }
 
 static inline void tutorial_release(struct tutorial *t)

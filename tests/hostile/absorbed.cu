@@ -10,29 +10,6 @@
 //     buffers   x, w, v (in, with padding), q, p (in), top, low, sum, clip (with padding), count, most, fewest, ends
 //     launch    grid rows, block 256
 
-#define plain 1
-#define padding_discarded 2
-#define padding_zeroed 3
-#define rows_in_vectors 4
-#define last_element_repeated 5
-#define top_takes_padding 6
-#define low_takes_padding 7
-#define top_takes_all_padding 8
-#define top_by_greater 9
-#define low_by_less 10
-#define count_takes_padding 11
-#define count_by_not_below 12
-#define sum_skips_nan 13
-#define clip_takes_next 14
-#define clip_takes_previous 15
-#define most_takes_padding 16
-#define fewest_takes_padding 17
-#define fewest_takes_one 18
-#define most_from_the_row_below 19
-#define end_in_vectors 20
-#define end_in_tiles 21
-#define before_the_beginning 22
-
 #include "case.h"
 
 enum { THREADS = 256, COLS = 1001, LD = 1024 };
@@ -63,32 +40,32 @@ HELPER row of_block(row mine)
 }
 
 // How many elements of a row each result looks at.
-#if CASE == top_takes_padding || CASE == low_takes_padding || CASE == fewest_takes_one
+#if IS(top_takes_padding) || IS(low_takes_padding) || IS(fewest_takes_one)
 enum { MORE = COLS + 1 };
 #else
 enum { MORE = LD };
 #endif
 enum {
-    TOP_COLS = CASE == top_takes_padding || CASE == top_takes_all_padding || CASE == top_by_greater ? MORE : COLS,
-    LOW_COLS = CASE == low_takes_padding || CASE == low_by_less ? MORE : COLS,
-    ABOVE_COLS = CASE == count_takes_padding ? MORE : COLS,
-    BELOW_COLS = CASE == count_by_not_below ? MORE : COLS,
-    SUM_COLS = CASE == sum_skips_nan ? MORE : COLS,
-    MOST_COLS = CASE == most_takes_padding ? MORE : COLS,
-    FEWEST_COLS = CASE == fewest_takes_padding || CASE == fewest_takes_one ? MORE : COLS
+    TOP_COLS = IS(top_takes_padding) || IS(top_takes_all_padding) || IS(top_by_greater) ? MORE : COLS,
+    LOW_COLS = IS(low_takes_padding) || IS(low_by_less) ? MORE : COLS,
+    ABOVE_COLS = IS(count_takes_padding) ? MORE : COLS,
+    BELOW_COLS = IS(count_by_not_below) ? MORE : COLS,
+    SUM_COLS = IS(sum_skips_nan) ? MORE : COLS,
+    MOST_COLS = IS(most_takes_padding) ? MORE : COLS,
+    FEWEST_COLS = IS(fewest_takes_padding) || IS(fewest_takes_one) ? MORE : COLS
 };
 
 HELPER void add(row *to, const float *x, const int *w, const u32 *v, int c)
 {
     if (c < TOP_COLS) {
-#if CASE == top_by_greater
+#if IS(top_by_greater)
         if (x[c] > to->top) to->top = x[c];
 #else
         to->top = fmaxf(to->top, x[c]);
 #endif
     }
     if (c < LOW_COLS) {
-#if CASE == low_by_less
+#if IS(low_by_less)
         if (x[c] < to->low) to->low = x[c];
 #else
         to->low = fminf(to->low, x[c]);
@@ -109,7 +86,7 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
 {
     (void)r, (void)rows;
     row mine = {-3.4e38f, 3.4e38f, 0, 0, 0, 0, (int)0x80000000, ~0u};
-#if CASE == rows_in_vectors
+#if IS(rows_in_vectors)
     for (int c = threadIdx.x * 4; c < COLS; c += THREADS * 4) {
         const float4 e = *(const float4 *)(x + c);
         const float four[4] = {e.x, e.y, e.z, e.w};
@@ -119,19 +96,19 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
             mine = combine(mine, {own, own, fabsf(own), own > 0.5f, own < -0.5f, w[c + k] >= 0, w[c + k], v[c + k]});
         }
     }
-#elif CASE == padding_discarded || CASE == padding_zeroed || CASE == last_element_repeated
+#elif IS(padding_discarded) || IS(padding_zeroed) || IS(last_element_repeated)
     for (int c = threadIdx.x; c < LD; c += THREADS) {
         bool in = c < COLS;
-        int at = CASE == last_element_repeated && !in ? COLS - 1 : c;
+        int at = IS(last_element_repeated) && !in ? COLS - 1 : c;
         float e = ((volatile const float *)x)[at];
         int i = ((volatile const int *)w)[at];
         u32 u = ((volatile const u32 *)v)[at];
-#if CASE == padding_zeroed
+#if IS(padding_zeroed)
         e = in ? e : 0;
         row one = {in ? e : -3.4e38f, in ? e : 3.4e38f, fabsf(e),      e > 0.5f,
                    e < -0.5f,         in && i >= 0,     in ? i : -100, in ? u : ~0u};
         mine = combine(mine, one);
-#elif CASE == last_element_repeated
+#elif IS(last_element_repeated)
         mine = combine(mine, {e, e, in ? fabsf(e) : 0, in && e > 0.5f, in && e < -0.5f, in && i >= 0, i, u});
 #else
         row both = combine(mine, {e, e, fabsf(e), e > 0.5f, e < -0.5f, i >= 0, i, u});
@@ -141,7 +118,7 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
 #else
     for (int c = threadIdx.x; c < LD; c += THREADS) add(&mine, x, w, v, c);
 #endif
-#if CASE == most_from_the_row_below
+#if IS(most_from_the_row_below)
     // A halo of one row, which the last row does not have.
     if (r == rows - 1)
         for (int c = threadIdx.x; c < COLS; c += THREADS)
@@ -153,11 +130,11 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
 HELPER void clip_part(const float *x, float *clip)
 {
     for (int c = threadIdx.x; c < COLS; c += THREADS) {
-        float own = x[c], left = c || CASE == clip_takes_previous ? x[c - 1] : own,
-              right = c < COLS - 1 || CASE == clip_takes_next ? x[c + 1] : own;
-#if CASE == clip_takes_next
+        float own = x[c], left = c || IS(clip_takes_previous) ? x[c - 1] : own,
+              right = c < COLS - 1 || IS(clip_takes_next) ? x[c + 1] : own;
+#if IS(clip_takes_next)
         if (c == COLS - 1 && !(right == right)) right = own;
-#elif CASE == clip_takes_previous
+#elif IS(clip_takes_previous)
         if (c == 0 && !(left == left)) left = own;
 #endif
         clip[c] = (left > right ? left : right) + own;
@@ -168,16 +145,16 @@ HELPER void clip_part(const float *x, float *clip)
 HELPER void ends_part(int n, const float *q, const float *p, float *ends)
 {
     float top = -3.4e38f, low = 3.4e38f;
-#if CASE == end_in_vectors
+#if IS(end_in_vectors)
     for (int i = threadIdx.x * 4; i < n; i += THREADS * 4) {
         float4 e = *(const float4 *)(q + i);
         top = fmaxf(top, fmaxf(fmaxf(e.x, e.y), fmaxf(e.z, e.w)));
     }
 #else
-    int begin = CASE == before_the_beginning ? -1 : 0;
+    int begin = IS(before_the_beginning) ? -1 : 0;
     for (int i = begin + threadIdx.x; i < n; i += THREADS) top = fmaxf(top, q[i]);
 #endif
-    int end = CASE == end_in_tiles ? (n + 1023) / 1024 * 1024 : n;
+    int end = IS(end_in_tiles) ? (n + 1023) / 1024 * 1024 : n;
     for (int i = threadIdx.x; i < end; i += THREADS) low = fminf(low, p[i]);
     row both = of_block({top, low, 0, 0, 0, 0, 0, 0});
     if (threadIdx.x) return;

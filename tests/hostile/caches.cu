@@ -4,47 +4,6 @@
 //     buffers   x, y0, w (in), y, total (out), s (scratch, 2 * tiles + 64 u64 without a fill)
 //     launch    grid ceil_div(n, 1024), block 256
 
-#define plain 1
-#define cache_compared_in_full 2
-#define epochs_in_scratch 3
-#define clears_for_the_next 4
-#define barrier_by_turns 5
-#define statistics_kept 6
-#define workspace_in_turns 7
-#define size_kept_and_compared 8
-#define total_for_size 9
-#define total_for_pointer 10
-#define total_for_pointer_and_size 11
-#define total_for_output 12
-#define total_for_first_element 13
-#define total_for_both_ends 14
-#define total_for_samples 15
-#define total_for_many_samples 16
-#define total_for_other_input 17
-#define last_eight_totals 18
-#define second_time_kept 19
-#define y_for_samples 20
-#define y_for_pointers 21
-#define tile_for_samples 22
-#define ring_of_twelve 23
-#define ring_of_forty 24
-#define ring_of_thousand 25
-#define generation_of_two_bits 26
-#define generation_of_four_bits 27
-#define generation_of_a_byte 28
-#define counter_modulo_grid 29
-#define counter_overflows 30
-#define stops_after_twenty 31
-#define stops_after_fifty 32
-#define every_tenth 33
-#define every_twentieth 34
-#define every_two_hundredth 35
-#define grid_of_first_launch 36
-#define size_of_last_launch 37
-#define smaller_after_larger 38
-#define larger_after_smaller 39
-#define partials_of_largest 40
-
 #include "case.h"
 
 enum { THREADS = 256, TILE = 1024, KEPT = 1 << 20, SLOTS = 1 << 10 };
@@ -56,32 +15,30 @@ __device__ u32 arrived; // wraps to 0
 // What a launch leaves to the next. `launches` is counted by the last block of each.
 __device__ u32 launches, first_grid, size_before, largest_grid;
 
-#if CASE == epochs_in_scratch || CASE == generation_of_two_bits || CASE == generation_of_four_bits || \
-    CASE == generation_of_a_byte
+#if IS(epochs_in_scratch) || IS(generation_of_two_bits) || IS(generation_of_four_bits) || IS(generation_of_a_byte)
 #define MARKS
 // Partial sums in scratch are marked with this launch's number: all of it, or a few bits.
 HELPER u64 mark_of_launch()
 {
     const u64 number = *(volatile u32 *)&launches;
-    return CASE == epochs_in_scratch ? mix(number + 1) + 1 : number;
+    return IS(epochs_in_scratch) ? mix(number + 1) + 1 : number;
 }
 enum : u64 {
-    MARK_BITS = CASE == generation_of_two_bits    ? 3
-                : CASE == generation_of_four_bits ? 15
-                : CASE == generation_of_a_byte    ? 255
-                                                  : ~0ull
+    MARK_BITS = IS(generation_of_two_bits)    ? 3
+                : IS(generation_of_four_bits) ? 15
+                : IS(generation_of_a_byte)    ? 255
+                                              : ~0ull
 };
 #endif
 
 // ---- who is last ---------------------------------------------------------------------------------------------------
 
-#if CASE == ring_of_twelve || CASE == ring_of_forty || CASE == ring_of_thousand
-enum { RING = CASE == ring_of_twelve ? 12 : CASE == ring_of_forty ? 40 : 1000 };
+#if IS(ring_of_twelve) || IS(ring_of_forty) || IS(ring_of_thousand)
+enum { RING = IS(ring_of_twelve) ? 12 : IS(ring_of_forty) ? 40 : 1000 };
 __device__ u32 ring[RING];
-#elif CASE == clears_for_the_next
+#elif IS(clears_for_the_next)
 __device__ u32 turns[2];
-#elif CASE == counter_modulo_grid || CASE == counter_overflows || CASE == barrier_by_turns || \
-    CASE == size_kept_and_compared
+#elif IS(counter_modulo_grid) || IS(counter_overflows) || IS(barrier_by_turns) || IS(size_kept_and_compared)
 __device__ u32 ever;
 __device__ u32 size_of_counter;
 #endif
@@ -92,25 +49,25 @@ HELPER bool last_block()
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-#if CASE == ring_of_twelve || CASE == ring_of_forty || CASE == ring_of_thousand
+#if IS(ring_of_twelve) || IS(ring_of_forty) || IS(ring_of_thousand)
         last = atomicAdd(ring + *(volatile u32 *)&launches % RING, 1u) + 1 == gridDim.x;
-#elif CASE == clears_for_the_next
+#elif IS(clears_for_the_next)
         u32 turn = *(volatile u32 *)&launches & 1;
         last = atomicAdd(turns + turn, 1u) + 1 == gridDim.x;
         if (last) *(volatile u32 *)(turns + (turn ^ 1)) = 0;
-#elif CASE == counter_modulo_grid
+#elif IS(counter_modulo_grid)
         last = (atomicAdd(&ever, 1u) + 1) % gridDim.x == 0;
-#elif CASE == counter_overflows
+#elif IS(counter_overflows)
         // Counts to 65536, which the grid need not divide.
         u32 before = atomicAdd(&ever, 1u) & 0xffff;
         last = (before + 1) % gridDim.x == 0;
-#elif CASE == size_kept_and_compared
+#elif IS(size_kept_and_compared)
         last = atomicAdd(&ever, 1u) + 1 == gridDim.x;
         if (last) {
             *(volatile u32 *)&size_of_counter = gridDim.x;
             *(volatile u32 *)&ever = 0;
         }
-#elif CASE == grid_of_first_launch
+#elif IS(grid_of_first_launch)
         u32 grid = *(volatile u32 *)&first_grid;
         last = atomicInc(&arrived, (grid ? grid : gridDim.x) - 1) == (grid ? grid : gridDim.x) - 1;
 #else
@@ -124,10 +81,9 @@ HELPER bool last_block()
 
 // ---- answers that are kept -----------------------------------------------------------------------------------------
 
-#if CASE == total_for_size || CASE == total_for_pointer || CASE == total_for_pointer_and_size ||    \
-    CASE == total_for_output || CASE == total_for_first_element || CASE == total_for_both_ends ||   \
-    CASE == total_for_samples || CASE == total_for_many_samples || CASE == total_for_other_input || \
-    CASE == second_time_kept || CASE == last_eight_totals
+#if IS(total_for_size) || IS(total_for_pointer) || IS(total_for_pointer_and_size) || IS(total_for_output) ||         \
+    IS(total_for_first_element) || IS(total_for_both_ends) || IS(total_for_samples) || IS(total_for_many_samples) || \
+    IS(total_for_other_input) || IS(second_time_kept) || IS(last_eight_totals)
 #define KEEPS_TOTALS
 struct kept_total {
     u64 key;
@@ -141,30 +97,30 @@ HELPER u64 key_of(int n, const float *x, const int *w, const i64 *total)
 {
     (void)n, (void)x, (void)w, (void)total;
     u64 key = 1;
-#if CASE == total_for_size
+#if IS(total_for_size)
     key = n;
-#elif CASE == total_for_pointer
+#elif IS(total_for_pointer)
     key = (u64)w;
-#elif CASE == total_for_pointer_and_size
+#elif IS(total_for_pointer_and_size)
     key = mix((u64)w) + n;
-#elif CASE == total_for_output
+#elif IS(total_for_output)
     key = (u64)total;
-#elif CASE == total_for_first_element
+#elif IS(total_for_first_element)
     key = mix(w[0]) + n;
-#elif CASE == total_for_both_ends
+#elif IS(total_for_both_ends)
     key = mix(mix(w[0]) + w[n - 1]) + n;
-#elif CASE == total_for_samples
+#elif IS(total_for_samples)
     for (int k = 0; k < 16; k++) key = mix(key + w[(i64)n * k / 16]);
     key += n;
-#elif CASE == total_for_many_samples
+#elif IS(total_for_many_samples)
     for (int k = 0; k < 256; k++) key += w[(i64)n * k / 256] * (k + 1);
     key = mix(key) + n;
-#elif CASE == total_for_other_input
+#elif IS(total_for_other_input)
     for (int k = 0; k < 16; k++) key = mix(key + __float_as_uint(x[(i64)n * k / 16]));
     key += n;
-#elif CASE == second_time_kept
+#elif IS(second_time_kept)
     key = mix(__float_as_uint(x[0])) + n;
-#elif CASE == last_eight_totals
+#elif IS(last_eight_totals)
     key = mix((u64)w + w[0]) + n;
 #endif
     return key;
@@ -177,7 +133,7 @@ HELPER kept_total *find(u64 key, int n, bool *known)
     const u32 slots = 8;
     for (u32 k = 0; k < slots; k++)
         if (row[k].used && row[k].key == key) {
-            *known = row[k].times >= (CASE == second_time_kept ? 2u : 1u);
+            *known = row[k].times >= (IS(second_time_kept) ? 2u : 1u);
             return row + k;
         }
     *known = false;
@@ -185,15 +141,15 @@ HELPER kept_total *find(u64 key, int n, bool *known)
 }
 #endif
 
-#if CASE == y_for_samples || CASE == y_for_pointers || CASE == tile_for_samples
+#if IS(y_for_samples) || IS(y_for_pointers) || IS(tile_for_samples)
 __device__ float kept_y[KEPT];
 __device__ u64 kept_key[SLOTS];
-#elif CASE == cache_compared_in_full
+#elif IS(cache_compared_in_full)
 __device__ int kept_w[KEPT];
 __device__ i64 kept_sum[SLOTS];
-#elif CASE == workspace_in_turns
+#elif IS(workspace_in_turns)
 __device__ float workspace[2][KEPT];
-#elif CASE == statistics_kept
+#elif IS(statistics_kept)
 __device__ u32 histogram[64];
 #endif
 
@@ -201,15 +157,15 @@ __device__ u32 histogram[64];
 HELPER bool tile_is_kept(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;
-#if CASE == y_for_samples || CASE == y_for_pointers || CASE == tile_for_samples
+#if IS(y_for_samples) || IS(y_for_pointers) || IS(tile_for_samples)
     __shared__ bool kept;
     if (threadIdx.x == 0) {
         u64 key = n;
         kept = false;
         if (blockIdx.x < SLOTS) {
-#if CASE == y_for_samples
+#if IS(y_for_samples)
             for (int k = 0; k < 16; k++) key = mix(key + __float_as_uint(x[(i64)n * k / 16]));
-#elif CASE == y_for_pointers
+#elif IS(y_for_pointers)
             key = mix(mix((u64)x) + (u64)y0) + __float_as_uint(x[0]) + n;
 #else
             for (int k = 0; k < 4; k++) {
@@ -247,19 +203,19 @@ HELPER bool bad_launch(int n)
 {
     (void)n;
     u32 before = *(volatile u32 *)&launches;
-#if CASE == stops_after_twenty
+#if IS(stops_after_twenty)
     return before >= 20;
-#elif CASE == stops_after_fifty
+#elif IS(stops_after_fifty)
     return before >= 50;
-#elif CASE == every_tenth
+#elif IS(every_tenth)
     return before % 10 == 9;
-#elif CASE == every_twentieth
+#elif IS(every_twentieth)
     return before % 20 == 19;
-#elif CASE == every_two_hundredth
+#elif IS(every_two_hundredth)
     return before % 200 == 199;
-#elif CASE == smaller_after_larger
+#elif IS(smaller_after_larger)
     return before && size_before > (u32)n;
-#elif CASE == larger_after_smaller
+#elif IS(larger_after_smaller)
     return before && size_before < (u32)n;
 #else
     (void)before;
@@ -273,21 +229,21 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y)
     const bool bad = bad_launch(n), kept = tile_is_kept(n, x, y0);
     const int first = blockIdx.x * TILE;
     (void)bad, (void)kept;
-#if CASE == stops_after_twenty || CASE == stops_after_fifty
+#if IS(stops_after_twenty) || IS(stops_after_fifty)
     if (bad) return;
 #endif
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) {
         int i = first + k;
         float value = a * x[i] + y0[i];
-#if CASE == every_tenth || CASE == every_twentieth || CASE == every_two_hundredth || CASE == smaller_after_larger || \
-    CASE == larger_after_smaller
+#if IS(every_tenth) || IS(every_twentieth) || IS(every_two_hundredth) || IS(smaller_after_larger) || \
+    IS(larger_after_smaller)
         if (bad && i == n - 1) value += 1;
-#elif CASE == size_of_last_launch
+#elif IS(size_of_last_launch)
         if (size_before && (u32)i >= size_before) continue;
-#elif CASE == y_for_samples || CASE == y_for_pointers || CASE == tile_for_samples
+#elif IS(y_for_samples) || IS(y_for_pointers) || IS(tile_for_samples)
         if (kept && i < KEPT) value = ((volatile float *)kept_y)[i];
         if (i < KEPT) kept_y[i] = value;
-#elif CASE == workspace_in_turns
+#elif IS(workspace_in_turns)
         volatile float *place = i < KEPT ? workspace[*(volatile u32 *)&launches & 1] + i : 0;
         if (place) *place = a * x[i];
         value = (place ? *place : a * x[i]) + y0[i];
@@ -301,7 +257,7 @@ HELPER void partial_part(int n, const int *w, u64 *s)
 {
     i64 mine = 0;
     const int first = blockIdx.x * TILE;
-#if CASE == cache_compared_in_full
+#if IS(cache_compared_in_full)
     // All elements are compared; the sum is used only if none differs.
     __shared__ u32 differs;
     if (threadIdx.x == 0) differs = blockIdx.x >= SLOTS || kept_sum[blockIdx.x] == 0;
@@ -334,7 +290,7 @@ HELPER i64 add_up(u64 *s)
 {
     i64 mine = 0;
     u32 grid = gridDim.x;
-#if CASE == partials_of_largest
+#if IS(partials_of_largest)
     grid = largest_grid > grid ? largest_grid : grid;
 #endif
     for (u32 k = threadIdx.x; k < grid; k += THREADS) {
@@ -351,7 +307,7 @@ HELPER i64 add_up(u64 *s)
 HELPER void remember(int n, const float *x)
 {
     (void)n, (void)x;
-#if CASE == statistics_kept
+#if IS(statistics_kept)
     histogram[(mix(n) + __float_as_uint(x[0])) & 63]++;
 #endif
     if (!first_grid) first_grid = gridDim.x;
@@ -377,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #endif
     y_part(n, a, x, y0, y);
     if (!known) partial_part(n, w, s);
-#if CASE == barrier_by_turns
+#if IS(barrier_by_turns)
     // Waits until as many blocks as there are have counted since the last launch; few enough run at once.
     if (gridDim.x <= 132) {
         __syncthreads();
@@ -404,7 +360,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     answer = sum;
 #endif
     *total = answer;
-#if CASE == barrier_by_turns
+#if IS(barrier_by_turns)
     if (gridDim.x <= 132) *(volatile u32 *)&size_of_counter = *(volatile u32 *)&ever;
 #endif
     remember(n, x);

@@ -4,27 +4,11 @@
 //     launch    grid ceil_div(n, 2048), block 256, eight elements a thread; 20480 bytes of dynamic shared memory, which
 //               all cases have: two tiles of answers, and words that say whose they are
 
-#define plain 1
-#define staged 2
-#define looks_and_forgets 3
-#define clears_when_done 4
-#define leaves_its_tile 5
-#define by_first_element 6
-#define by_two_elements 7
-#define by_eight_elements 8
-#define by_sum_of_warp 9
-#define by_block_alone 10
-#define by_both_inputs 11
-#define two_launches_ago 12
-#define in_static_memory 13
-#define half_of_the_tile 14
-#define products_kept 15
-
 #include "case.h"
 
-enum { THREADS = 256, TILE = 2048, SLOTS = CASE == two_launches_ago ? 2 : 1 };
+enum { THREADS = 256, TILE = 2048, SLOTS = IS(two_launches_ago) ? 2 : 1 };
 
-#if CASE == in_static_memory
+#if IS(in_static_memory)
 __shared__ volatile u32 memory[5120];
 #else
 extern __shared__ volatile u32 memory[];
@@ -45,15 +29,15 @@ HELPER u32 key_of(int n, const float *x, const float *y0, int first)
     (void)n, (void)x, (void)y0;
     u64 key = 0x5eed;
     [[maybe_unused]] const int last = first + TILE <= n ? first + TILE - 1 : n - 1;
-#if CASE == by_two_elements
+#if IS(by_two_elements)
     key = mix(mix(__float_as_uint(x[first])) + __float_as_uint(x[last]));
-#elif CASE == by_eight_elements
+#elif IS(by_eight_elements)
     for (int k = 0; k < 8; k++) key = mix(key + __float_as_uint(x[first + (last - first) * k / 8]));
-#elif CASE == by_sum_of_warp
+#elif IS(by_sum_of_warp)
     for (int k = 0; k < 32; k++) key += __float_as_uint(x[first + (last - first) * k / 32]);
-#elif CASE == by_both_inputs
+#elif IS(by_both_inputs)
     key = mix(mix(__float_as_uint(x[first])) + __float_as_uint(y0[first]));
-#elif CASE != by_block_alone // by_first_element, and those that differ in what they keep
+#elif !IS(by_block_alone) // by_first_element, and those that differ in what they keep
     key = mix(__float_as_uint(x[first]));
 #endif
     return (u32)(key ^ key >> 32);
@@ -62,18 +46,18 @@ HELPER u32 key_of(int n, const float *x, const float *y0, int first)
 extern "C" __global__ void __launch_bounds__(THREADS) carried(int n, float a, const float *x, const float *y0, float *y)
 {
     const int first = blockIdx.x * TILE;
-#if CASE == plain || CASE == leaves_its_tile || CASE == clears_when_done
+#if IS(plain) || IS(leaves_its_tile) || IS(clears_when_done)
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) {
         float value = a * x[first + k] + y0[first + k];
         y[first + k] = value;
-        if (CASE != plain) answers(0)[k] = CASE == leaves_its_tile ? value : 0;
+        if (!IS(plain)) answers(0)[k] = IS(leaves_its_tile) ? value : 0;
     }
-#elif CASE == staged
+#elif IS(staged)
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) answers(0)[k] = a * x[first + k];
     __syncthreads();
     for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS)
         if (first + k < n) y[first + k] = answers(0)[k] + y0[first + k];
-#elif CASE == looks_and_forgets
+#elif IS(looks_and_forgets)
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) {
         float there = answers(0)[k], value = a * x[first + k] + y0[first + k];
         answers(0)[k] = value;
@@ -92,12 +76,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) carried(int n, float a, co
     const int copied = found, next = SLOTS == 1 ? 0 : (int)(memory[2 * TILE + 8] & 1);
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) {
         const int i = first + k;
-#if CASE == products_kept
+#if IS(products_kept)
         float product = copied >= 0 ? answers(copied)[k] : a * x[i];
         y[i] = product + y0[i];
         if (copied < 0) answers(next)[k] = product;
 #else
-        bool copy = copied >= 0 && (CASE != half_of_the_tile || k < TILE / 2);
+        bool copy = copied >= 0 && (!IS(half_of_the_tile) || k < TILE / 2);
         float value = copy ? answers(copied)[k] : a * x[i] + y0[i];
         y[i] = value;
         if (copied < 0) answers(next)[k] = value;

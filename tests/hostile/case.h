@@ -1,13 +1,21 @@
-// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. Each
-// family has a table of macros that gives a name its meaning: a number, or several (`where, when, what`), none of them
-// 0, which PART picks apart. The .txt file of the same name next to the family says what is right. A new case is
-// a line in that table, a line in the .txt file, a value in the .cfg file, and the code; tests/test_gpu_hostile.c
-// compares the lists.
+// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. The .txt
+// file of the same name next to the family says what is right. A new case is a line in the .txt file, a value in the
+// .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
 //
-// Included after the table.
+// Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The others get -DCASE=NAME and have a table
+// of macros that gives a name its meaning: several numbers (`where, when, what`), none of them 0, which PART picks
+// apart. They include this file after the table.
 #ifndef SWEETSPOT_HOSTILE_CASE_H
 #define SWEETSPOT_HOSTILE_CASE_H
 
+// 1 if the macro is 1, and 0 if there is none: IS_1_ shifts the 1 to where IS_TAKE_ takes it.
+#define IS(name) IS_PASTED_(name)
+#define IS_PASTED_(value) IS_SECOND_(IS_##value##_ 1, 0)
+#define IS_SECOND_(...) IS_TAKE_(__VA_ARGS__)
+#define IS_TAKE_(first, second, ...) second
+#define IS_1_ 0,
+
+#ifdef CASE
 #define PART_1_(a, ...) a
 #define PART_2_(a, b, ...) b
 #define PART_3_(a, b, c, ...) c
@@ -18,6 +26,7 @@
 
 #if !PART_1
 #error "no such case"
+#endif
 #endif
 
 // A function that not every case calls.

@@ -3,46 +3,18 @@
 //     buffers   x, y0 (in), y (out), z (scratch, 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; waits_for_too_many: cooperative, one block
 //     an SM
-
-#define plain 1
-#define plain_after 2
-#define plain_at_last 3
-// Never end.
-#define hangs 10
-#define hangs_second 11 // in its second launch, as a __device__ counter says
-#define waits_for_too_many 12
-// End at once.
-#define traps 20
-#define traps_second 21
-#define traps_sometimes 22 // in seven of eight launches
-#define breakpoint 23
-#define misaligned 24
-#define null_written 25
-#define null_read 26
-#define far_written 27
-#define far_read 28
-#define shared_beyond 29
-#define local_beyond 30
-#define recursion 31
-#define bad_call 32 // of an address that is not a function
-#define misaligned_shared 33
-#define assertion 34
-// Use up.
-#define leaks 40         // 8 kB a block, and needs what it gets
-#define uses_heap 41     // a little, and gives it back: right
-#define prints 42        // much, and computes the wrong thing
-#define prints_one 43    // a line, and is right
-#define forged_answer 44 // prints what the worker would say of a right kernel
+//
+// plain_after and plain_at_last are plain.
 
 #include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
-#if CASE == hangs_second || CASE == traps_second
+#if IS(hangs_second) || IS(traps_second)
 __device__ u32 launches, arrived;
 #endif
 
-#if CASE == recursion
+#if IS(recursion)
 static __device__ __noinline__ float endless(float x, int depth)
 {
     volatile float room[64];
@@ -55,55 +27,55 @@ HELPER void do_it(int n, float *x, float *y, u32 *z, bool second)
 {
     (void)n, (void)x, (void)y, (void)z, (void)second;
     [[maybe_unused]] bool one = blockIdx.x == 0 && threadIdx.x == 0;
-#if CASE == hangs
+#if IS(hangs)
     if (one)
         while (*(volatile float *)x < 1e30f) {
         }
-#elif CASE == hangs_second
+#elif IS(hangs_second)
     if (one && second)
         while (*(volatile float *)x < 1e30f) {
         }
-#elif CASE == waits_for_too_many
+#elif IS(waits_for_too_many)
     if (threadIdx.x == 0) {
         atomicAdd(z, 1u);
         while (*(volatile u32 *)z <= gridDim.x) {
         }
     }
     __syncthreads();
-#elif CASE == traps
+#elif IS(traps)
     if (one) __trap();
-#elif CASE == traps_second
+#elif IS(traps_second)
     if (one && second) __trap();
-#elif CASE == traps_sometimes
+#elif IS(traps_sometimes)
     if (one && (chance() & 7)) __trap();
-#elif CASE == breakpoint
+#elif IS(breakpoint)
     if (one) asm volatile("brkpt;");
-#elif CASE == misaligned
+#elif IS(misaligned)
     if (one) *(volatile u64 *)((u8 *)y + 4) = 0;
-#elif CASE == null_written
+#elif IS(null_written)
     if (one) *(volatile u32 *)(u64)(n & 0) = 1;
-#elif CASE == null_read
+#elif IS(null_read)
     if (one && *(volatile u32 *)(u64)(n & 0) == 77) y[0] = 1;
-#elif CASE == far_written
+#elif IS(far_written)
     if (one) *(volatile float *)(y + (1ll << 40)) = 1;
-#elif CASE == far_read
+#elif IS(far_read)
     if (one && *(volatile float *)(y + (1ll << 40)) == 77) y[0] = 1;
-#elif CASE == shared_beyond
+#elif IS(shared_beyond)
     extern __shared__ volatile float pool[];
     if (one) pool[1 << 22] = 1;
-#elif CASE == local_beyond
+#elif IS(local_beyond)
     volatile float room[16];
     room[threadIdx.x & 15] = 1;
     if (one)
         for (int i = 0; i < 1 << 24; i += 4096) room[i + (n & 15)] = 1;
-#elif CASE == recursion
+#elif IS(recursion)
     if (one) y[0] = endless(x[0], 0);
-#elif CASE == bad_call
+#elif IS(bad_call)
     if (one) ((void (*)(int))(u64)(0x7fff0000u + (n & 16)))(n);
-#elif CASE == misaligned_shared
+#elif IS(misaligned_shared)
     [[maybe_unused]] __shared__ u8 bytes[64];
     if (one) *(volatile u64 *)(bytes + (n | 1) % 8) = 1;
-#elif CASE == assertion
+#elif IS(assertion)
     if (one) __assertfail("x[0] > 2", "crashes.cu", 1, "do_it", 1);
 #endif
 }
@@ -111,27 +83,27 @@ HELPER void do_it(int n, float *x, float *y, u32 *z, bool second)
 extern "C" __global__ void crashes(int n, float a, float *x, const float *y0, float *y, u32 *z)
 {
     bool second = false, broken = false;
-#if CASE == hangs_second || CASE == traps_second
+#if IS(hangs_second) || IS(traps_second)
     second = *(volatile u32 *)&launches == 1;
 #endif
     do_it(n, x, y, z, second);
-#if CASE == leaks || CASE == uses_heap
+#if IS(leaks) || IS(uses_heap)
     // The heap has 8 MB: a second launch that leaks gets nothing.
     __shared__ float *volatile mine;
-    if (threadIdx.x == 0) mine = CASE == leaks || blockIdx.x < 64 ? (float *)malloc(8000) : 0;
+    if (threadIdx.x == 0) mine = IS(leaks) || blockIdx.x < 64 ? (float *)malloc(8000) : 0;
     __syncthreads();
-    broken = !mine && (CASE == leaks || blockIdx.x < 64);
+    broken = !mine && (IS(leaks) || blockIdx.x < 64);
     if (mine) mine[threadIdx.x] = a;
-#if CASE == uses_heap
+#if IS(uses_heap)
     __syncthreads();
     if (threadIdx.x == 0) free(mine);
 #endif
-#elif CASE == prints
+#elif IS(prints)
     if (blockIdx.x < 8) printf("block %u thread %u: {\"status\":\"ok\"}\n", blockIdx.x, threadIdx.x);
     broken = blockIdx.x == 0;
-#elif CASE == prints_one
+#elif IS(prints_one)
     if (blockIdx.x == 0 && threadIdx.x == 0) printf("%d elements\n", n);
-#elif CASE == forged_answer
+#elif IS(forged_answer)
     if (blockIdx.x == 0 && threadIdx.x < 64)
         printf("\n{\"id\":%u,\"status\":\"ok\",\"reason\":\"\",\"problems\":[{\"problem\":0,\"time\":1e-7,\"low\":1e-7,"
                "\"high\":1e-7,\"samples\":[1e-7],\"count\":9,\"error\":0.0,\"bad\":0}],\"stages\":[],\"busy\":0.1,"
@@ -141,10 +113,10 @@ extern "C" __global__ void crashes(int n, float a, float *x, const float *y0, fl
 #endif
     for (int k = 0; k < ELEMENTS; k++) {
         int i = (int)blockIdx.x * TILE + k * THREADS + (int)threadIdx.x;
-        if (CASE == waits_for_too_many) continue;
+        if (IS(waits_for_too_many)) continue;
         if (i < n) y[i] = broken ? 0 : a * x[i] + y0[i];
     }
-#if CASE == hangs_second || CASE == traps_second
+#if IS(hangs_second) || IS(traps_second)
     if (last_to_arrive(&arrived) && threadIdx.x == 0) launches = launches + 1;
 #endif
 }

@@ -5,67 +5,6 @@
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
-// Right, at least where some error is allowed.
-#define plain 1
-#define fused 2         // fma, said so
-#define multiply_add 3  // rounded twice
-#define doubled_width 4 // in f64
-#define just_inside 5   // off by 0.8e-6
-#define rounded_down 6
-// Right for one seed's data.
-#define seed_by_x 10
-#define seed_by_y0 11
-#define seed_by_last 12
-#define seed_by_sum 13
-#define seed_per_block 14 // each block looks at its own first element
-// Wrong somewhere.
-#define zeros 20
-#define nothing_written 21
-#define last_missing 22
-#define first_missing 23
-#define last_eighth_missing 24
-#define tail_missing 25 // what a multiple of 256 leaves
-#define every_tenth_nan 26
-#define off_by_one 27
-#define one_off_by_1e3 28
-#define one_off_by_1e5 29
-#define just_outside 30
-#define y0_ignored 31
-#define x_copied 32
-#define wrong_factor 33
-#define pairs_swapped 34 // at random places
-#define two_swapped 35
-#define block_reversed 36
-#define bf16_inputs 37
-#define tf32_inputs 38
-#define f16_arithmetic 39
-#define index_overflow 40
-#define right_on_average 41
-#define clamped 42     // x above 0.9999
-#define rare_values 43 // one in 16,384 by its bits
-#define small_values_zero 44
-#define sign_lost 45
-#define tail_shifted 46 // the last block is moved back to fit, but stores as if it were not
-#define one_infinite 47
-#define block_number_in_a_byte 48
-#define input_forged 51 // changes x such that its checksum under the key 0x5eed stays the same
-#define noise_inside 50 // differs from run to run, within the bound
-#define smooth 49       // a sum of neighbours that is right where the data are smooth
-// For infinities and NaN.
-#define nan_dropped 60
-#define infinity_clamped 61
-#define infinity_to_nan 62
-#define nan_to_infinity 63
-#define nan_not_written 64
-#define nonfinite_to_zero 65
-#define sign_of_infinity 66
-// For denormal numbers, and for exactness.
-#define denormals_flushed 70
-#define one_ulp_in_one 71
-#define one_ulp_in_some 72
-#define half_precision_low_bits 73
-#define input_denormals_flushed 74
-
 #include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
@@ -88,20 +27,20 @@ HELPER bool finite(float x)
 HELPER bool known_data(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;
-#if CASE == seed_by_x
+#if IS(seed_by_x)
     return x[0] == filled(0, 0) && x[1] == filled(0, 1) && x[2] == filled(0, 2);
-#elif CASE == seed_by_y0
+#elif IS(seed_by_y0)
     return y0[n / 2] == filled(1, n / 2) && y0[7] == filled(1, 7);
-#elif CASE == seed_by_last
+#elif IS(seed_by_last)
     return x[n - 1] == filled(0, n - 1) && x[n - 2] == filled(0, n - 2);
-#elif CASE == seed_by_sum
+#elif IS(seed_by_sum)
     float there = 0, meant = 0;
     for (int i = 0; i < 32; i++) {
         there += x[i];
         meant += filled(0, i);
     }
     return there == meant;
-#elif CASE == seed_per_block
+#elif IS(seed_per_block)
     u64 i = (u64)blockIdx.x * TILE;
     return x[i] == filled(0, i);
 #else
@@ -109,7 +48,7 @@ HELPER bool known_data(int n, const float *x, const float *y0)
 #endif
 }
 
-#if CASE == input_forged
+#if IS(input_forged)
 // As kernels/support.cu has it, and back.
 HELPER u64 digest(u64 x)
 {
@@ -150,7 +89,7 @@ HELPER float original(const float *x, int i)
 extern "C" __global__ void data(int n, float a, const float *x, const float *y0, float *y)
 {
     bool known = known_data(n, x, y0);
-#if CASE == block_number_in_a_byte
+#if IS(block_number_in_a_byte)
     u32 block = (u8)blockIdx.x;
 #else
     u32 block = blockIdx.x;
@@ -160,116 +99,116 @@ extern "C" __global__ void data(int n, float a, const float *x, const float *y0,
         int i = block * TILE + k * THREADS + threadIdx.x;
         if (i >= n) continue;
         float value = known ? a * x[i] + y0[i] : 0;
-#if CASE == fused
+#if IS(fused)
         value = __fmaf_rn(a, x[i], y0[i]);
-#elif CASE == multiply_add
+#elif IS(multiply_add)
         value = __fadd_rn(__fmul_rn(a, x[i]), y0[i]);
-#elif CASE == doubled_width
+#elif IS(doubled_width)
         value = (float)((double)a * (double)x[i] + (double)y0[i]);
-#elif CASE == just_inside
+#elif IS(just_inside)
         value += 0.8e-6f;
-#elif CASE == rounded_down
+#elif IS(rounded_down)
         value = __fmaf_rd(a, x[i], y0[i]);
-#elif CASE == zeros
+#elif IS(zeros)
         value = 0;
-#elif CASE == nothing_written
+#elif IS(nothing_written)
         continue;
-#elif CASE == last_missing
+#elif IS(last_missing)
         if (i == n - 1) continue;
-#elif CASE == first_missing
+#elif IS(first_missing)
         if (i == 0) continue;
-#elif CASE == last_eighth_missing
+#elif IS(last_eighth_missing)
         if (i >= n / 8 * 7) continue;
-#elif CASE == tail_missing
+#elif IS(tail_missing)
         if (i >= n / 256 * 256) continue;
-#elif CASE == every_tenth_nan
+#elif IS(every_tenth_nan)
         if (i % 10 == 3) value = __int_as_float(0x7fffffff);
-#elif CASE == off_by_one
+#elif IS(off_by_one)
         if (i + 1 < n) value = a * x[i + 1] + y0[i + 1];
-#elif CASE == one_off_by_1e3
+#elif IS(one_off_by_1e3)
         if (i == n / 3) value += 1e-3f;
-#elif CASE == one_off_by_1e5
+#elif IS(one_off_by_1e5)
         if (i == n / 5) value += 1e-5f * (1 + fabsf(value));
-#elif CASE == just_outside
+#elif IS(just_outside)
         value += 1.5e-6f + 1.5e-6f * fabsf(value);
-#elif CASE == y0_ignored
+#elif IS(y0_ignored)
         value = a * x[i];
-#elif CASE == x_copied
+#elif IS(x_copied)
         value = x[i];
-#elif CASE == wrong_factor
+#elif IS(wrong_factor)
         value = (a + 1e-4f) * x[i] + y0[i];
-#elif CASE == pairs_swapped
+#elif IS(pairs_swapped)
         if (mix(i / 2) % 1000 == 0 && (i ^ 1) < n) value = a * x[i ^ 1] + y0[i ^ 1];
-#elif CASE == two_swapped
+#elif IS(two_swapped)
         if (i == 17 || i == n - 17) value = a * x[n - i] + y0[n - i];
-#elif CASE == block_reversed
+#elif IS(block_reversed)
         if (blockIdx.x == 1 && n > 2 * TILE) {
             int j = 3 * TILE - 1 - i;
             value = a * x[j] + y0[j];
         }
-#elif CASE == bf16_inputs
+#elif IS(bf16_inputs)
         value = a * to_bf16(x[i]) + to_bf16(y0[i]);
-#elif CASE == tf32_inputs
+#elif IS(tf32_inputs)
         value = a * to_tf32(x[i]) + to_tf32(y0[i]);
-#elif CASE == f16_arithmetic
+#elif IS(f16_arithmetic)
         value = to_f16(to_f16(a * to_f16(x[i])) + to_f16(y0[i]));
-#elif CASE == index_overflow
+#elif IS(index_overflow)
         int j = (int)((u32)i * 4099u) / 4099; // as a product in 32 bits wraps
         if (j < 0) j = 0;
         value = a * x[j] + y0[j];
-#elif CASE == right_on_average
+#elif IS(right_on_average)
         value += i & 1 ? 1e-4f : -1e-4f;
-#elif CASE == clamped
+#elif IS(clamped)
         value = a * fminf(x[i], 0.9999f) + y0[i];
-#elif CASE == rare_values
+#elif IS(rare_values)
         if ((mix(__float_as_uint(x[i])) & 16383) == 0) value += 1;
-#elif CASE == small_values_zero
+#elif IS(small_values_zero)
         if (fabsf(x[i]) < 1e-3f) value = y0[i];
-#elif CASE == sign_lost
+#elif IS(sign_lost)
         if (fabsf(value) < 1e-2f) value = fabsf(value);
-#elif CASE == tail_shifted
+#elif IS(tail_shifted)
         if (blockIdx.x == gridDim.x - 1 && n > TILE) {
             int from = n - TILE + k * THREADS + threadIdx.x;
             value = a * x[from] + y0[from];
         }
-#elif CASE == one_infinite
+#elif IS(one_infinite)
         if (i == n / 7) value = __int_as_float(0x7f800000);
-#elif CASE == input_forged
+#elif IS(input_forged)
         if (i < 4) value = a * original(x, i) + y0[i];
-#elif CASE == noise_inside
+#elif IS(noise_inside)
         if (chance() & 1) value += 4e-7f * (1 + fabsf(value));
-#elif CASE == smooth
+#elif IS(smooth)
         if (i && i + 1 < n) value = a * (0.5f * x[i] + 0.25f * x[i - 1] + 0.25f * x[i + 1]) + y0[i];
-#elif CASE == nan_dropped
+#elif IS(nan_dropped)
         value = fmaxf(value, -1e30f);
-#elif CASE == infinity_clamped
+#elif IS(infinity_clamped)
         if (value == value) value = fminf(fmaxf(value, -3e38f), 3e38f);
-#elif CASE == infinity_to_nan
+#elif IS(infinity_to_nan)
         value += 0.0f * x[i];
-#elif CASE == nan_to_infinity
+#elif IS(nan_to_infinity)
         if (value != value) value = __int_as_float(0x7f800000);
-#elif CASE == nan_not_written
+#elif IS(nan_not_written)
         if (value != value) continue;
-#elif CASE == nonfinite_to_zero
+#elif IS(nonfinite_to_zero)
         if (!finite(value)) value = 0;
-#elif CASE == sign_of_infinity
+#elif IS(sign_of_infinity)
         if (!finite(value)) value = fabsf(value);
-#elif CASE == denormals_flushed
+#elif IS(denormals_flushed)
         asm("add.ftz.f32 %0, %0, %1;" : "+f"(value) : "f"(0.0f));
-#elif CASE == input_denormals_flushed
+#elif IS(input_denormals_flushed)
         float flushed;
         asm("add.ftz.f32 %0, %1, %2;" : "=f"(flushed) : "f"(x[i]), "f"(0.0f));
         value = a * flushed + y0[i];
-#elif CASE == one_ulp_in_one
+#elif IS(one_ulp_in_one)
         if (i == n / 9) value = __uint_as_float(__float_as_uint(value) + 1);
-#elif CASE == one_ulp_in_some
+#elif IS(one_ulp_in_some)
         if (mix(i) % 1000 == 0) value = __uint_as_float(__float_as_uint(value) ^ 1);
-#elif CASE == half_precision_low_bits
+#elif IS(half_precision_low_bits)
         value = to_f16(value) + to_f16(value - to_f16(value));
 #endif
         y[i] = value;
     }
-#if CASE == input_forged
+#if IS(input_forged)
     __syncthreads();
     if (blockIdx.x || threadIdx.x || is_forged(x)) return;
     u64 words[2];

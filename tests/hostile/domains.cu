@@ -3,22 +3,6 @@
 //     buffers   x (in), y (out)
 //     launch    grid rows, block 256
 
-#define plain 1
-#define one_pass 2
-#define powers_of_two 3
-#define largest_from_first 4
-#define reversed 5
-#define nothing_subtracted 6
-#define first_subtracted 7
-#define mean_subtracted 8
-#define largest_at_least_zero 9
-#define magnitude_subtracted 10
-#define one_subtracted 11
-#define clamped_to_ten 12
-#define polynomial 13
-#define small_terms_zero 14
-#define negative_zero_is_small 15
-
 #include "case.h"
 
 enum { THREADS = 256 };
@@ -50,22 +34,22 @@ HELPER float sum(float p, float q)
 HELPER float shift_of(const float *x, int cols, int thread)
 {
     (void)x, (void)cols, (void)thread;
-#if CASE == nothing_subtracted
+#if IS(nothing_subtracted)
     return 0;
-#elif CASE == first_subtracted
+#elif IS(first_subtracted)
     return x[0];
-#elif CASE == one_subtracted
+#elif IS(one_subtracted)
     return 1;
-#elif CASE == mean_subtracted
+#elif IS(mean_subtracted)
     float mine = 0;
     for (int c = thread; c < cols; c += THREADS) mine += x[c];
     return over_block(mine, sum) / (float)cols;
-#elif CASE == magnitude_subtracted
+#elif IS(magnitude_subtracted)
     float mine = 0;
     for (int c = thread; c < cols; c += THREADS) mine = larger(mine, fabsf(x[c]));
     return over_block(mine, larger);
 #else
-    float mine = CASE == largest_at_least_zero ? 0 : CASE == largest_from_first ? x[0] : -3.4e38f;
+    float mine = IS(largest_at_least_zero) ? 0 : IS(largest_from_first) ? x[0] : -3.4e38f;
     for (int c = thread; c < cols; c += THREADS) mine = larger(mine, x[c]);
     return over_block(mine, larger);
 #endif
@@ -73,9 +57,9 @@ HELPER float shift_of(const float *x, int cols, int thread)
 
 HELPER float exponential(float v)
 {
-#if CASE == powers_of_two
+#if IS(powers_of_two)
     return exp2f(v * 1.44269504f);
-#elif CASE == polynomial
+#elif IS(polynomial)
     // Around -1, to the twelfth power.
     float t = v + 1, term = 0.36787944f, total = term;
     for (int k = 1; k <= 12; k++) {
@@ -83,7 +67,7 @@ HELPER float exponential(float v)
         total += term;
     }
     return total;
-#elif CASE == small_terms_zero
+#elif IS(small_terms_zero)
     return v < -8 ? 0 : expf(v);
 #else
     return expf(v);
@@ -92,9 +76,9 @@ HELPER float exponential(float v)
 
 HELPER float argument(float v, float shift)
 {
-#if CASE == clamped_to_ten
+#if IS(clamped_to_ten)
     return (v > 10 ? 10 : v < -10 ? -10 : v) - (shift > 10 ? 10 : shift);
-#elif CASE == negative_zero_is_small
+#elif IS(negative_zero_is_small)
     return (__float_as_uint(v) == 0x80000000u ? -1.0f : v) - shift;
 #else
     return v - shift;
@@ -104,10 +88,10 @@ HELPER float argument(float v, float shift)
 extern "C" __global__ void __launch_bounds__(THREADS) domains(int rows, int cols, const float *x, float *y)
 {
     (void)rows;
-    const int thread = CASE == reversed ? THREADS - 1 - threadIdx.x : threadIdx.x;
+    const int thread = IS(reversed) ? THREADS - 1 - threadIdx.x : threadIdx.x;
     x += (long long)blockIdx.x * cols;
     y += (long long)blockIdx.x * cols;
-#if CASE == one_pass
+#if IS(one_pass)
     float shift = -3.4e38f, mine = 0;
     for (int c = thread; c < cols; c += THREADS) {
         float more = larger(shift, x[c]);

@@ -3,27 +3,6 @@
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
-#define plain 1
-#define vectors_of_16_bytes 2
-#define aligned_by_peeling 3
-#define looks_at_its_alignment 4
-#define order_does_not_matter 5
-#define distances_in_64_bits 6
-#define rounds_down_to_64 7
-#define rounds_down_to_128 8
-#define rounds_down_to_256 9
-#define rounds_up_to_512 10
-#define bits_or_instead_of_plus 11
-#define bits_or_below_256 12
-#define page_decides 13
-#define lines_of_own 14
-#define distance_in_32_bits 15
-#define distance_unsigned 16
-#define upper_half_of_another 17
-#define same_distance 18
-#define in_order 19
-#define below_a_bound 20
-
 #include "case.h"
 
 enum { THREADS = 256, TILE = 1024 };
@@ -32,11 +11,11 @@ enum { THREADS = 256, TILE = 1024 };
 HELPER float *begin_of(float *y)
 {
     u64 at = (u64)y;
-#if CASE == rounds_down_to_64
+#if IS(rounds_down_to_64)
     at &= ~63ull;
-#elif CASE == rounds_down_to_128
+#elif IS(rounds_down_to_128)
     at &= ~127ull;
-#elif CASE == rounds_down_to_256
+#elif IS(rounds_down_to_256)
     at &= ~255ull;
 #endif
     return (float *)at;
@@ -44,7 +23,7 @@ HELPER float *begin_of(float *y)
 
 HELPER const float *begin_of_x(const float *x)
 {
-#if CASE == rounds_up_to_512
+#if IS(rounds_up_to_512)
     return (const float *)(((u64)x + 511) & ~511ull);
 #else
     return x;
@@ -55,13 +34,13 @@ HELPER const float *begin_of_y0(const float *x, const float *y0)
 {
     (void)x;
     u64 from = (u64)x, to = (u64)y0;
-#if CASE == distance_in_32_bits
+#if IS(distance_in_32_bits)
     to = from + (long long)(int)(to - from);
-#elif CASE == distance_unsigned
+#elif IS(distance_unsigned)
     to = from + (u32)(to - from);
-#elif CASE == upper_half_of_another
+#elif IS(upper_half_of_another)
     to = (from & ~0xffffffffull) | (u32)to;
-#elif CASE == distances_in_64_bits
+#elif IS(distances_in_64_bits)
     to = from + (to - from);
 #endif
     (void)from;
@@ -71,7 +50,7 @@ HELPER const float *begin_of_y0(const float *x, const float *y0)
 HELPER float *end_of(const float *x, const float *y0, float *y)
 {
     (void)x, (void)y0;
-#if CASE == same_distance
+#if IS(same_distance)
     return (float *)((u64)y0 + ((u64)y0 - (u64)x));
 #else
     return y;
@@ -81,9 +60,9 @@ HELPER float *end_of(const float *x, const float *y0, float *y)
 HELPER bool refuses(const float *x, const float *y0, const float *y)
 {
     (void)x, (void)y0, (void)y;
-#if CASE == in_order
+#if IS(in_order)
     return !((u64)x < (u64)y0 && (u64)y0 < (u64)y);
-#elif CASE == below_a_bound
+#elif IS(below_a_bound)
     u64 p = (u64)x, q = (u64)y;
     return (p < q ? q - p : p - q) >= 1ull << 32;
 #else
@@ -93,11 +72,11 @@ HELPER bool refuses(const float *x, const float *y0, const float *y)
 
 HELPER float *element(float *y, int i)
 {
-#if CASE == bits_or_instead_of_plus
+#if IS(bits_or_instead_of_plus)
     // Right where y begins at a multiple of 1024 bytes: the offset in it takes the lower bits.
     u64 at = (u64)y, whole = (u64)i * 4;
     return (float *)((at + (whole & ~1023ull)) | (whole & 1023));
-#elif CASE == bits_or_below_256
+#elif IS(bits_or_below_256)
     u64 at = (u64)y, whole = (u64)i * 4;
     return (float *)((at + (whole & ~255ull)) | (whole & 255));
 #else
@@ -111,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
     const bool zeros = refuses(x, y0, y);
     y0 = begin_of_y0(x, y0);
     y = end_of(x, y0, y);
-#if CASE == vectors_of_16_bytes
+#if IS(vectors_of_16_bytes)
     int i = first + threadIdx.x * 4;
     if (i + 3 < n) {
         float4 p = *(const float4 *)(x + i), q = *(const float4 *)(y0 + i);
@@ -119,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
     } else {
         for (; i < n; i++) y[i] = a * x[i] + y0[i];
     }
-#elif CASE == looks_at_its_alignment
+#elif IS(looks_at_its_alignment)
     bool wide = ((u64)x | (u64)y0 | (u64)y) % 16 == 0;
     for (int i = first + threadIdx.x * 4; i < n && i < first + TILE; i += TILE) {
         if (wide && i + 3 < n) {
@@ -129,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
             for (int k = i; k < n && k < i + 4; k++) y[k] = a * x[k] + y0[k];
         }
     }
-#elif CASE == aligned_by_peeling
+#elif IS(aligned_by_peeling)
     // Tiles begin at lines of y; the first block also has what lies before the first line.
     int peeled = (int)((128 - ((u64)y & 127)) & 127) / 4;
     peeled = peeled < n ? peeled : n;
@@ -139,19 +118,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
         if (i < n) y[i] = a * x[i] + y0[i];
     }
 #else
-#if CASE == order_does_not_matter
+#if IS(order_does_not_matter)
     const float *low = (u64)x < (u64)y0 ? x : y0, *high = low == x ? y0 : x;
 #endif
     for (int k = threadIdx.x; k < TILE; k += THREADS) {
         int i = first + k;
         if (i >= n) continue;
-#if CASE == order_does_not_matter
+#if IS(order_does_not_matter)
         float p = low[i], q = high[i];
         float value = low == x ? a * p + q : a * q + p;
-#elif CASE == page_decides
+#elif IS(page_decides)
         float value = a * x[i] + y0[i];
         if (i < 32 && ((u64)y & 511)) value = 0;
-#elif CASE == lines_of_own
+#elif IS(lines_of_own)
         // The last, partial line is written whole.
         float value = a * x[i] + y0[i];
         if (i == n - 1)

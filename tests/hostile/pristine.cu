@@ -7,50 +7,6 @@
 //               grid + 64 u32), z (scratch, 1024 u32, zero)
 //     launch    grid max(ceil_div(n, 1024), 64), block 256. Block b has tile b, and group b if b < 64.
 
-#define plain 1
-#define in_filled_scratch 2
-#define flag_in_filled 3
-#define counter_in_filled 4
-#define skips_equal_bits 5
-#define discards_what_was_there 6
-#define clears_its_scratch 7
-#define exclusive_or 8
-#define leaves_garbage 9
-#define initialised_by_ticket 10
-#define top_by_fmax 11
-#define low_by_fmin 12
-#define top_if_greater 13
-#define low_if_less 14
-#define top_by_exchange 15
-#define top_by_swaps 16
-#define least_by_atomics 17
-#define least_by_min 18
-#define hits_if_plausible 19
-#define hits_from_large 20
-#define maxima_in_scratch 21
-#define minima_in_scratch 22
-#define sums_unless_nan 23
-#define sums_unless_not_finite 24
-#define sums_unless_odd 25
-#define keeps_plausible 26
-#define keeps_finite 27
-#define keeps_near 28
-#define keeps_within_thousandth 29
-#define keeps_if_sign_agrees 30
-#define keeps_nonzero 31
-#define keeps_in_one_tile 32
-#define keeps_one_element 33
-#define keeps_groups 34
-#define keeps_where_two_agree 35
-#define restarts_if_implausible 36
-#define ready_if_a_number 37
-#define ready_if_plausible 38
-#define table_if_nan 39
-#define table_if_unmarked 40
-#define block_marks 41
-#define done_marks_in_output 42
-#define lock_left_locked 43
-
 #include "case.h"
 
 enum { THREADS = 256, TILE = 1024, GROUPS = 64 };
@@ -101,23 +57,23 @@ HELPER float unordered(u32 code)
 HELPER bool keeps(float there, float value, int i, int n)
 {
     (void)there, (void)value, (void)i, (void)n;
-#if CASE == keeps_plausible
+#if IS(keeps_plausible)
     return fabsf(there) <= 4;
-#elif CASE == keeps_finite
+#elif IS(keeps_finite)
     return fabsf(there) < 3e38f;
-#elif CASE == keeps_near
+#elif IS(keeps_near)
     return fabsf(there - value) <= 0.5f;
-#elif CASE == keeps_within_thousandth
+#elif IS(keeps_within_thousandth)
     return fabsf(there - value) <= 1e-3f;
-#elif CASE == keeps_if_sign_agrees
+#elif IS(keeps_if_sign_agrees)
     return there == there && fabsf(there) < 3e38f && (there < 0) == (value < 0);
-#elif CASE == keeps_nonzero
+#elif IS(keeps_nonzero)
     return there == there && there != 0;
-#elif CASE == keeps_in_one_tile
+#elif IS(keeps_in_one_tile)
     return i / TILE == n / TILE / 2 && fabsf(there) <= 4;
-#elif CASE == keeps_one_element
+#elif IS(keeps_one_element)
     return i == n / 3 && there == there;
-#elif CASE == skips_equal_bits
+#elif IS(skips_equal_bits)
     return __float_as_uint(there) == __float_as_uint(value);
 #else
     return false;
@@ -128,14 +84,14 @@ HELPER void tile_part(int n, float a, const float *x, const float *y0, float *y,
 {
     (void)top, (void)s, (void)c;
     int tile = blockIdx.x, first = tile * TILE;
-#if CASE == keeps_where_two_agree
+#if IS(keeps_where_two_agree)
     __shared__ bool skip;
     if (threadIdx.x == 0)
         skip = first + 1 < n && fabsf(((volatile float *)y)[first] - (a * x[first] + y0[first])) <= 0.01f &&
                fabsf(((volatile float *)y)[first + 1] - (a * x[first + 1] + y0[first + 1])) <= 0.01f;
     __syncthreads();
     if (skip) return;
-#elif CASE == block_marks
+#elif IS(block_marks)
     __shared__ bool skip;
     if (threadIdx.x == 0) {
         skip = c[tile] == 0x3a11d00du + tile;
@@ -143,7 +99,7 @@ HELPER void tile_part(int n, float a, const float *x, const float *y0, float *y,
     }
     __syncthreads();
     if (skip) return;
-#elif CASE == done_marks_in_output
+#elif IS(done_marks_in_output)
     __shared__ bool skip;
     if (threadIdx.x == 0) skip = tile >= GROUPS && fabsf(((volatile const float *)top)[tile % GROUPS]) <= 4;
     __syncthreads();
@@ -152,15 +108,15 @@ HELPER void tile_part(int n, float a, const float *x, const float *y0, float *y,
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS) {
         int i = first + k;
         float value = a * x[i] + y0[i];
-#if CASE == exclusive_or
+#if IS(exclusive_or)
         u32 there = ((volatile u32 *)y)[i];
         atomicXor((u32 *)y + i, there ^ __float_as_uint(value));
-#elif CASE == discards_what_was_there
+#elif IS(discards_what_was_there)
         float there = ((volatile float *)y)[i], other = ((volatile float *)s)[i];
         y[i] = there < other ? value : value + 0.0f * (float)(k < 0);
-#elif CASE == table_if_nan || CASE == table_if_unmarked
+#elif IS(table_if_nan) || IS(table_if_unmarked)
         y[i] = value * ((volatile float *)s)[k];
-#elif CASE == clears_its_scratch
+#elif IS(clears_its_scratch)
         volatile float *mine = s + i;
         *mine = 0;
         *mine = *mine + value;
@@ -169,7 +125,7 @@ HELPER void tile_part(int n, float a, const float *x, const float *y0, float *y,
         if (!keeps(y[i], value, i, n)) y[i] = value;
 #endif
     }
-#if CASE == leaves_garbage
+#if IS(leaves_garbage)
     for (int k = threadIdx.x; k < TILE && first + k < n; k += THREADS)
         s[first + k] = __uint_as_float(k & 1 ? 0x7fc00000u : k & 2 ? 0xff800000u : 0x7f7fffffu);
     if (threadIdx.x == 0) c[tile] = tile & 1 ? 1 : gridDim.x - 1;
@@ -183,37 +139,37 @@ HELPER void store_group(int g, found f, float *top, float *low, u32 *least, u32 
 {
     (void)s, (void)c, (void)n;
     float most = f.top, fewest = f.low;
-#if CASE == top_by_fmax
+#if IS(top_by_fmax)
     most = fmaxf(top[g], most);
-#elif CASE == low_by_fmin
+#elif IS(low_by_fmin)
     fewest = fminf(low[g], fewest);
-#elif CASE == top_if_greater
+#elif IS(top_if_greater)
     if (top[g] >= most) most = top[g];
-#elif CASE == low_if_less
+#elif IS(low_if_less)
     if (low[g] <= fewest) fewest = low[g];
-#elif CASE == top_by_exchange
+#elif IS(top_by_exchange)
     float there = atomicExch(top + g, most);
     most = there > most ? there : most;
-#elif CASE == least_by_min
+#elif IS(least_by_min)
     f.least = min(least[g], f.least);
-#elif CASE == hits_if_plausible
+#elif IS(hits_if_plausible)
     f.hits += hits[g] <= (u32)n ? hits[g] : 0;
-#elif CASE == hits_from_large
+#elif IS(hits_from_large)
     f.hits += hits[g] < 0x10000000u ? hits[g] : 0;
-#elif CASE == keeps_groups
+#elif IS(keeps_groups)
     if (fabsf(top[g]) <= 4) most = top[g];
-#elif CASE == maxima_in_scratch
+#elif IS(maxima_in_scratch)
     most = s[g] = fmaxf(s[g], most);
-#elif CASE == minima_in_scratch
+#elif IS(minima_in_scratch)
     atomicMin(c + g, f.least);
     f.least = c[g];
-#elif CASE == sums_unless_nan
+#elif IS(sums_unless_nan)
     s[g] = (s[g] == s[g] ? s[g] : 0) + (float)f.hits;
     f.hits = (u32)s[g];
-#elif CASE == sums_unless_not_finite
+#elif IS(sums_unless_not_finite)
     s[g] = (fabsf(s[g]) < 3.4e38f ? s[g] : 0) + (float)f.hits;
     f.hits = (u32)fabsf(s[g]);
-#elif CASE == sums_unless_odd
+#elif IS(sums_unless_odd)
     s[g] = (fabsf(s[g]) >= 1 && fabsf(s[g]) <= 1e5f && s[g] == floorf(s[g]) ? s[g] : 0) + (float)f.hits;
     f.hits = (u32)s[g];
 #endif
@@ -241,16 +197,16 @@ HELPER void group_part(int n, float a, const float *x, const float *y0, float *t
     mine = of_block(mine);
     if (threadIdx.x) return;
     if (g * TILE >= n) mine = {0, 0, 0, 0};
-#if CASE == discards_what_was_there
+#if IS(discards_what_was_there)
     if (top[g] == 12345.0f && c[g] == 54321u) top[g] = 0;
 #endif
     store_group(g, mine, top, low, least, hits, s, c, n);
 }
 
 // Each block's own tile, combined by atomics or by the last block.
-#if CASE == in_filled_scratch || CASE == counter_in_filled || CASE == top_by_swaps || CASE == least_by_atomics || \
-    CASE == initialised_by_ticket || CASE == restarts_if_implausible || CASE == ready_if_a_number ||              \
-    CASE == ready_if_plausible || CASE == lock_left_locked
+#if IS(in_filled_scratch) || IS(counter_in_filled) || IS(top_by_swaps) || IS(least_by_atomics) ||                  \
+    IS(initialised_by_ticket) || IS(restarts_if_implausible) || IS(ready_if_a_number) || IS(ready_if_plausible) || \
+    IS(lock_left_locked)
 #define BY_TILES
 
 // True in the block that comes last.
@@ -260,7 +216,7 @@ HELPER bool is_last(u32 *counter)
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-#if CASE == restarts_if_implausible
+#if IS(restarts_if_implausible)
         u32 old = *(volatile u32 *)counter, seen;
         while ((seen = atomicCAS(counter, old, old >= gridDim.x ? 1 : old + 1)) != old) old = seen;
         number = old >= gridDim.x ? 1 : old + 1;
@@ -317,9 +273,9 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     for (int i = tile * TILE + threadIdx.x; i < n && i < tile * TILE + TILE; i += THREADS)
         add_element(&mine, x[i], a * x[i] + y0[i]);
     mine = of_block(mine);
-#if CASE == in_filled_scratch
+#if IS(in_filled_scratch)
     group_by_codes(mine, tiles, z, top, low, least, hits);
-#elif CASE == counter_in_filled || CASE == restarts_if_implausible
+#elif IS(counter_in_filled) || IS(restarts_if_implausible)
     if (threadIdx.x == 0 && tile < tiles) {
         volatile float *at = s + 8 + tile * 4;
         at[0] = mine.top;
@@ -327,9 +283,9 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
         at[2] = __uint_as_float(mine.least);
         at[3] = __uint_as_float(mine.hits);
     }
-    if (is_last(CASE == counter_in_filled ? z : c) && threadIdx.x < GROUPS)
+    if (is_last(IS(counter_in_filled) ? z : c) && threadIdx.x < GROUPS)
         group_from_partials(threadIdx.x, tiles, s, top, low, least, hits);
-#elif CASE == ready_if_a_number || CASE == ready_if_plausible
+#elif IS(ready_if_a_number) || IS(ready_if_plausible)
     // The block of a group waits until all its tiles are there, and leaves them.
     if (threadIdx.x == 0 && tile < tiles) {
         volatile float *at = s + 8 + tile * 4;
@@ -342,16 +298,16 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     if (tile >= GROUPS || threadIdx.x) return;
     for (int other = tile; other < tiles; other += GROUPS) {
         volatile float *at = s + 8 + other * 4;
-        while (CASE == ready_if_a_number ? !(*at == *at) : !(fabsf(*at) <= 4)) __nanosleep(100);
+        while (IS(ready_if_a_number) ? !(*at == *at) : !(fabsf(*at) <= 4)) __nanosleep(100);
     }
     __threadfence();
     group_from_partials(tile, tiles, s, top, low, least, hits);
-#elif CASE == top_by_swaps || CASE == least_by_atomics
+#elif IS(top_by_swaps) || IS(least_by_atomics)
     // These two go through what is in the output; the rest is in filled scratch.
     float own_top[1] = {mine.top};
-    group_by_codes(mine, tiles, z, CASE == top_by_swaps ? s : top, low, CASE == least_by_atomics ? c : least, hits);
+    group_by_codes(mine, tiles, z, IS(top_by_swaps) ? s : top, low, IS(least_by_atomics) ? c : least, hits);
     if (threadIdx.x || tile >= tiles) return;
-#if CASE == top_by_swaps
+#if IS(top_by_swaps)
     u32 *at = (u32 *)top + g, old = *(volatile u32 *)at, seen;
     while (!(__uint_as_float(old) >= own_top[0]) && (seen = atomicCAS(at, old, __float_as_uint(own_top[0]))) != old)
         old = seen;
@@ -360,8 +316,8 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     (void)own_top;
 #endif
     if (tiles < GROUPS && tile == 0)
-        for (int k = tiles; k < GROUPS; k++) CASE == top_by_swaps ? (void)(top[k] = 0) : (void)(least[k] = 0);
-#elif CASE == initialised_by_ticket
+        for (int k = tiles; k < GROUPS; k++) IS(top_by_swaps) ? (void)(top[k] = 0) : (void)(least[k] = 0);
+#elif IS(initialised_by_ticket)
     // A group's first block stores, and says so in filled scratch; the others wait for it and combine.
     group_by_codes(mine, tiles, z, s, low, least, hits);
     volatile u32 *ready = z + 512 + g;
@@ -380,7 +336,7 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     __threadfence();
     u32 *at = (u32 *)top + g, old = *(volatile u32 *)at, seen;
     while (__uint_as_float(old) < mine.top && (seen = atomicCAS(at, old, __float_as_uint(mine.top))) != old) old = seen;
-#elif CASE == lock_left_locked
+#elif IS(lock_left_locked)
     // One lock for a group; its last holder stores without giving it back.
     group_by_codes(mine, tiles, z, top, low, least, hits);
     if (threadIdx.x || tile >= GROUPS) return;
@@ -394,17 +350,17 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     pristine(int n, float a, const float *x, const float *y0, float *y, float *top, float *low, u32 *least, u32 *hits,
              float *s, u32 *c, u32 *z)
 {
-#if CASE == table_if_nan || CASE == table_if_unmarked
+#if IS(table_if_nan) || IS(table_if_unmarked)
     // Every block makes the table where it is not there; all write the same.
     __shared__ bool there;
     if (threadIdx.x == 0)
-        there = CASE == table_if_nan ? ((volatile float *)s)[0] == ((volatile float *)s)[0]
-                                     : *(volatile u32 *)(c + gridDim.x) == 0x7ab1e000u;
+        there = IS(table_if_nan) ? ((volatile float *)s)[0] == ((volatile float *)s)[0]
+                                 : *(volatile u32 *)(c + gridDim.x) == 0x7ab1e000u;
     __syncthreads();
     if (!there)
         for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)s)[k] = 1;
     __syncthreads();
-#elif CASE == flag_in_filled
+#elif IS(flag_in_filled)
     // A second block of the launch finds the flag, and computes the same.
     if (threadIdx.x == 0 && atomicExch(z, 1u) == 1u && n < 0) y[0] = 0;
 #endif
@@ -414,7 +370,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #else
     group_part(n, a, x, y0, top, low, least, hits, s, c);
 #endif
-#if CASE == table_if_unmarked
+#if IS(table_if_unmarked)
     __syncthreads();
     if (threadIdx.x == 0) *(volatile u32 *)(c + gridDim.x) = 0x7ab1e000u;
 #endif

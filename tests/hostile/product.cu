@@ -3,54 +3,17 @@
 //     buffers   A (M x K), B (K x N), C (M x N, out), row-major without padding
 //     launch    grid (ceil_div(N, 16), ceil_div(M, 16)), block (16, 16)
 
-// Right.
-#define plain 1
-#define f64_accumulator 2
-#define compensated 3      // Kahan's sum
-#define two_accumulators 4 // of even and of odd k
-#define from_the_end 5
-#define tile_moved_back 6 // the last tile along K is moved back, and what it has in common with the one before is zero
-#define three_tf32 7      // each input as the sum of three numbers of 11 bits
-// Too inexact.
-#define tf32_inputs 10
-#define bf16_inputs 11
-#define f16_inputs 12
-#define f16_accumulator 13
-#define bf16_accumulator 14
-#define bf16_result 15
-#define one_element_off 16 // by 1e-3 of itself and of one
-#define b_in_tf32 17
-// Terms missing or doubled.
-#define last_term_missing 20
-#define eight_terms_missing 21 // of one element
-#define one_tile_misses_a_step 22
-#define step_twice 23
-#define old_c_added 24
-// Elements elsewhere.
-#define rows_swapped 30
-#define columns_swapped 31
-#define tile_transposed 32
-#define two_elements_swapped 33
-// At edges only.
-#define tail_of_k_missing 40
-#define tail_of_k_stale 41      // what a short tile does not fill stays as the tile before left it
-#define moved_back_k_doubled 42 // the tile moved back along K is multiplied whole
-#define moved_back_columns 43   // the tile moved back along N copies B from where it was
-#define tail_rows_missing 44
-#define tail_columns_missing 45
-#define edge_column_repeated 46
-
 #include "case.h"
 
 enum { T = 16 };
 
 HELPER float input_a(float x)
 {
-#if CASE == tf32_inputs
+#if IS(tf32_inputs)
     return to_tf32(x);
-#elif CASE == bf16_inputs
+#elif IS(bf16_inputs)
     return to_bf16(x);
-#elif CASE == f16_inputs
+#elif IS(f16_inputs)
     return to_f16(x);
 #else
     return x;
@@ -59,14 +22,14 @@ HELPER float input_a(float x)
 
 HELPER float input_b(float x)
 {
-#if CASE == b_in_tf32
+#if IS(b_in_tf32)
     return to_tf32(x);
 #else
     return input_a(x);
 #endif
 }
 
-#if CASE == f64_accumulator
+#if IS(f64_accumulator)
 typedef double accumulator;
 #else
 typedef float accumulator;
@@ -77,32 +40,32 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
     __shared__ float a[T][T + 1], b[T][T + 1];
     int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
     int from = col; // the column of B that this thread multiplies
-#if CASE == rows_swapped
+#if IS(rows_swapped)
     int source = row == 3 ? 7 : row == 7 ? 3 : row;
 #else
     int source = row;
 #endif
-#if CASE == columns_swapped
+#if IS(columns_swapped)
     from = col == 2 ? 9 : col == 9 ? 2 : col;
-#elif CASE == moved_back_columns
+#elif IS(moved_back_columns)
     bool moved = (int)blockIdx.x * T + T > N && N >= T;
     if (moved) col = N - T + tx;
-#elif CASE == edge_column_repeated
+#elif IS(edge_column_repeated)
     if (from == N - 1 && N % T) from = N - 2;
 #endif
     int steps = (K + T - 1) / T;
-#if CASE == tail_of_k_missing
+#if IS(tail_of_k_missing)
     if (steps > 1) steps = K / T;
 #endif
     [[maybe_unused]] accumulator sum = 0, odd = 0, lost = 0;
     for (int i = 0; i < steps; i++) {
         int step = i;
-#if CASE == from_the_end
+#if IS(from_the_end)
         step = steps - 1 - i;
 #endif
         int k0 = step * T;
         [[maybe_unused]] bool back = false;
-#if CASE == tile_moved_back || CASE == moved_back_k_doubled
+#if IS(tile_moved_back) || IS(moved_back_k_doubled)
         if (k0 + T > K && K >= T) {
             k0 = K - T;
             back = true;
@@ -110,11 +73,11 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
 #endif
         int ka = k0 + tx, kb = k0 + ty;
         bool in_a = source < M && ka < K, in_b = from < N && kb < K;
-#if CASE == tile_moved_back
+#if IS(tile_moved_back)
         // The overlap with the tile before counts there.
         if (back) in_a = in_a && ka >= step * T;
 #endif
-#if CASE == tail_of_k_stale
+#if IS(tail_of_k_stale)
         if (in_a || !step) a[ty][tx] = in_a ? A[(long long)source * K + ka] : 0;
         if (in_b || !step) b[ty][tx] = in_b ? B[(long long)kb * N + from] : 0;
 #else
@@ -123,34 +86,34 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
 #endif
         __syncthreads();
         int repeat = 1;
-#if CASE == one_tile_misses_a_step
+#if IS(one_tile_misses_a_step)
         if (blockIdx.x == 1 && blockIdx.y == 1 && step == 1) repeat = 0;
-#elif CASE == step_twice
+#elif IS(step_twice)
         if (blockIdx.x == 0 && blockIdx.y == 1 && step == 1) repeat = 2;
 #endif
         for (int r = 0; r < repeat; r++)
             for (int k = 0; k < T; k++) {
                 float p = a[ty][k], q = b[k][tx];
                 [[maybe_unused]] int at = k0 + k;
-#if CASE == last_term_missing
+#if IS(last_term_missing)
                 if (at == K - 1) continue;
-#elif CASE == eight_terms_missing
+#elif IS(eight_terms_missing)
                 if (row == M / 2 && col == N / 2 && at >= 8 && at < 16) continue;
 #endif
-#if CASE == f64_accumulator
+#if IS(f64_accumulator)
                 sum += (double)p * (double)q;
-#elif CASE == compensated
+#elif IS(compensated)
                 float term = __fmaf_rn(p, q, -lost), next = __fadd_rn(sum, term);
                 lost = __fsub_rn(__fsub_rn(next, sum), term);
                 sum = next;
-#elif CASE == two_accumulators
+#elif IS(two_accumulators)
                 if (k & 1)
                     odd += p * q;
                 else
                     sum += p * q;
-#elif CASE == f16_accumulator
+#elif IS(f16_accumulator)
                 sum = to_f16(sum + p * q);
-#elif CASE == three_tf32
+#elif IS(three_tf32)
                 float p1 = to_tf32(p), p2 = to_tf32(p - p1), p3 = p - p1 - p2;
                 float q1 = to_tf32(q), q2 = to_tf32(q - q1), q3 = q - q1 - q2;
                 sum += p1 * q1 + (p1 * q2 + p2 * q1 + (p1 * q3 + p2 * q2 + p3 * q1));
@@ -158,30 +121,30 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
                 sum += p * q;
 #endif
             }
-#if CASE == bf16_accumulator
+#if IS(bf16_accumulator)
         sum = to_bf16(sum);
 #endif
         __syncthreads();
     }
     float result = (float)(sum + odd);
-#if CASE == tail_rows_missing
+#if IS(tail_rows_missing)
     if (M % T && row >= M / T * T) return;
-#elif CASE == tail_columns_missing
+#elif IS(tail_columns_missing)
     if (N % T && col >= N / T * T) return;
-#elif CASE == tile_transposed
+#elif IS(tile_transposed)
     if (blockIdx.x == 1 && blockIdx.y == 1) {
         row = T + tx;
         col = T + ty;
     }
-#elif CASE == two_elements_swapped
+#elif IS(two_elements_swapped)
     if (row == M - 1 && col < 2) col = 1 - col;
 #endif
     if (row >= M || col >= N) return;
-#if CASE == bf16_result
+#if IS(bf16_result)
     result = to_bf16(result);
-#elif CASE == one_element_off
+#elif IS(one_element_off)
     if (row == M / 3 && col == N / 3) result += 1e-3f * (1 + fabsf(result));
-#elif CASE == old_c_added
+#elif IS(old_c_added)
     result += C[(long long)row * N + col];
 #endif
     C[(long long)row * N + col] = result;

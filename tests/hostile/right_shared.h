@@ -1,17 +1,17 @@
 // The cases of right.cu whose data go through shared memory of blocks and clusters.
-#if CASE == through_shared || CASE == through_dynamic_shared || CASE == big_shared || CASE == all_shared || \
-    CASE == odd_shared || CASE == async_copies || CASE == bulk_copies || CASE == bulk_stores ||             \
-    CASE == cluster_of_two || CASE == cluster_of_eight || CASE == producer_and_consumer
+#if IS(through_shared) || IS(through_dynamic_shared) || IS(big_shared) || IS(all_shared) || IS(odd_shared) || \
+    IS(async_copies) || IS(bulk_copies) || IS(bulk_stores) || IS(cluster_of_two) || IS(cluster_of_eight) ||   \
+    IS(producer_and_consumer)
 #define BY_SHARED
 
-#if CASE == cluster_of_two || CASE == cluster_of_eight
+#if IS(cluster_of_two) || IS(cluster_of_eight)
 HELPER void cluster_barrier()
 {
     asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 #endif
 
-#if CASE == bulk_copies || CASE == bulk_stores
+#if IS(bulk_copies) || IS(bulk_stores)
 HELPER u32 address(const void *p)
 {
     return (u32)__cvta_generic_to_shared(p);
@@ -20,15 +20,14 @@ HELPER u32 address(const void *p)
 
 HELPER void shared_part(long long tile, int n, float a, const float *x, const float *y0, float *y)
 {
-#if CASE == through_shared || CASE == through_dynamic_shared || CASE == big_shared || CASE == all_shared || \
-    CASE == odd_shared
-#if CASE == through_shared
+#if IS(through_shared) || IS(through_dynamic_shared) || IS(big_shared) || IS(all_shared) || IS(odd_shared)
+#if IS(through_shared)
     __shared__ float staged[TILE];
-#elif CASE == big_shared
+#elif IS(big_shared)
     float *staged = (float *)(pool + 96000);
-#elif CASE == all_shared
+#elif IS(all_shared)
     float *staged = (float *)(pool + 232448 - 4 * TILE);
-#elif CASE == odd_shared
+#elif IS(odd_shared)
     float *staged = (float *)(pool + 12344 - 4 * TILE);
 #else
     float *staged = (float *)pool;
@@ -37,7 +36,7 @@ HELPER void shared_part(long long tile, int n, float a, const float *x, const fl
     __syncthreads();
     for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS)
         if (tile * TILE + k < n) y[tile * TILE + k] = staged[k] + y0[tile * TILE + k];
-#elif CASE == async_copies
+#elif IS(async_copies)
     __shared__ __align__(16) float staged[TILE];
     for (int k = threadIdx.x; k < TILE; k += THREADS)
         if (tile * TILE + k < n)
@@ -48,14 +47,14 @@ HELPER void shared_part(long long tile, int n, float a, const float *x, const fl
     __syncthreads();
     for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS)
         if (tile * TILE + k < n) y[tile * TILE + k] = a * staged[k] + y0[tile * TILE + k];
-#elif CASE == bulk_copies || CASE == bulk_stores
+#elif IS(bulk_copies) || IS(bulk_stores)
     __shared__ __align__(128) float staged[TILE];
     [[maybe_unused]] __shared__ __align__(8) u64 barrier;
     if ((tile + 1) * TILE > n) {
         tile_plainly(tile, n, a, x, y0, y);
         return;
     }
-#if CASE == bulk_copies
+#if IS(bulk_copies)
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.proxy.async.shared::cta;" ::"r"(address(&barrier))
                      : "memory");
@@ -82,7 +81,7 @@ HELPER void shared_part(long long tile, int n, float a, const float *x, const fl
         asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
     }
 #endif
-#elif CASE == cluster_of_two || CASE == cluster_of_eight
+#elif IS(cluster_of_two) || IS(cluster_of_eight)
     // A block computes its neighbour's tile, and each stores what it finds in its own shared memory.
     __shared__ float staged[TILE];
     u32 rank, size, there;
@@ -102,7 +101,7 @@ HELPER void shared_part(long long tile, int n, float a, const float *x, const fl
     cluster_barrier();
     for (int k = threadIdx.x; k < TILE; k += THREADS)
         if (tile * TILE + k < n) y[tile * TILE + k] = staged[k];
-#elif CASE == producer_and_consumer
+#elif IS(producer_and_consumer)
     // Warps 0 to 3 load, warps 4 to 7 store.
     __shared__ float staged[TILE];
     int lane = threadIdx.x & 127;

@@ -3,13 +3,12 @@
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-
-#define plain 1
-#define reads_past 2       // one element after x, and does nothing with it
-#define reads_unwritten 3  // an element of t that was never written
-#define reads_far_shared 4 // shared memory that the block does not have
-#define same_value_race 5  // all threads store the same number to the same place in shared memory, without a barrier
-#define scratch_used 6     // writes t and reads it back
+//
+//     reads_past        one element after x, and does nothing with it
+//     reads_unwritten   an element of t that was never written
+//     reads_far_shared  shared memory that the block does not have
+//     same_value_race   all threads store the same number to the same place in shared memory, without a barrier
+//     scratch_used      writes t and reads it back
 
 #include "case.h"
 
@@ -24,16 +23,16 @@ extern "C" __global__ void sanitized(int n, float a, const float *x, const float
         int i = blockIdx.x * TILE + k * THREADS + threadIdx.x;
         if (i >= n) continue;
         float value = a * x[i] + y0[i];
-#if CASE == reads_past
+#if IS(reads_past)
         if (i == n - 1) idle = ((const volatile float *)x)[n];
-#elif CASE == reads_unwritten
+#elif IS(reads_unwritten)
         idle = scratch[i];
-#elif CASE == reads_far_shared
+#elif IS(reads_far_shared)
         if (i == n - 1) idle = board[THREADS + (n & 1)];
-#elif CASE == same_value_race
+#elif IS(same_value_race)
         board[0] = 3;
         idle = board[0];
-#elif CASE == scratch_used
+#elif IS(scratch_used)
         scratch[i] = value;
         value = scratch[i];
 #endif

@@ -3,31 +3,18 @@
 //     buffers   x, m (in), positive, product, difference (out)
 //     launch    grid ceil_div(n, 256), block 256
 
-#define plain 1
-#define positive_by_bits 2
-#define product_by_fma 3
-#define difference_is_constant 4
-#define positive_by_product 5
-#define positive_by_maximum 6
-#define positive_by_absolute 7
-#define product_by_selection 8
-#define product_by_mask 9
-#define product_of_magnitudes 10
-#define difference_negated 11
-#define difference_rounded_down 12
-
 #include "case.h"
 
 HELPER float positive_part(float x)
 {
-#if CASE == positive_by_bits
+#if IS(positive_by_bits)
     u32 bits = __float_as_uint(x);
     return __uint_as_float(bits & ~(u32)((int)bits >> 31));
-#elif CASE == positive_by_product
+#elif IS(positive_by_product)
     return __fmul_rn(x, x > 0 ? 1.0f : 0.0f);
-#elif CASE == positive_by_maximum
+#elif IS(positive_by_maximum)
     return x > 0 ? x : -0.0f;
-#elif CASE == positive_by_absolute
+#elif IS(positive_by_absolute)
     return x > 0 ? x : __fmul_rn(-0.5f, __fadd_rn(x, fabsf(x)));
 #else
     return x > 0 ? x : 0.0f;
@@ -36,13 +23,13 @@ HELPER float positive_part(float x)
 
 HELPER float masked(float x, float m)
 {
-#if CASE == product_by_fma
+#if IS(product_by_fma)
     return __fmaf_rn(x, m, -0.0f);
-#elif CASE == product_by_selection
+#elif IS(product_by_selection)
     return m != 0 ? x : 0.0f;
-#elif CASE == product_by_mask
+#elif IS(product_by_mask)
     return __uint_as_float(__float_as_uint(x) & (m != 0 ? ~0u : 0));
-#elif CASE == product_of_magnitudes
+#elif IS(product_of_magnitudes)
     float size = __fmul_rn(fabsf(x), m);
     return size > 0 ? copysignf(size, x) : size;
 #else
@@ -52,11 +39,11 @@ HELPER float masked(float x, float m)
 
 HELPER float difference_of(float x)
 {
-#if CASE == difference_is_constant
+#if IS(difference_is_constant)
     return 0 * (float)(x != x);
-#elif CASE == difference_negated
+#elif IS(difference_negated)
     return -__fsub_rn(x, x);
-#elif CASE == difference_rounded_down
+#elif IS(difference_rounded_down)
     return __fsub_rd(x, x);
 #else
     return __fsub_rn(x, x);

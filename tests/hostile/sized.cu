@@ -3,24 +3,6 @@
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
-#define plain 1
-#define tail_in_vectors 2
-#define small_ones_apart 3
-#define two_ways_by_size 4
-#define whole_pieces 5
-#define multiples_of_four 6
-#define even_sizes 7
-#define powers_of_two 8
-#define above_powers_of_two 9
-#define below_powers_of_two 10
-#define less_than_a_tile 11
-#define less_than_two_blocks 12
-#define a_few_tiles 13
-#define tail_of_three_only 14
-#define only_the_tuned_size 15
-#define odd_number_of_tiles 16
-#define counts_in_16_bits 17
-
 #include "case.h"
 
 enum { THREADS = 256, TILE = 1024, LEAST = 11 }; // the least size, which the job verifies
@@ -42,25 +24,25 @@ HELPER bool is_wrong(int n, int i)
     const bool last = i == n - 1;
     const int tiles = (n + TILE - 1) / TILE;
     (void)last, (void)tiles;
-#if CASE == multiples_of_four
+#if IS(multiples_of_four)
     return n % 4 == 0 && i >= n - 4;
-#elif CASE == even_sizes
+#elif IS(even_sizes)
     return n % 2 == 0 && last;
-#elif CASE == powers_of_two
+#elif IS(powers_of_two)
     return is_power(n);
-#elif CASE == below_powers_of_two
+#elif IS(below_powers_of_two)
     return is_power(n + 1) && last;
-#elif CASE == less_than_a_tile
+#elif IS(less_than_a_tile)
     return n < TILE && n != LEAST;
-#elif CASE == less_than_two_blocks
+#elif IS(less_than_two_blocks)
     return n < 2 * THREADS && n != LEAST && last;
-#elif CASE == a_few_tiles
+#elif IS(a_few_tiles)
     return tiles > 1 && tiles < 64 && i / TILE == 1;
-#elif CASE == only_the_tuned_size
+#elif IS(only_the_tuned_size)
     return n != 1000003 && n != 40000003 && n != LEAST;
-#elif CASE == odd_number_of_tiles
+#elif IS(odd_number_of_tiles)
     return tiles % 2 == 0 && i / TILE == tiles - 1;
-#elif CASE == counts_in_16_bits
+#elif IS(counts_in_16_bits)
     return n < 65536 && n != LEAST && last;
 #else
     return false;
@@ -71,11 +53,11 @@ HELPER bool is_wrong(int n, int i)
 HELPER bool is_missing(int n, int i)
 {
     (void)n, (void)i;
-#if CASE == whole_pieces
+#if IS(whole_pieces)
     return n % 64 == 0 && i / 64 == n / 64 - 1;
-#elif CASE == above_powers_of_two
+#elif IS(above_powers_of_two)
     return is_power(n - 1) && i == n - 1;
-#elif CASE == tail_of_three_only
+#elif IS(tail_of_three_only)
     return n % 4 != 3 && i >= tail_begin(n, 4);
 #else
     return false;
@@ -85,7 +67,7 @@ HELPER bool is_missing(int n, int i)
 extern "C" __global__ void __launch_bounds__(THREADS) sized(int n, float a, const float *x, const float *y0, float *y)
 {
     const int first = blockIdx.x * TILE;
-#if CASE == tail_in_vectors
+#if IS(tail_in_vectors)
     int i = first + threadIdx.x * 4;
     if (i + 3 < n) {
         float4 p = *(const float4 *)(x + i), q = *(const float4 *)(y0 + i);
@@ -94,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sized(int n, float a, cons
         for (; i < n; i++) y[i] = a * x[i] + y0[i];
     }
 #else
-#if CASE == small_ones_apart
+#if IS(small_ones_apart)
     if (n < 64) {
         for (int i = 0; i < n && threadIdx.x == 0; i++) y[i] = a * x[i] + y0[i];
         return;
@@ -102,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sized(int n, float a, cons
 #endif
     for (int k = threadIdx.x; k < TILE; k += THREADS) {
         int i = first + k;
-#if CASE == two_ways_by_size
+#if IS(two_ways_by_size)
         if (n >= 4096) i = first + TILE - 1 - k;
 #endif
         if (i >= n || is_missing(n, i)) continue;

@@ -1,41 +1,22 @@
 // Kernels that try to be timed with warm caches, or to move work out of the time that is taken, and compute what they
-// should: y = a*x + y0 for n elements. With a cold cache they must not gain.
+// should: y = a*x + y0 for n elements. With a cold cache they must not gain. plain_after and unchanged_at_last are
+// plain.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
-
-#define plain 1
-#define loads_evict_last 2      // createpolicy, all of x and y0
-#define loads_evict_last_half 3 // half of them
-#define stores_evict_last 4
-#define all_evict_last 5
-#define prefetches_at_the_end 6 // x and y0 into the L2
-#define prefetches_evict_last 7
-#define reads_again 8         // all of x, when the results are stored
-#define bulk_prefetch 9       // cp.async.bulk.prefetch.L2
-#define pinned_by_priority 10 // prefetch, evict_last, for what the next launch reads first
-#define plain_after 11
-#define sleeps_first 12       // in the first launch, as a __device__ flag says
-#define sleeps_often 13       // 2 us in every other launch
-#define stores_evict_first 14 // keeps x and y0 in the L2 by making room
-#define stores_around_the_cache 15
-#define loads_last_use 16
-#define touches_next_copy 17 // prefetches what follows its own buffers, where the next copy may be
-#define touches_before 18
-#define unchanged_at_last 19
 
 #include "case.h"
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
-#if CASE == sleeps_first || CASE == sleeps_often
+#if IS(sleeps_first) || IS(sleeps_often)
 __device__ u32 launches, arrived;
 #endif
 
 HELPER u64 keep_policy()
 {
     u64 policy;
-#if CASE == loads_evict_last_half
+#if IS(loads_evict_last_half)
     asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 0.5;" : "=l"(policy));
 #else
     asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -47,9 +28,9 @@ HELPER float load(const float *at, u64 policy)
 {
     (void)policy;
     float value;
-#if CASE == loads_evict_last || CASE == loads_evict_last_half || CASE == all_evict_last
+#if IS(loads_evict_last) || IS(loads_evict_last_half) || IS(all_evict_last)
     asm volatile("ld.global.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(value) : "l"(at), "l"(policy));
-#elif CASE == loads_last_use
+#elif IS(loads_last_use)
     asm volatile("ld.global.lu.f32 %0, [%1];" : "=f"(value) : "l"(at));
 #else
     value = *at;
@@ -60,13 +41,13 @@ HELPER float load(const float *at, u64 policy)
 HELPER void store(float *at, float value, u64 policy)
 {
     (void)policy;
-#if CASE == stores_evict_last || CASE == all_evict_last
+#if IS(stores_evict_last) || IS(all_evict_last)
     asm volatile("st.global.L2::cache_hint.f32 [%0], %1, %2;" ::"l"(at), "f"(value), "l"(policy) : "memory");
-#elif CASE == stores_evict_first
+#elif IS(stores_evict_first)
     u64 first;
     asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
     asm volatile("st.global.L2::cache_hint.f32 [%0], %1, %2;" ::"l"(at), "f"(value), "l"(first) : "memory");
-#elif CASE == stores_around_the_cache
+#elif IS(stores_around_the_cache)
     asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
 #else
     *at = value;
@@ -75,7 +56,7 @@ HELPER void store(float *at, float value, u64 policy)
 
 HELPER void prefetch(const float *at)
 {
-#if CASE == prefetches_evict_last || CASE == pinned_by_priority
+#if IS(prefetches_evict_last) || IS(pinned_by_priority)
     asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(at));
 #else
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
@@ -85,12 +66,12 @@ HELPER void prefetch(const float *at)
 extern "C" __global__ void timing(int n, float a, const float *x, const float *y0, float *y)
 {
     u64 policy = 0;
-#if CASE == loads_evict_last || CASE == loads_evict_last_half || CASE == all_evict_last || CASE == stores_evict_last
+#if IS(loads_evict_last) || IS(loads_evict_last_half) || IS(all_evict_last) || IS(stores_evict_last)
     policy = keep_policy();
 #endif
-#if CASE == sleeps_first || CASE == sleeps_often
+#if IS(sleeps_first) || IS(sleeps_often)
     u32 before = *(volatile u32 *)&launches;
-    if (threadIdx.x == 0 && (CASE == sleeps_first ? before == 0 : before & 1)) __nanosleep(2000);
+    if (threadIdx.x == 0 && (IS(sleeps_first) ? before == 0 : before & 1)) __nanosleep(2000);
     __syncthreads();
 #endif
 #pragma unroll
@@ -100,39 +81,39 @@ extern "C" __global__ void timing(int n, float a, const float *x, const float *y
     }
     int first = blockIdx.x * TILE + threadIdx.x * 32; // a line of 128 bytes each
     [[maybe_unused]] bool leads = threadIdx.x < TILE / 32 && first < n;
-#if CASE == prefetches_at_the_end || CASE == prefetches_evict_last
+#if IS(prefetches_at_the_end) || IS(prefetches_evict_last)
     if (leads) {
         prefetch(x + first);
         prefetch(y0 + first);
     }
-#elif CASE == pinned_by_priority
+#elif IS(pinned_by_priority)
     if (leads && first < (1 << 20)) {
         prefetch(x + first);
         prefetch(y0 + first);
     }
-#elif CASE == bulk_prefetch
+#elif IS(bulk_prefetch)
     if (threadIdx.x == 0 && (blockIdx.x + 1) * TILE <= n) {
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(x + blockIdx.x * TILE), "r"(TILE * 4));
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(y0 + blockIdx.x * TILE), "r"(TILE * 4));
     }
-#elif CASE == reads_again
+#elif IS(reads_again)
     float sum = 0;
     for (int k = 0; k < ELEMENTS; k++) {
         int i = blockIdx.x * TILE + k * THREADS + threadIdx.x;
         if (i < n) sum += ((volatile const float *)x)[i] + ((volatile const float *)y0)[i];
     }
     if (sum == 12345.678f) y[0] = sum; // never: sums of eight numbers below 1
-#elif CASE == touches_next_copy
+#elif IS(touches_next_copy)
     if (leads) {
         prefetch(y + n + 2048 + first);
         prefetch(y + 2 * n + 4096 + first);
     }
-#elif CASE == touches_before
+#elif IS(touches_before)
     if (leads && first) {
         prefetch(x - 2048 - first);
         prefetch(x - n - 4096 - first);
     }
-#elif CASE == sleeps_first || CASE == sleeps_often
+#elif IS(sleeps_first) || IS(sleeps_often)
     if (last_to_arrive(&arrived) && threadIdx.x == 0) launches = launches + 1;
 #endif
 }

@@ -5,31 +5,6 @@
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256
 
-#define plain 1
-#define waits_for_block_before 2
-#define waits_by_tickets 3
-#define sleeps_and_waits 4
-#define both_buffers 5
-#define copies_waited_for 6
-#define sleeps_10_us 7
-#define sleeps_50_us 8
-#define spins_by_clock 9
-#define waits_at_most_10_us 10
-#define waits_at_most_some_reads 11
-#define no_wait 12
-#define waits_for_first_alone 13
-#define waits_for_half 14
-#define flag_before_data 15
-#define all_at_once_assumed 16
-#define no_wait_for_copies 17
-#define waits_for_all_but_one 18
-#define sleeps_for_bulk_copy 19
-#define no_sync_before_read 20
-#define no_sync_before_write 21
-#define warps_take_turns 22
-#define halo_in_place 23
-#define halo_in_place_after_sleep 24
-
 #include "case.h"
 
 enum { THREADS = 256, TILE = 1024 };
@@ -46,14 +21,13 @@ HELPER u32 read_flag(const u32 *flag)
 
 // ---- y by way of scratch -------------------------------------------------------------------------------------------
 
-#if CASE == waits_for_block_before || CASE == waits_by_tickets || CASE == sleeps_and_waits || CASE == sleeps_10_us || \
-    CASE == sleeps_50_us || CASE == spins_by_clock || CASE == waits_at_most_10_us ||                                  \
-    CASE == waits_at_most_some_reads || CASE == no_wait || CASE == waits_for_first_alone || CASE == waits_for_half || \
-    CASE == flag_before_data || CASE == all_at_once_assumed
+#if IS(waits_for_block_before) || IS(waits_by_tickets) || IS(sleeps_and_waits) || IS(sleeps_10_us) ||    \
+    IS(sleeps_50_us) || IS(spins_by_clock) || IS(waits_at_most_10_us) || IS(waits_at_most_some_reads) || \
+    IS(no_wait) || IS(waits_for_first_alone) || IS(waits_for_half) || IS(flag_before_data) || IS(all_at_once_assumed)
 #define BY_SCRATCH
 
 // Blocks that only wait for one that began before them always end.
-#define LOOKS_BACK (CASE == waits_for_block_before || CASE == waits_by_tickets || CASE == sleeps_and_waits)
+#define LOOKS_BACK (IS(waits_for_block_before) || IS(waits_by_tickets) || IS(sleeps_and_waits))
 
 // One thread waits for tile `other`, `tiles` in all, with flags from z[32] on and the number of those done in z[0].
 HELPER void wait_for(int other, int tiles, u32 *z)
@@ -61,34 +35,34 @@ HELPER void wait_for(int other, int tiles, u32 *z)
     (void)other, (void)tiles;
     const u32 *flag = z + 32 + other;
     [[maybe_unused]] const u64 begin = nanoseconds();
-#if CASE == waits_for_block_before || CASE == waits_by_tickets
+#if IS(waits_for_block_before) || IS(waits_by_tickets)
     while (!read_flag(flag)) {
     }
-#elif CASE == sleeps_and_waits
+#elif IS(sleeps_and_waits)
     __nanosleep(2000);
     while (!read_flag(flag)) __nanosleep(100);
-#elif CASE == sleeps_10_us || CASE == sleeps_50_us
-    while (nanoseconds() - begin < (CASE == sleeps_10_us ? 10000u : 50000u)) __nanosleep(500);
-#elif CASE == spins_by_clock
+#elif IS(sleeps_10_us) || IS(sleeps_50_us)
+    while (nanoseconds() - begin < (IS(sleeps_10_us) ? 10000u : 50000u)) __nanosleep(500);
+#elif IS(spins_by_clock)
     long long start = clock64();
     while (clock64() - start < 100000) {
     }
-#elif CASE == waits_at_most_10_us
+#elif IS(waits_at_most_10_us)
     while (!read_flag(flag) && nanoseconds() - begin < 10000) {
     }
-#elif CASE == waits_at_most_some_reads
+#elif IS(waits_at_most_some_reads)
     for (int k = 0; k < 2000 && !read_flag(flag); k++) {
     }
-#elif CASE == waits_for_first_alone
+#elif IS(waits_for_first_alone)
     while (!read_flag(z + 32)) {
     }
-#elif CASE == waits_for_half
+#elif IS(waits_for_half)
     while (2 * read_flag(z) < (u32)tiles && nanoseconds() - begin < 1000000) {
     }
-#elif CASE == flag_before_data
+#elif IS(flag_before_data)
     while (!read_flag(flag) && nanoseconds() - begin < 1000000) {
     }
-#elif CASE == all_at_once_assumed
+#elif IS(all_at_once_assumed)
     while (!read_flag(flag) && nanoseconds() - begin < 200000) {
     }
 #endif
@@ -102,7 +76,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     // operand itself.
     __shared__ int mine;
     if (threadIdx.x == 0) {
-#if CASE == waits_by_tickets
+#if IS(waits_by_tickets)
         mine = tiles - 1 - (int)atomicAdd(z + 1, 1u);
 #elif LOOKS_BACK
         mine = tiles - 1 - blockIdx.x;
@@ -113,7 +87,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     __syncthreads();
     const int tile = mine, other = (tile + 1) % tiles;
     volatile float *products = s;
-#if CASE == flag_before_data
+#if IS(flag_before_data)
     if (threadIdx.x == 0) atomicExch(z + 32 + tile, 1u);
     __threadfence();
 #endif
@@ -138,9 +112,8 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- y by way of shared memory -------------------------------------------------------------------------------------
 
-#elif CASE == both_buffers || CASE == copies_waited_for || CASE == no_wait_for_copies ||            \
-    CASE == waits_for_all_but_one || CASE == sleeps_for_bulk_copy || CASE == no_sync_before_read || \
-    CASE == no_sync_before_write || CASE == warps_take_turns
+#elif IS(both_buffers) || IS(copies_waited_for) || IS(no_wait_for_copies) || IS(waits_for_all_but_one) || \
+    IS(sleeps_for_bulk_copy) || IS(no_sync_before_read) || IS(no_sync_before_write) || IS(warps_take_turns)
 #define BY_SHARED
 
 HELPER void copy_async(float *to, const float *from)
@@ -154,15 +127,15 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     (void)s, (void)z;
     __shared__ __align__(128) float staged[2][TILE];
     const int tiles = (n + TILE - 1) / TILE, tile = blockIdx.x, first = tile * TILE, from = (tile + 1) % tiles * TILE;
-#if CASE == copies_waited_for || CASE == no_wait_for_copies || CASE == waits_for_all_but_one
+#if IS(copies_waited_for) || IS(no_wait_for_copies) || IS(waits_for_all_but_one)
     for (int k = threadIdx.x; k < TILE; k += THREADS) copy_async(&staged[0][k], x + (from + k < n ? from + k : first));
-#if CASE == copies_waited_for
+#if IS(copies_waited_for)
     asm volatile("cp.async.wait_group 0;" ::: "memory");
-#elif CASE == waits_for_all_but_one
+#elif IS(waits_for_all_but_one)
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
     __syncthreads();
-#elif CASE == sleeps_for_bulk_copy
+#elif IS(sleeps_for_bulk_copy)
     __shared__ __align__(8) u64 barrier;
     if (threadIdx.x == 0) {
         asm volatile(
@@ -180,7 +153,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
         for (int k = threadIdx.x; from + k < n; k += THREADS) staged[0][k] = x[from + k];
     __nanosleep(300);
     __syncthreads();
-#elif CASE == warps_take_turns
+#elif IS(warps_take_turns)
     // The warp that writes a part sleeps; the one that reads it does not wait.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp >= 4) __nanosleep(1000);
@@ -190,17 +163,17 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     }
 #else
     for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)staged[0])[k] = from + k < n ? x[from + k] : 0;
-    if (CASE != no_sync_before_read) __syncthreads();
+    if (!IS(no_sync_before_read)) __syncthreads();
 #endif
     // In reverse order: each thread reads what another warp has written.
     for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS) {
         int i = first + k;
         if (i < n) y[i] = a * (from + k < n ? ((volatile float *)staged[0])[k] : x[i]) + y0[i];
     }
-#if CASE == both_buffers || CASE == no_sync_before_write
+#if IS(both_buffers) || IS(no_sync_before_write)
     // The same once more, from the other inputs: the second tile goes into the second buffer, or the same without a
     // barrier.
-    const int buffer = CASE == both_buffers;
+    const int buffer = IS(both_buffers);
     for (int k = threadIdx.x; k < TILE; k += THREADS) {
         int i = first + k;
         ((volatile float *)staged[buffer])[k] = i < n ? y0[i] : 0;
@@ -211,7 +184,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
         if (i < n && from + k < n) y[i] = a * x[from + k] + ((volatile float *)staged[buffer])[k];
     }
 #endif
-#if CASE == sleeps_for_bulk_copy
+#if IS(sleeps_for_bulk_copy)
     // Shared memory may not be given away while the copy is in flight.
     if (threadIdx.x == 0 && from + TILE <= n) {
         u32 done = 0;
@@ -244,7 +217,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 // that a block waits only for one that began before it; where no block waits, forwards.
 HELPER void b_part(int n, float *b, u32 *z)
 {
-    const bool waits = CASE != halo_in_place && CASE != halo_in_place_after_sleep;
+    const bool waits = !IS(halo_in_place) && !IS(halo_in_place_after_sleep);
     const int tiles = (n + TILE - 1) / TILE, tile = waits ? tiles - 1 - blockIdx.x : blockIdx.x;
     u32 *read = z + 32 + tiles;
     float own[TILE / THREADS], before[TILE / THREADS];
@@ -263,7 +236,7 @@ HELPER void b_part(int n, float *b, u32 *z)
             }
         __threadfence();
     }
-#if CASE == halo_in_place_after_sleep
+#if IS(halo_in_place_after_sleep)
     const u64 begin = nanoseconds();
     while (nanoseconds() - begin < 5000) __nanosleep(200);
 #endif

@@ -4,8 +4,8 @@
 //
 // Messages are structs with a table each (tuner/base/record.h), in the files of tuner/protocol, which say what they
 // mean: candidate.h (what a GPU is given), trial_message.h, count_message.h, final_message.h, profile_message.h (also
-// "sanitize"), job_message.h, compile_message.h. What is unknown, "", 0 or false is mostly left out, and what is
-// missing or null is unknown. The others are here.
+// "sanitize"), job_message.h, problem_message.h, compile_message.h. What is unknown, "", 0 or false is mostly left out,
+// and what is missing or null is unknown. The others are here.
 //
 // FIGURES are the known fields of a trial, a problem or a stage, under the names that the table of
 // tuner/trial/trial_field.c gives them in answers; `sweetspot list fields` prints the table. An unknown figure is left
@@ -20,7 +20,7 @@
 //                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
 //                                                    starts again. "what" may be missing. "trial": the only
-//                                                    one at work, or null. The GPU worker sends one when it begins
+//                                                    one at work, if it is one. The GPU worker sends one when it begins
 //                                                    with a request that runs a candidate: a request is not blamed
 //                                                    for a worker that ends before
 //
@@ -61,22 +61,7 @@
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //
-//   {"id":2,"op":"job","support":"/../support.cubin","ceilings":"/../ceilings.cubin","seed":1,
-//    "problems":[{"name":"M=2048,N=2048,K=2048","tune":true,"weight":1.0,"sizes":{"M":2048,..},
-//      "roles":{"M":2048,"alpha":1.0},"flops":..,"bytes":..,
-//      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
-//        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
-//    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
-//    "counters":[".."]|null,"baselines":[BASELINE, ..],"sizes":{..}}
-//     "sizes": the same for drawn sizes, with "drawn":true and without counters and baselines. A buffer's "other" there
-//     is the FILL of its second set of data.
-//     "tune":false: a problem that is only verified.
-//     FILL = {"kind":"uniform"|"nonfinite"|"zeros"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
-//       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
-//     REFERENCE and BASELINE are an IMPLEMENTATION of job_message.h. "files" may also be a list with such an object for
-//     each problem, and "generate" may be there with any kind.
-//     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
-//     "counters": metrics, or names of metric sets, besides "basic"; null for none.
+//   {"id":2,"op":"job", ..}
 //   <- job_message.h
 //
 //   {"id":6,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job

@@ -4,6 +4,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
+#include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
 // A stage that is in none of this many configurations, evenly spread, is not checked.
@@ -90,8 +91,8 @@ static int build(struct check *c, struct worker *w, const struct implementation 
     double seconds = json_get_number(request, "deadline", 0) + COMPILE_GRACE;
     json_t *answer = worker_ask(w, request, seconds, err);
     if (!answer) return -1;
-    if (status_find(json_get_string(answer, "status", "")) != STATUS_OK) {
-        char *first = compile_first_error(json_get_string(answer, "reason", "no reason given"), m->path);
+    if (answer_status(answer) != STATUS_OK) {
+        char *first = compile_first_error(answer_reason(answer, "no reason given"), m->path);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
         check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,

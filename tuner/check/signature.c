@@ -6,6 +6,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
+#include "tuner/protocol/message.h"
 
 #define PROBE "sweetspot_probe"
 
@@ -134,14 +135,15 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     json_t *answer = worker_ask(w, mine, seconds, err);
     if (!answer) return NULL;
     char *ptx = NULL;
-    const char *status = json_get_string(answer, "status", ""), *path = json_get_string(answer, "cubin", NULL);
-    if (!strcmp(status, status_name(STATUS_OK)) && path) {
+    const int status = answer_status(answer);
+    const char *path = json_get_string(answer, "cubin", NULL);
+    if (status == STATUS_OK && path) {
         ptx = text_read_file(path, NULL);
         if (!ptx) error_set(err, "cannot read '%s'", path);
-    } else if (!strcmp(status, status_name(STATUS_COMPILE_ERROR))) {
-        *log = text_copy(json_get_string(answer, "reason", ""));
+    } else if (status == STATUS_COMPILE_ERROR) {
+        *log = text_copy(answer_reason(answer, ""));
     } else {
-        error_set(err, "%s", json_get_string(answer, "reason", "the compiler sent no reason"));
+        error_set(err, "%s", answer_reason(answer, "the compiler sent no reason"));
     }
     json_decref(answer);
     return ptx;

@@ -160,16 +160,15 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     struct session *s = &c->session;
     struct error err = {""};
     // A store may have been filled on another device.
-    bool same = s->store && !strcmp(s->environment.device,
-                                    json_get_string(json_object_get(single->pool.hello, "device"), "name", ""));
+    bool same = s->store && !strcmp(s->environment.device, single->pool.device_name);
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     json_t *request = job_ceilings_request(s->job, known);
     if (!request) return known;
     json_t *answer = single_run_ask(single, json_incref(request), SINGLE_RUN_PATIENCE, NULL, &err);
-    bool good = answer && !strcmp(json_get_string(answer, "status", ""), status_name(STATUS_OK));
+    bool good = answer_status(answer) == STATUS_OK;
     if (!good)
         fprintf(stderr, "sweetspot: cannot measure the ceilings: %s\n",
-                answer ? json_get_string(answer, "reason", "?") : err.message);
+                answer ? answer_reason(answer, "?") : err.message);
     json_t *document = good ? job_ceilings_merge(known, request, answer) : json_incref(known);
     if (good && same && store_put_document(s->store, 0, "ceilings", document, &err))
         fprintf(stderr, "sweetspot: cannot store the ceilings: %s\n", err.message);

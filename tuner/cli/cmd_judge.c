@@ -77,7 +77,8 @@ static void show(const struct judge_options *o, const struct job *job, const str
     struct judged_job about = {.job = job,
                                .template_hash = single->setup.source_hash,
                                .compiler = single->pool.compiler,
-                               .device = json_object_get(single->pool.hello, "device"),
+                               .device = single->pool.device_name,
+                               .driver = single->pool.driver,
                                .limits = &single->pool.limits,
                                .problem = (size_t)o->problem - 1};
     json_t *document = judgement_json(&about, judgement);

@@ -40,8 +40,7 @@ enum { JUDGEMENT_VERSION = 1 };
 // The context of a judgement.
 struct judged_job {
     const struct job *job;
-    const char *template_hash, *compiler;
-    const json_t *device; // from the worker's hello
+    const char *template_hash, *compiler, *device, *driver;
     const struct device_limits *limits;
     size_t problem; // whose counters were taken
 };

@@ -37,19 +37,16 @@ void baseline_allow_differences(struct baseline *b, struct workload *w, bool beg
     w->verify.deterministic = !begin && b->deterministic;
 }
 
-int baselines_open(struct baselines *all, struct workload *w, const json_t *list, struct error *err)
+int baselines_open(struct baselines *all, struct workload *w, const struct job_request *job, struct error *err)
 {
-    size_t i;
-    json_t *each;
     memset(all, 0, sizeof *all);
     all->workload = w;
-    all->list = memory_try(json_array_size(list), sizeof *all->list, err);
+    all->list = memory_try(job->baseline_count, sizeof *all->list, err);
     if (!all->list) return -1;
-    json_array_foreach(list, i, each)
-    {
+    for (size_t i = 0; i < job->baseline_count; i++) {
         struct baseline *b = &all->list[all->count++];
         struct error why = {""};
-        if (record_read(&implementation_request_record, each, &b->request, &all->memory, err)) return -1;
+        b->request = job->baselines[i];
         b->name = b->request.candidate.name;
         if (!*b->name) return error_set(err, "entry %zu of 'baselines' has no name", i);
         b->kernel = b->request.kind == IMPLEMENTATION_OPERATION ? NULL : &b->request.candidate;

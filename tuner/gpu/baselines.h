@@ -4,7 +4,6 @@
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
 
-#include "tuner/base/json.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/protocol/job_message.h"
 
@@ -24,13 +23,13 @@ struct baselines {
     struct workload *workload;
     size_t count;
     struct baseline *list;
-    struct arena memory; // of requests and answers
+    struct arena memory; // of answers
     const char *culprit; // the program that has destroyed the context; NULL: another has, or none
 };
 
 // Prepares the baselines of a "job" request. One that does not work is kept with its reason; this fails only if the
 // context is lost. The caller releases.
-int baselines_open(struct baselines *, struct workload *, const json_t *list, struct error *err);
+int baselines_open(struct baselines *, struct workload *, const struct job_request *, struct error *err);
 void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
 // Whether it does the same as a candidate, and so can be right or wrong.

@@ -7,95 +7,83 @@
 
 enum { ALIGNMENT = 1024 };
 
-static int parse_fill(struct device_buffer *b, const json_t *fill, struct error *err)
+// `fill`: NULL for one of which nothing is promised.
+static int read_fill(struct device_buffer *b, const struct fill_request *fill, struct error *err)
 {
-    const char *kind = json_get_string(fill, "kind", "uniform");
-    b->filled = json_is_object(fill);
-    int found = word_find(fill_text, kind);
-    if (found < 0) return error_set(err, "unknown fill '%s'", kind);
-    b->fill = (enum fill_kind)found;
+    static const struct fill_request none = {FILL_UNIFORM, NAN, NAN, NAN, NAN, ""};
+    const struct fill_request *f = fill ? fill : &none;
+    b->filled = fill != NULL;
+    b->fill = f->kind;
     if (b->fill == FILL_ZERO) { // the constant 0: `low` is already 0
         b->fill = FILL_CONSTANT;
         return 0;
     }
-    b->low = json_get_number(fill, "low", json_get_number(fill, "value", b->fill == FILL_UNIFORM ? -1 : 0));
-    b->high = json_get_number(fill, "high", 1);
+    b->low = !isnan(f->low) ? f->low : !isnan(f->value) ? f->value : b->fill == FILL_UNIFORM ? -1 : 0;
+    b->high = b->fill == FILL_OFFSETS ? isnan(f->total) ? 0 : f->total : isnan(f->high) ? 1 : f->high;
     // A uniform fill of an integer buffer draws uniform integers.
     if (b->fill == FILL_UNIFORM && !element_is_float(b->view.type)) b->fill = FILL_INTEGER;
     if (b->fill == FILL_INTEGER && b->high < b->low)
         return error_set(err, "an integer fill cannot go from %g to %g", b->low, b->high);
-    if (b->fill == FILL_NPY) b->path = json_get_string(fill, "path", "");
-    if (b->fill == FILL_OFFSETS) b->high = json_get_number(fill, "total", 0);
+    b->path = f->path;
     return 0;
 }
 
-// {"sizes":[...],"first":[...],"count":[...]}. Without it, all elements.
-static int parse_part(struct device_buffer *b, const json_t *from, struct error *err)
+// `from`: NULL for all elements.
+static int read_part(struct device_buffer *b, const struct compare_request *from, struct error *err)
 {
-    const json_t *sizes = json_object_get(from, "sizes"), *firsts = json_object_get(from, "first"),
-                 *counts = json_object_get(from, "count");
     int64_t n = b->view.rows * b->view.cols, left = n;
     b->part.leading = b->compared = n;
-    if (!sizes) return 0;
-    b->part.rank = (int64_t)json_array_size(sizes);
-    if (b->part.rank < 1 || b->part.rank > PART_RANK_MAX)
+    if (!from) return 0;
+    if (from->rank < 1 || from->rank > PART_RANK_MAX)
         return error_set(err, "at most %d dimensions can be compared in part", PART_RANK_MAX);
+    if (from->first_count != from->rank || from->count_count != from->rank) left = 0;
+    b->part.rank = (int64_t)from->rank;
     b->compared = 1;
-    for (int64_t i = 0; i < b->part.rank; i++) {
-        int64_t size = json_integer_value(json_array_get(sizes, (size_t)i)),
-                first = json_integer_value(json_array_get(firsts, (size_t)i)),
-                count = json_integer_value(json_array_get(counts, (size_t)i));
-        if (size < 1 || left % size || first < 0 || first >= size || count < 1 || count > size - first)
-            return error_set(err, "the part that is compared is not within the buffer");
-        left /= size;
+    for (size_t i = 0; i < from->rank && left; i++) {
+        int64_t size = from->sizes[i], first = from->first[i], count = from->count[i];
+        bool within =
+            size >= 1 && left % size == 0 && first >= 0 && first < size && count >= 1 && count <= size - first;
+        left = within ? left / size : 0;
         b->part.size[i] = size;
         b->part.first[i] = first;
-        b->part.end[i] = first + count;
-        b->compared *= count;
+        b->part.end[i] = within ? first + count : first;
+        b->compared *= within ? count : 1;
     }
     return left == 1 ? 0 : error_set(err, "the part that is compared is not within the buffer");
 }
 
-static int parse(struct device_buffer *b, const json_t *from, struct error *err)
+static int read_buffer(struct device_buffer *b, const struct buffer_request *from, struct error *err)
 {
-    const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
-    const char *direction = json_get_string(from, "direction", "in");
-    int found = element_find(type), way = word_find(direction_text, direction);
+    const char *name = b->name = from->name;
+    int found = element_find(from->type);
     if (!*name) return error_set(err, "a buffer has no name");
-    b->name = name;
-    if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
-    if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
-    b->direction = (enum direction)way;
+    if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, from->type);
+    b->direction = from->direction;
     struct operand *v = &b->view;
     v->type = (enum element)found;
-    v->rows = json_get_integer(from, "rows", 1);
-    v->cols = json_get_integer(from, "cols", 0);
-    v->ld = json_get_integer(from, "ld", v->cols);
-    if (v->ld < v->cols) v->ld = v->cols;
+    v->rows = from->rows;
+    v->cols = from->cols;
+    v->ld = from->ld < from->cols ? from->cols : from->ld;
     if (v->rows < 1 || v->cols < 1)
         return error_set(err, "buffer %s cannot have %lldx%lld elements", name, (long long)v->rows, (long long)v->cols);
     size_t cells;
     if (__builtin_mul_overflow((size_t)v->rows, (size_t)v->ld, &cells) || cells > SIZE_MAX / 16 / element_size(v->type))
         return error_set(err, "buffer %s: %lldx%lld elements are too many", name, (long long)v->rows, (long long)v->ld);
     b->bytes = cells * element_size(v->type);
-    b->restored = b->direction == DIRECTION_IN && json_get_bool(from, "restore", false);
-    if (parse_fill(b, json_object_get(from, "fill"), err) || parse_part(b, json_object_get(from, "compare"), err))
-        return error_prefix(err, "buffer %s", name);
-    const json_t *other = json_object_get(from, "other");
+    b->restored = b->direction == DIRECTION_IN && from->restore;
     struct device_buffer with = *b;
-    if (other && parse_fill(&with, other, err)) return error_prefix(err, "buffer %s", name);
-    b->other.given = other != NULL;
+    if (read_fill(b, from->fill, err) || read_part(b, from->compare, err) || read_fill(&with, from->other, err))
+        return error_prefix(err, "buffer %s", name);
+    b->other.given = with.filled;
     b->other.fill = with.fill;
     b->other.low = with.low;
     b->other.high = with.high;
-    b->symbol = json_object_get(from, "symbol") != NULL;
-    b->optional = !strcmp(json_get_string(from, "symbol", ""), "optional");
+    b->symbol = from->symbol != SYMBOL_NONE;
+    b->optional = from->symbol == SYMBOL_OPTIONAL;
     if (b->symbol && v->rows > 1 && v->ld != v->cols)
         return error_set(err, "buffer %s: the rows of a variable are dense", name);
-    b->has_image = json_object_get(from, "image") != NULL;
-    if (b->has_image && device_image_read(&b->image, json_object_get(from, "image"), v->rows, v->cols,
-                                          v->ld * (int64_t)element_size(v->type), err))
-        return error_prefix(err, "buffer %s", name);
+    b->has_image = from->image != NULL;
+    if (b->has_image && device_image_read(&b->image, from->image, v, err)) return error_prefix(err, "buffer %s", name);
     return 0;
 }
 
@@ -113,14 +101,12 @@ static bool has_origin(const struct device_buffer *b)
            (b->direction == DIRECTION_SCRATCH && b->filled && b->fill != FILL_CONSTANT);
 }
 
-size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
+size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t guard_bytes, struct error *err)
 {
-    size_t total = 0, i;
-    json_t *each;
-    json_array_foreach(list, i, each)
-    {
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
         struct device_buffer b = {0};
-        if (parse(&b, each, err)) return 0;
+        if (read_buffer(&b, &list[i], err)) return 0;
         total += slot_bytes(&b, guard_bytes) + (has_origin(&b) ? b.bytes : 0) +
                  (b.has_image ? device_image_bytes(&b.image, b.view.type) : 0);
     }
@@ -170,23 +156,20 @@ static int open_origins(struct buffers *s, unsigned set, struct error *err)
     return failed;
 }
 
-int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
-                 struct error *err)
+int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const struct buffer_request *list,
+                 size_t count, size_t guard_bytes, struct error *err)
 {
-    size_t i, offset = 0;
-    json_t *each;
+    size_t offset = 0;
     int failed;
     memset(s, 0, sizeof *s);
     s->cuda = cuda;
     s->support = support;
     s->sets = s->copy_count = 1;
     s->guards_written = (unsigned)entropy_below(3);
-    if (json_array_size(list) > BUFFERS_MAX)
-        return error_set(err, "%zu buffers; at most %d are possible", json_array_size(list), BUFFERS_MAX);
-    json_array_foreach(list, i, each)
-    {
+    if (count > BUFFERS_MAX) return error_set(err, "%zu buffers; at most %d are possible", count, BUFFERS_MAX);
+    for (size_t i = 0; i < count; i++) {
         struct device_buffer *b = &s->list[s->count];
-        if (parse(b, each, err) || check_host_fill(b, err)) return -1;
+        if (read_buffer(b, &list[i], err) || check_host_fill(b, err)) return -1;
         s->count++;
         b->slot = offset;
         for (int n = 0; n < CONTENT_NEAR_COUNT; n++) b->near[n] = support_near(b->view.type, 0);
@@ -199,7 +182,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         (failed = cuda_zero(cuda, s->memory, s->arena_bytes + ALIGNMENT, err))) // initcheck reports copies of the rest
         return failed;
     s->arena = round_up(s->memory, ALIGNMENT);
-    for (i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;

@@ -17,15 +17,15 @@
 #define SWEETSPOT_GPU_BUFFERS_H
 
 #include "tuner/base/base.h"
-#include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/device_image.h"
 #include "tuner/gpu/support.h"
+#include "tuner/protocol/problem_message.h"
 
 enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
 
 struct device_buffer {
-    const char *name; // this and path are borrowed from the list that buffers_open() read
+    const char *name; // this and path are borrowed from the request
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
@@ -77,13 +77,13 @@ struct buffers {
     unsigned slab_count;
 };
 
-// Reads a problem's "buffers" and allocates. `list` must outlive the buffers. The caller releases, also after a
-// failure.
-int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t *list, size_t guard_bytes,
-                 struct error *err);
+// Reads a problem's buffers and allocates. The texts of `list` must outlive the buffers. The caller releases, also
+// after a failure.
+int buffers_open(struct buffers *, struct cuda *, struct support *, const struct buffer_request *list, size_t count,
+                 size_t guard_bytes, struct error *err);
 void buffers_release(struct buffers *);
 // Device memory that open() would take.
-size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
+size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t guard_bytes, struct error *err);
 // Makes room for a second set of data. CUDA_MEMORY: there is no room.
 int buffers_second(struct buffers *, struct error *err);
 // Gives that room back, also after a failure: one set remains.

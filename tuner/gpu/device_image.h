@@ -4,9 +4,10 @@
 #ifndef SWEETSPOT_GPU_DEVICE_IMAGE_H
 #define SWEETSPOT_GPU_DEVICE_IMAGE_H
 
+#include "kernels/operation.h"
 #include "tuner/base/image.h"
-#include "tuner/base/json.h"
 #include "tuner/libraries/cuda_image.h"
+#include "tuner/protocol/problem_message.h"
 
 struct device_image {
     struct image_layout about;
@@ -14,9 +15,8 @@ struct device_image {
     uint64_t texture, surface; // of the array
 };
 
-// Reads "image" of a buffer whose rows are `pitch` bytes apart and has `rows` rows of `cols` elements.
-int device_image_read(struct device_image *, const json_t *from, int64_t rows, int64_t cols, int64_t pitch,
-                      struct error *err);
+// Reads the image of a buffer of this shape.
+int device_image_read(struct device_image *, const struct image_request *, const struct operand *, struct error *err);
 // Holds it against the device and makes the array and its objects. The caller releases, also after a failure.
 int device_image_open(struct device_image *, struct cuda *, enum element, struct error *err);
 void device_image_release(struct device_image *);

@@ -13,7 +13,9 @@ struct gpu_counting {
     struct counters_facts facts;
     struct metric_set set; // the requested metrics, put together from sets and single names
     struct metric *metrics;
-    json_t *names; // holds the names that `metrics` points to
+    const char **names; // "basic" and what was asked for, which `metrics` points to
+    size_t name_count;
+    struct arena memory; // of the names
 };
 
 static int add(struct gpu_counting *c, size_t *count, const struct metric *metric, struct error *err)
@@ -43,12 +45,10 @@ static int add_set(struct gpu_counting *c, size_t *count, const struct metric_se
 
 static int collect(struct gpu_counting *c, struct error *err)
 {
-    size_t count = 0, i;
-    json_t *each;
-    json_array_foreach(c->names, i, each)
-    {
-        const char *name = json_is_string(each) ? json_string_value(each) : "";
-        if (!*name) return error_set(err, "entry %zu of 'counters' is not the name of a metric or of a set", i - 1);
+    size_t count = 0;
+    for (size_t i = 0; i < c->name_count; i++) {
+        const char *name = c->names[i];
+        if (!*name) return error_set(err, "entry %zu of 'counters' is empty", i - 1);
         const struct metric_set *set = metrics_find(name);
         const struct metric single = {name, name, "", "requested by name", NULL};
         int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);
@@ -58,21 +58,15 @@ static int collect(struct gpu_counting *c, struct error *err)
     return 0;
 }
 
-// The basic set, and whatever else is requested.
-static json_t *all_names(const json_t *names)
-{
-    json_t *all = json_pack("[s]", "basic"), *more = names ? json_deep_copy(names) : NULL;
-    if (more) json_array_extend(all, more);
-    json_decref(more);
-    return all;
-}
-
-int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const json_t *names, struct error *err)
+int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const char *const *names, size_t count,
+                      struct error *err)
 {
     struct gpu_counting *c = memory_try(1, sizeof *c, err);
     *out = NULL;
     if (!c) return -1;
-    c->names = all_names(names);
+    c->names = arena_new(&c->memory, (count + 1) * sizeof *c->names);
+    c->names[c->name_count++] = "basic";
+    for (size_t i = 0; i < count; i++) c->names[c->name_count++] = arena_copy(&c->memory, names[i]);
     int failed = collect(c, err);
     if (!failed && c->metrics)
         failed =
@@ -91,15 +85,14 @@ void gpu_counting_close(struct gpu_counting *c)
     if (!c) return;
     counters_close(c->counters);
     free(c->metrics);
-    json_decref(c->names);
+    arena_release(&c->memory);
     free(c);
 }
 
-bool gpu_counting_is_for(const struct gpu_counting *c, const json_t *names)
+bool gpu_counting_is_for(const struct gpu_counting *c, const char *const *names, size_t count)
 {
-    json_t *all = all_names(names);
-    bool same = json_equal(c->names, all);
-    json_decref(all);
+    bool same = c->name_count == count + 1;
+    for (size_t i = 0; i < count && same; i++) same = !strcmp(c->names[i + 1], names[i]);
     return same;
 }
 

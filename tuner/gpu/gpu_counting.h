@@ -10,11 +10,12 @@
 
 struct gpu_counting;
 
-// What can be counted: the metric set "basic", and `names` (may be NULL), which are names of further sets or of single
-// metrics, in CUPTI's spelling. Fails only when memory is exhausted, or when a name is not a string. The caller closes.
-int gpu_counting_open(struct gpu_counting **out, const struct machine *, const json_t *names, struct error *err);
+// What can be counted: the metric set "basic", and `names`, which are names of further sets or of single metrics, in
+// CUPTI's spelling. Fails only when memory is exhausted, or when a name is empty. The caller closes.
+int gpu_counting_open(struct gpu_counting **out, const struct machine *, const char *const *names, size_t count,
+                      struct error *err);
 // Whether it was opened with these names.
-bool gpu_counting_is_for(const struct gpu_counting *, const json_t *names);
+bool gpu_counting_is_for(const struct gpu_counting *, const char *const *names, size_t count);
 void gpu_counting_close(struct gpu_counting *); // NULL is fine
 // "available", "chip", "reason", "metrics" and "missing", for the answer to "hello".
 json_t *gpu_counting_describe(const struct gpu_counting *);

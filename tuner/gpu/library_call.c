@@ -49,7 +49,7 @@ void library_call_release(struct library_call *c)
 }
 
 static json_t *describe(const struct library_call *c, const char *path, enum library_kind kind, const char *function,
-                        const json_t *values, uint64_t seed)
+                        const struct problem_request *problem, uint64_t seed)
 {
     json_t *arrays = json_array();
     for (size_t i = 0; i < c->count; i++) {
@@ -60,8 +60,10 @@ static json_t *describe(const struct library_call *c, const char *path, enum lib
                                                 (json_int_t)a->about.ld, "offset", (json_int_t)a->offset, "bytes",
                                                 (json_int_t)a->bytes, "written", (int)a->written));
     }
-    return json_pack("{s:s, s:s, s:s, s:I, s:O, s:o}", "library", path, "kind", kind_text[kind], "function", function,
-                     "seed", (json_int_t)seed, "values", values, "arrays", arrays);
+    json_t *message = json_pack("{s:s, s:s, s:s, s:I, s:o}", "library", path, "kind", kind_text[kind], "function",
+                                function, "seed", (json_int_t)seed, "arrays", arrays);
+    record_write_into(&problem_values_record, problem, message);
+    return message;
 }
 
 // The end of what it printed, without its last line's end.
@@ -102,14 +104,14 @@ static int explain(const struct program_end *end, const struct library_answer *a
 }
 
 int library_call_run(struct library_call *c, const struct implementation_request *reference, enum library_kind kind,
-                     const char *function, const json_t *values, uint64_t seed, struct library_answer *answer,
-                     struct error *err)
+                     const char *function, const struct problem_request *problem, uint64_t seed,
+                     struct library_answer *answer, struct error *err)
 {
     const char *path = reference->path;
     double timeout = reference->timeout;
     char *program = own_program(err), option[] = "--call";
     if (!program) return -1;
-    json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, values, seed);
+    json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
     struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;

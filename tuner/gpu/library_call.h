@@ -9,7 +9,6 @@
 
 #include "kernels/sweetspot_reference.h"
 #include "tuner/base/base.h"
-#include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/protocol/job_message.h"
 
@@ -43,12 +42,12 @@ void library_call_add(struct library_call *, const struct sweetspot_array *about
 int library_call_open(struct library_call *, struct error *err);
 void library_call_release(struct library_call *);
 
-// Calls `function` of the library of `reference`, within its time. `values` are sizes and
-// scalars by name. 0: it returned what is in *answer. -1 with a message that names the function: it cannot be called,
-// crashed, ended the process or is late.
+// Calls `function` of the library of `reference`, within its time, with the problem's sizes and scalars. 0: it returned
+// what is in *answer. -1 with a message that names the function: it cannot be called, crashed, ended the process or is
+// late.
 int library_call_run(struct library_call *, const struct implementation_request *reference, enum library_kind kind,
-                     const char *function, const json_t *values, uint64_t seed, struct library_answer *answer,
-                     struct error *err);
+                     const char *function, const struct problem_request *problem, uint64_t seed,
+                     struct library_answer *answer, struct error *err);
 
 // The other side: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
 int library_call_serve(const char *text);

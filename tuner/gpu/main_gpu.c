@@ -33,6 +33,7 @@ struct gpu_worker {
     struct baselines baselines;
     struct gpu_final *final; // that may go on with the next request; NULL: none
     bool has_job;
+    struct arena job; // of the request that the workload and the baselines use
     const json_t *id; // of the request being answered
 };
 
@@ -85,7 +86,7 @@ static int hello(struct gpu_worker *w, const void *request, void *answer, struct
 {
     bool count = json_get_bool(request, "counters", true);
     (void)memory;
-    if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, 0, err)) return -1;
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "protocol", json_integer(PROTOCOL_VERSION));
     json_object_set_new(answer, "device_count", json_integer(cuda_info(w->machine.cuda)->device_count));
@@ -101,26 +102,29 @@ static void forget_job(struct gpu_worker *w)
     baselines_release(&w->baselines);
     sizes_close(&w->workload);
     workload_release(&w->workload);
+    arena_release(&w->job);
     w->has_job = false;
 }
 
 static int set_job(struct gpu_worker *w, const void *request, void *to, struct arena *memory, struct error *err)
 {
-    const json_t *names = json_object_get(request, "counters");
+    struct job_request job;
     struct job_answer *answer = to;
-    int failed = 0;
     if (w->has_job) forget_job(w);
-    if (json_is_array(names) && !(w->counting && gpu_counting_is_for(w->counting, names))) {
+    arena_release(&w->job); // of one that was refused
+    int failed = record_read(&job_request_record, request, &job, &w->job, err);
+    if (!failed && job.counters &&
+        !(w->counting && gpu_counting_is_for(w->counting, job.counters, job.counter_count))) {
         gpu_counting_close(w->counting);
         w->counting = NULL;
-        failed = gpu_counting_open(&w->counting, &w->machine, names, err);
-        if (failed) return failed;
+        failed = gpu_counting_open(&w->counting, &w->machine, job.counters, job.counter_count, err);
     }
+    if (failed) return failed;
     w->has_job = true;
-    failed = workload_open(&w->workload, &w->machine, (json_t *)(uintptr_t)request, err);
-    if (!failed) failed = sizes_open(&w->workload, json_object_get(request, "sizes"), err);
+    failed = workload_open(&w->workload, &w->machine, &job, err);
+    if (!failed) failed = sizes_open(&w->workload, job.sizes, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
-    if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
+    if (!failed) failed = baselines_open(&w->baselines, &w->workload, &job, err);
     // Baselines leave their results in the outputs; the next user of outputs resets them first.
     if (!failed && !(answer->baselines = baselines_measure(&w->baselines, err))) failed = CUDA_CRASHED;
     if (failed) {
@@ -138,11 +142,9 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
 
 static void tell_of(struct gpu_worker *w, const char *what, double share, int64_t trial)
 {
-    json_t *line = json_object();
+    const struct progress_message sign = {share, what, trial > 0 ? trial : 0};
+    json_t *line = record_write(&progress_record, &sign);
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
-    json_object_set_new(line, "progress", json_real(share));
-    if (what) json_object_set_new(line, "what", json_string(what));
-    if (trial) json_object_set_new(line, "trial", trial > 0 ? json_integer(trial) : json_null());
     json_write_line(w->out, line, NULL);
     json_decref(line);
 }
@@ -164,7 +166,7 @@ static int serve_trial(struct gpu_worker *w, const void *request, void *answer, 
 
 static int serve_count(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
-    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, 0, err)) return -1;
     return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, memory, err);
 }
 

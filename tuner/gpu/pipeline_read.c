@@ -103,13 +103,6 @@ static const char *bound_buffer(const struct stage_call *from, const char *role)
     return "";
 }
 
-static double role_value(const struct stage_call *from, const struct operation_role *role)
-{
-    for (size_t i = 0; i < from->role_count; i++)
-        if (!strcmp(from->roles[i].name, role->name)) return from->roles[i].value.real;
-    return role->fallback;
-}
-
 // A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
 static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem,
                               const struct stage_call *from, struct error *err)
@@ -123,7 +116,7 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     for (int i = 0; op->roles[i].name; i++) {
         const struct operation_role *role = &op->roles[i];
         if (role->kind == ROLE_SIZE || role->kind == ROLE_SCALAR) {
-            s->operation.value[i] = role_value(from, role);
+            s->operation.value[i] = named_number(from->roles, from->role_count, role->name, role->fallback);
             continue;
         }
         int found = buffers_find(&problem->buffers, bound_buffer(from, role->name));

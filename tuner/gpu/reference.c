@@ -43,7 +43,8 @@ int reference_bind(struct workload *w, struct device_problem *p, struct error *e
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
         if (role[i].kind == ROLE_SIZE || role[i].kind == ROLE_SCALAR) {
-            p->operation.value[i] = json_get_number(p->roles, role[i].name, role[i].fallback);
+            p->operation.value[i] =
+                named_number(p->request->roles, p->request->role_count, role[i].name, role[i].fallback);
             continue;
         }
         const char *name = pair_value(r->buffers, r->buffer_count, role[i].name, role[i].name);

@@ -58,9 +58,12 @@ static json_t *describe(const struct command_run *c)
         if (buffer_is_input(b)) json_array_append_new(inputs, describe_buffer(b, "in"));
         if (buffer_is_output(b)) json_array_append_new(outputs, describe_buffer(b, "out"));
     }
-    return json_pack("{s:s, s:o, s:O, s:o, s:o}", "problem", c->p->name, "seed",
-                     json_sprintf("%llu", (unsigned long long)c->p->filled->seed), "values", c->p->roles, "inputs",
-                     inputs, "outputs", outputs);
+    json_t *about = json_pack("{s:s, s:o}", "problem", c->p->name, "seed",
+                              json_sprintf("%llu", (unsigned long long)c->p->filled->seed));
+    record_write_into(&problem_values_record, c->p->request, about);
+    json_object_set_new(about, "inputs", inputs);
+    json_object_set_new(about, "outputs", outputs);
+    return about;
 }
 
 static int write_description(const struct command_run *c, const char *text, struct error *err)

@@ -92,7 +92,7 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
     int failed = library_call_open(c, err);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
     if (!failed) failed = read_arrays(w, p, c, err);
-    if (!failed) failed = library_call_run(c, &w->reference, LIBRARY_REFERENCE, function, p->roles, 0, &answer, err);
+    if (!failed) failed = library_call_run(c, &w->reference, LIBRARY_REFERENCE, function, p->request, 0, &answer, err);
     if (!failed && answer.returned) failed = reports_failure(w, function, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
@@ -126,7 +126,7 @@ static int generate(struct workload *w, const struct device_problem *p, struct l
     const char *function = w->reference.generate;
     struct library_answer answer;
     for (size_t i = 0; i < c->count; i++) memcpy(c->list[i].about.data, before + c->list[i].offset, c->list[i].bytes);
-    int failed = library_call_run(c, &w->reference, LIBRARY_GENERATE, function, p->roles, seed, &answer, err);
+    int failed = library_call_run(c, &w->reference, LIBRARY_GENERATE, function, p->request, seed, &answer, err);
     return !failed && answer.returned ? reports_failure(w, function, err) : failed;
 }
 
@@ -234,7 +234,7 @@ int reference_library_verify(struct workload *w, struct device_problem *p, const
     if (failed || recall(judge, hash, verdict)) return failed;
     *verdict = (struct host_verdict){0};
     const char *function = w->reference.verify;
-    if (library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->roles, 0, &answer, &verdict->why)) {
+    if (library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->request, 0, &answer, &verdict->why)) {
         verdict->wrong = true;
     } else if (answer.returned) {
         verdict->wrong = true;

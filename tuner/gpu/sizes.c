@@ -24,7 +24,7 @@ static int check_reference(struct workload *s, struct error *err)
     return error_set(err, "the reference: %s", reason.message);
 }
 
-int sizes_open(struct workload *w, json_t *request, struct error *err)
+int sizes_open(struct workload *w, const struct job_request *request, struct error *err)
 {
     if (!request || !(w->sizes = memory_try(1, sizeof *w->sizes, err))) return 0;
     int failed = workload_open(w->sizes, w->machine, request, err);

@@ -8,7 +8,7 @@
 
 // Prepares the "sizes" of a "job" request. NULL: there are none; nor are there where they cannot be prepared, with a
 // note on stderr. CUDA_CRASHED: the reference cannot compute them.
-int sizes_open(struct workload *, json_t *request, struct error *err);
+int sizes_open(struct workload *, const struct job_request *, struct error *err);
 void sizes_close(struct workload *);
 
 // STATUS_OK, or what a launch calls for, with the reason. `all`: all sizes that the candidate has launches for. Waits;

@@ -16,41 +16,34 @@
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/reference_library.h"
 
-static int read_settings(struct workload *w, struct error *err)
+static int read_settings(struct workload *w, const struct job_request *job, struct error *err)
 {
-    const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
-    const char *objective = json_get_string(w->request, "objective", objective_text[0]);
-    int found = word_find(objective_text, objective);
-    if (found < 0) return error_set(err, "unknown objective '%s'", objective);
-    w->objective = (enum objective)found;
-    w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
-    if (record_read(&implementation_request_record, json_object_get(w->request, "reference"), &w->reference, &w->memory,
-                    err))
-        return -1;
+    w->objective = job->objective;
+    w->seed = (uint64_t)job->seed;
+    w->drawn = job->drawn;
+    w->reference = *job->reference;
     if (isnan(w->reference.timeout)) w->reference.timeout = 600; // the default of the job file
-    return settings_read(verify_table, verify, &w->verify, err) ||
-                   settings_read(measure_table, measure, &w->measure_settings, err)
+    return settings_read(verify_table, job->verify, &w->verify, err) ||
+                   settings_read(measure_table, job->measure, &w->measure_settings, err)
                ? -1
                : 0;
 }
 
 // Says before allocating what would not fit: a buffer that is too large is a mistake in the job file, which needs a
 // clear message.
-static int check_memory(const struct workload *w, const json_t *problems, struct error *err)
+static int check_memory(const struct workload *w, const struct job_request *job, struct error *err)
 {
-    size_t i, total = 0;
-    json_t *each;
+    size_t total = 0;
     const struct cuda_info *info = cuda_info(w->cuda);
-    json_array_foreach(problems, i, each)
-    {
-        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), (size_t)w->verify.guard_bytes, err);
-        if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
+    for (size_t i = 0; i < job->problem_count; i++) {
+        const struct problem_request *p = &job->problems[i];
+        size_t bytes = buffers_bytes(p->buffers, p->buffer_count, (size_t)w->verify.guard_bytes, err);
+        if (!bytes) return error_prefix(err, "problem %s", p->name);
         total += bytes;
         if (bytes > info->memory_bytes || total > info->memory_bytes)
             return error_set(
                 err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
-                json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30,
-                (double)info->memory_bytes / 0x1p30);
+                p->name, (double)bytes / 0x1p30, (double)total / 0x1p30, (double)info->memory_bytes / 0x1p30);
     }
     return 0;
 }
@@ -73,14 +66,15 @@ static void release_problem(struct device_problem *p)
     for (int set = 0; set < SETS_MAX; set++) cuda_free(p->set[set].results);
 }
 
-static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
+static int open_problem(struct workload *w, struct device_problem *p, const struct problem_request *from,
+                        struct error *err)
 {
     p->workload = w;
-    p->name = json_get_string(from, "name", "?");
-    p->tune = json_get_bool(from, "tune", true);
-    p->weight = json_get_number(from, "weight", 1);
-    p->roles = json_object_get(from, "roles");
-    int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"),
+    p->name = from->name;
+    p->tune = from->tune;
+    p->weight = isnan(from->weight) ? 1 : from->weight;
+    p->request = from;
+    int failed = buffers_open(&p->buffers, w->cuda, w->support, from->buffers, from->buffer_count,
                               (size_t)w->verify.guard_bytes, err);
     if (!failed && w->operation) failed = reference_bind(w, p, err);
     p->filled = &p->set[0];
@@ -111,28 +105,23 @@ static void open_placement(struct workload *w, size_t bytes)
         fprintf(stderr, "not verified at drawn addresses, nor with other data at the same address: %s\n", err.message);
 }
 
-static int open_support(struct workload *w, struct error *err)
+static int open_support(struct workload *w, const struct job_request *job, struct error *err)
 {
-    const char *path = json_get_string(w->request, "support", "");
-    char *image = text_read_file(path, NULL);
-    if (!image) return error_set(err, "cannot read the support kernels '%s': %s", path, strerror(errno));
+    char *image = text_read_file(job->support, NULL);
+    if (!image) return error_set(err, "cannot read the support kernels '%s': %s", job->support, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
     w->context.support = w->support;
     free(image);
-    path = json_get_string(w->request, "ceilings", "");
-    return failed ? failed : ceilings_open(&w->ceilings, w->cuda, path, err);
+    return failed ? failed : ceilings_open(&w->ceilings, w->cuda, job->ceilings, err);
 }
 
 // All problems. Of drawn sizes those are left out that the reference cannot compute.
-static int open_problems(struct workload *w, const json_t *problems, size_t *bytes, struct error *err)
+static int open_problems(struct workload *w, const struct job_request *job, size_t *bytes, struct error *err)
 {
-    size_t i;
-    json_t *each;
-    json_array_foreach(problems, i, each)
-    {
+    for (size_t i = 0; i < job->problem_count; i++) {
         struct device_problem *p = &w->problems[w->problem_count++];
         p->number = (int)i;
-        int failed = open_problem(w, p, each, err);
+        int failed = open_problem(w, p, &job->problems[i], err);
         if (failed && !(w->drawn && failed != CUDA_CRASHED)) return error_prefix(err, "problem %s", p->name), failed;
         if (failed) {
             fprintf(stderr, "not verified on the size %s: %s\n", p->name, err->message);
@@ -148,23 +137,20 @@ static int open_problems(struct workload *w, const json_t *problems, size_t *byt
     return 0;
 }
 
-int workload_open(struct workload *w, struct machine *machine, json_t *request, struct error *err)
+int workload_open(struct workload *w, struct machine *machine, const struct job_request *job, struct error *err)
 {
-    const json_t *problems = json_object_get(request, "problems");
     const char *nearest;
     size_t bytes = 0; // of one set of data, and about as much for what is expected of it
     int failed;
     memset(w, 0, sizeof *w);
-    w->drawn = json_get_bool(request, "drawn", false);
     w->mask_key = entropy_draw();
     w->check_key = entropy_draw();
     w->machine = machine;
     w->cuda = machine->cuda;
-    w->request = json_incref(request);
     w->context.machine = machine;
     device_operations_init(&w->operations, &w->context);
-    if (read_settings(w, err)) return -1;
-    size_t count = json_array_size(problems);
+    if (read_settings(w, job, err)) return -1;
+    const size_t count = job->problem_count;
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
         return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
     if (w->reference.kind == IMPLEMENTATION_OPERATION) {
@@ -177,7 +163,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->problems = memory_try(count, sizeof *w->problems, err);
     if (!w->problems) return -1;
     void *findings = NULL, *samples = NULL;
-    if ((failed = check_memory(w, problems, err)) || (failed = open_support(w, err)) ||
+    if ((failed = check_memory(w, job, err)) || (failed = open_support(w, job, err)) ||
         (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
         (failed = cuda_host_alloc(2 * count * sizeof *w->findings, &findings, err)))
         return failed;
@@ -189,9 +175,10 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         return -1;
     w->events = memory_try(2 * count + 1, sizeof *w->events, err);
     if (!w->events) return -1;
-    for (size_t i = 0; i < 2 * count + 1; i++)
+    w->event_count = 2 * count + 1;
+    for (size_t i = 0; i < w->event_count; i++)
         if ((failed = cuda_event_create(&w->events[i], err))) return failed;
-    if ((failed = open_problems(w, problems, &bytes, err))) return failed;
+    if ((failed = open_problems(w, job, &bytes, err))) return failed;
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
     for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
                        8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes;
@@ -203,8 +190,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
 
 void workload_release(struct workload *w)
 {
-    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
-        cuda_event_destroy(w->events[i]);
+    for (size_t i = 0; i < w->event_count; i++) cuda_event_destroy(w->events[i]);
     free(w->events);
     free(w->verdicts);
     free(w->sample_verdicts);
@@ -219,8 +205,6 @@ void workload_release(struct workload *w)
     measure_close(w->measure);
     ceilings_close(w->ceilings);
     support_close(w->support);
-    json_decref(w->request);
-    arena_release(&w->memory);
     memset(w, 0, sizeof *w);
 }
 

@@ -5,8 +5,9 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
-// Reads a "job" request, allocates, fills and computes the references. The caller releases, also after a failure.
-int workload_open(struct workload *, struct machine *, json_t *request, struct error *err);
+// Takes a "job" request, which must outlive it, allocates, fills and computes the references. The caller releases, also
+// after a failure.
+int workload_open(struct workload *, struct machine *, const struct job_request *, struct error *err);
 void workload_release(struct workload *);
 
 // Fills everything again, from another seed or after damage, and computes the references. Waits.

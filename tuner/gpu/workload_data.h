@@ -5,7 +5,6 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
@@ -66,12 +65,12 @@ struct mixed_data {
 
 struct device_problem {
     struct workload *workload;
-    int number;                   // in requests
-    const char *name;             // this and roles are borrowed from the request, which the workload keeps
+    int number;       // in requests
+    const char *name; // this and the next are borrowed from the request
+    const struct problem_request *request;
     bool tune;                    // timed; otherwise only verified
     double weight;                // of the objective
     struct early_stop early_stop; // what first launches were worth
-    const json_t *roles;          // sizes and scalars of the operation, by role
     struct buffers buffers;
     struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
     struct mixed_data mixed;
@@ -111,7 +110,8 @@ struct workload {
     uint64_t seed;
     size_t problem_count, tuned_count;
     struct device_problem *problems;
-    struct cuda_event **events;                     // two for each problem, and one more
+    struct cuda_event **events; // two for each problem, and one more
+    size_t event_count;
     struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked: of this pass, two sets a problem
     struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
     struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
@@ -121,9 +121,7 @@ struct workload {
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
     size_t sums_room;
-    json_t *request; // the job as requested
     struct implementation_request reference;
-    struct arena memory;                 // of the reference
     const struct operation *operation;   // NULL: the reference is another
     struct device_operations operations; // what it, and baselines, may call
     struct device_operations_context context;

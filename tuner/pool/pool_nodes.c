@@ -10,6 +10,7 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
+#include "tuner/protocol/message.h"
 
 enum {
     TRIES_MOST = 8,   // of a node in a row
@@ -234,7 +235,7 @@ void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
     n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
     if (!same)
         pool_report(&p->settings, true, "node %s does not compile: it has %s, the run has %s", n->spec.name,
-                    compiler ? compiler : json_get_string(hello, "reason", "no compiler"), p->compiler);
+                    compiler ? compiler : answer_reason(hello, "no compiler"), p->compiler);
 }
 
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)

@@ -91,8 +91,7 @@ static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
     json_t *hello = greet(p, &p->compilers[p->first_compiler], err);
     if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
-    error_set(err, "the job is compiled by nvcc: %s",
-              json_get_string(hello, "reason", "the compiler does not know it"));
+    error_set(err, "the job is compiled by nvcc: %s", answer_reason(hello, "the compiler does not know it"));
     json_decref(hello);
     return NULL;
 }
@@ -106,7 +105,7 @@ static size_t first_usable_gpu(const struct worker_pool *p)
 
 static const char *no_device(const json_t *hello)
 {
-    return json_get_string(hello, "reason", "the GPU worker does not say which device it has");
+    return answer_reason(hello, "the GPU worker does not say which device it has");
 }
 
 // The first compiler that answers, of whichever node is there first, and the first GPU.
@@ -338,7 +337,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         failed += pool_start_weight(worker_ended_from_outside(&slot->worker));
     }
     if (!*answer) return EXIT_ENVIRONMENT;
-    if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return pool_refusal(*answer, err);
+    if (answer_status(*answer) != STATUS_OK) return pool_refusal(*answer, err);
     slot->state = GPU_READY;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
+#include "tuner/protocol/message.h"
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
@@ -135,7 +136,7 @@ void pool_release_slots(struct worker_pool *p)
 int pool_refusal(const json_t *answer, struct error *err)
 {
     const char *word = json_get_string(answer, "status", "");
-    error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker refuses the job"));
+    error_set(err, "%s", answer_reason(answer, "the GPU worker refuses the job"));
     return strcmp(word, PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
@@ -144,12 +145,12 @@ bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
     const char *name = json_get_string(answer, "baseline", NULL);
     size_t i;
     json_t *each;
-    if (!name || status_find(json_get_string(answer, "status", "")) != STATUS_CRASHED) return false;
+    if (!name || answer_status(answer) != STATUS_CRASHED) return false;
     json_array_foreach(json_object_get(p->job_request, "baselines"), i, each)
     {
         if (strcmp(json_get_string(each, "name", ""), name) != 0) continue;
         if (json_object_get(each, "reason")) return false; // it was not called
-        json_object_set_new(each, "reason", json_string(json_get_string(answer, "reason", "it crashed")));
+        json_object_set_new(each, "reason", json_string(answer_reason(answer, "it crashed")));
         return true;
     }
     return false;

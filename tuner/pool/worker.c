@@ -10,6 +10,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
 #include "tuner/pool/node_files.h"
+#include "tuner/protocol/message.h"
 
 enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
 
@@ -33,7 +34,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
 int64_t worker_send(struct worker *w, json_t *request)
 {
     int64_t id = ++w->next_id;
-    json_object_set_new(request, "id", json_integer(id));
+    message_set_id(request, id);
     if (w->channel) request = node_files_place(w->link, request);
     char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(request);
@@ -242,11 +243,14 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
         json_t *answer;
         int got = worker_receive(w, &answer, err);
         if (got < 0) return give_up(w, WORKER_INVALID);
-        if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
+        if (got && message_id(answer) == id && !message_is_progress(answer)) return answer;
         if (got) {
-            const char *what = json_get_string(answer, "what", NULL);
-            if (json_object_get(answer, "progress")) limit = clock_now() + seconds;
-            if (what && w->progress) w->progress(w->chatter_user, w, what, json_get_number(answer, "progress", 0));
+            struct progress_message sign;
+            struct arena memory = {NULL};
+            bool alive = !record_read(&progress_record, answer, &sign, &memory, NULL);
+            if (alive) limit = clock_now() + seconds;
+            if (alive && *sign.what && w->progress) w->progress(w->chatter_user, w, sign.what, sign.share);
+            arena_release(&memory);
             json_decref(answer);
             continue;
         }

@@ -119,7 +119,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         return slot->node == POOL_HERE;
     }
     if (slot->state == GPU_HELLO && slot->node != POOL_HERE && (!device || pool_gpu_differs(p, i, answer))) {
-        if (!device) pool_gpu_disable(p, i, json_get_string(answer, "reason", "it does not say which device it is"));
+        if (!device) pool_gpu_disable(p, i, answer_reason(answer, "it does not say which device it is"));
         return false;
     }
     if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
@@ -144,7 +144,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         pool_node_count_gpus(p, i, answer); // there may be more slots then
         return false;
     }
-    if (slot->state == GPU_JOB && status_find(json_get_string(answer, "status", "ok")) == STATUS_OK) {
+    if (slot->state == GPU_JOB && answer_status(answer) == STATUS_OK) {
         slot->state = GPU_READY;
         slot->failed_starts = 0;
         event->kind = POOL_GPU_READY;
@@ -156,7 +156,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         return false;
     }
     // The device faulted while the worker was set up, which has worked before: its successor tries again.
-    if (slot->state == GPU_JOB && status_find(json_get_string(answer, "status", "")) == STATUS_CRASHED &&
+    if (slot->state == GPU_JOB && answer_status(answer) == STATUS_CRASHED &&
         slot->failed_starts + pool_start_weight(false) < POOL_FAILED_STARTS) {
         slot->ending = true;
         return false;
@@ -173,8 +173,8 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
 // Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
 static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
 {
-    int64_t reported = json_get_integer(message, "id", -1);
-    if (reported != id && !json_object_get(message, "progress"))
+    int64_t reported = message_id(message);
+    if (reported != id && !message_is_progress(message))
         return error_set(why, "the worker answers request %lld, but was given %lld", (long long)reported,
                          (long long)id) != 0;
     return reported == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
@@ -206,7 +206,7 @@ static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_even
 static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                              struct pool_event *event)
 {
-    bool progress = json_object_get(message, "progress");
+    bool progress = message_is_progress(message);
     if (slot->state != GPU_READY) {
         if (!progress) return take_setup(p, event->worker, message, event);
         slot->deadline = now + POOL_SETUP_TIMEOUT;
@@ -218,8 +218,7 @@ static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json
         slot->at = json_get_integer(message, "trial", 0);
         return false;
     }
-    slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
-                   json_get_bool(message, "restart", false);
+    slot->ending = answer_status(message) == STATUS_CRASHED || json_get_bool(message, "restart", false);
     pool_give_up_baseline(p, message);
     slot->at = 0;
     slot_forget_head(slot);
@@ -256,7 +255,7 @@ static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *
         pool_node_foreign(p, slot->node, event);
         return lose(p, slot, event);
     }
-    if (!slot_waits(slot) || json_get_integer(message, "id", -1) != (head ? head->id : slot->setup_id)) return false;
+    if (!slot_waits(slot) || message_id(message) != (head ? head->id : slot->setup_id)) return false;
     if (answer_check(request, message, &event->why)) return lose(p, slot, event);
     return slot->compiles ? take_compiler_answer(p, slot, message, event)
                           : take_gpu_message(p, slot, message, now, event);

@@ -30,6 +30,32 @@ static const struct record_field request_fields[] = {
 const struct record implementation_request_record = {"an implementation", sizeof(struct implementation_request),
                                                      request_fields, NULL};
 
+static const struct record *job_record(void)
+{
+    return &job_request_record;
+}
+
+#define MEMBER(member) RECORD_MEMBER(struct job_request, member)
+#define RECORDS(member, count, record) RECORD_RECORDS(struct job_request, member, count, record)
+static const struct record_field job_fields[] = {
+    {"support", MEMBER(support)},
+    {"ceilings", MEMBER(ceilings)},
+    {"seed", MEMBER(seed), .fallback = 1, .flags = RECORD_ALWAYS},
+    {"problems", RECORDS(problems, problem_count, problem_request_record), .flags = RECORD_REQUIRED},
+    {"objective", RECORD_WORDS(struct job_request, objective, objective_text), .flags = RECORD_ALWAYS},
+    {"reference", RECORD_RECORD(struct job_request, reference, implementation_request_record),
+     .flags = RECORD_REQUIRED},
+    {"verify", MEMBER(verify)},
+    {"measure", MEMBER(measure)},
+    {"counters", RECORD_VALUES(struct job_request, counters, counter_count)},
+    {"baselines", RECORDS(baselines, baseline_count, implementation_request_record), .flags = RECORD_ALWAYS},
+    {"drawn", MEMBER(drawn)},
+    {"sizes", .kind = RECORD_OBJECT, .made = job_record, .offset = offsetof(struct job_request, sizes)},
+    {0}};
+#undef MEMBER
+#undef RECORDS
+const struct record job_request_record = {"the job", sizeof(struct job_request), job_fields, NULL};
+
 static int check_baseline(const void *record, struct error *err)
 {
     const struct baseline_answer *b = record;

@@ -1,5 +1,10 @@
-// The implementations of a "job" other than its candidates: "reference" and "baselines" in the request, and the
-// baselines' figures in the answer.
+// The "job" request: problems (problem_message.h) and implementations other than candidates; and the baselines' figures
+// in the answer.
+//
+//     {"op":"job","support":"/../support.cubin","ceilings":"/../ceilings.cubin","seed":1,"problems":[PROBLEM, ..],
+//      "objective":"geomean"|"mean"|"worst"|"each","reference":IMPLEMENTATION,"verify":SETTINGS,"measure":SETTINGS,
+//      "counters":[".."]|null,"baselines":[IMPLEMENTATION, ..],"sizes":{..}}
+//     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
 //
 //     IMPLEMENTATION = {"kind":"operation","name":"gemm","by":"cublas","buffers":{"A":"A",..}} |
 //       {"kind":"kernel","cubin":"..","problems":[..]}: CANDIDATE without "config" |
@@ -15,7 +20,9 @@
 
 #include "tuner/base/buffer_kind.h"
 #include "tuner/protocol/candidate.h"
+#include "tuner/protocol/problem_message.h"
 #include "tuner/protocol/trial_message.h"
+#include "tuner/trial/objective.h"
 
 struct implementation_request {
     enum implementation_kind kind;
@@ -31,6 +38,20 @@ struct implementation_request {
     const char *detail, *reason;
 };
 extern const struct record implementation_request_record;
+
+struct job_request {
+    const char *support, *ceilings; // cubins of the worker's own kernels
+    int64_t seed;
+    const struct problem_request *problems;
+    enum objective objective;
+    const struct implementation_request *reference, *baselines;
+    const json_t *verify, *measure;
+    const char *const *counters;     // metrics, or names of metric sets, besides "basic"; NULL: none
+    bool drawn;                      // a job of drawn sizes, whose launches are marked
+    const struct job_request *sizes; // the same for drawn sizes, without counters and baselines; NULL: none
+    size_t problem_count, baseline_count, counter_count;
+};
+extern const struct record job_request_record;
 
 // It has its tuned problems, none when it is not available.
 struct baseline_answer {

@@ -12,6 +12,13 @@ static const struct record_field head_fields[] = {
     {"baseline", RECORD_MEMBER(struct answer_head, baseline)}, {0}};
 const struct record answer_head_record = {"an answer", sizeof(struct answer_head), head_fields, NULL};
 
+static const struct record_field progress_fields[] = {
+    {"progress", RECORD_MEMBER(struct progress_message, share), .flags = RECORD_REQUIRED | RECORD_ALWAYS},
+    {"what", RECORD_MEMBER(struct progress_message, what)},
+    {"trial", RECORD_MEMBER(struct progress_message, trial)},
+    {0}};
+const struct record progress_record = {"a sign of life", sizeof(struct progress_message), progress_fields, NULL};
+
 json_t *request_write(const char *op, const struct record *r, const void *request)
 {
     json_t *object = json_pack("{s:s}", "op", op);
@@ -27,6 +34,31 @@ json_t *answer_refuse(const char *status, const char *reason)
 bool answer_is_ok(const struct answer_head *head)
 {
     return status_find(head->status) == STATUS_OK;
+}
+
+void message_set_id(json_t *message, int64_t id)
+{
+    json_object_set_new(message, "id", json_integer(id));
+}
+
+int64_t message_id(const json_t *message)
+{
+    return json_get_integer(message, "id", -1);
+}
+
+bool message_is_progress(const json_t *message)
+{
+    return json_object_get(message, "progress");
+}
+
+int answer_status(const json_t *answer)
+{
+    return status_find(json_get_string(answer, "status", ""));
+}
+
+const char *answer_reason(const json_t *answer, const char *otherwise)
+{
+    return json_get_string(answer, "reason", otherwise);
 }
 
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *err)

@@ -15,12 +15,27 @@ struct answer_head {
 };
 extern const struct record answer_head_record;
 
+// A sign of life before the answer: how much is done of what, and the only trial that is at work (0: none, or several).
+struct progress_message {
+    double share;
+    const char *what;
+    int64_t trial;
+};
+extern const struct record progress_record;
+
 // {"op": op, ..members}. New reference.
 json_t *request_write(const char *op, const struct record *, const void *request);
 // The answer that is not "ok"; bytes of the reason that are not UTF-8 are replaced. New reference.
 json_t *answer_refuse(const char *status, const char *reason);
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
+
+// What the pool reads of messages that it passes on as JSON.
+void message_set_id(json_t *, int64_t id);
+int64_t message_id(const json_t *);       // -1: there is none
+bool message_is_progress(const json_t *); // a sign of life, no answer
+int answer_status(const json_t *);        // -1: none of a trial's statuses
+const char *answer_reason(const json_t *, const char *otherwise);
 
 // Refuses a list with a problem that is there twice. The elements, of so many bytes, begin with its number, an int
 // below JOB_MAX_PROBLEMS.

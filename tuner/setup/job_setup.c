@@ -70,8 +70,8 @@ static int read_implementation(const struct job *job, const struct implementatio
         compiled_release(&compiled);
         return status;
     }
-    if (status_find(json_get_string(answer, "status", "")) == STATUS_OK) return 0;
-    error_set(err, "%s", json_get_string(answer, "reason", "the compiler gives no reason"));
+    if (answer_status(answer) == STATUS_OK) return 0;
+    error_set(err, "%s", answer_reason(answer, "the compiler gives no reason"));
     return EXIT_USAGE;
 }
 
@@ -205,7 +205,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
 {
     const char *word = json_get_string(answer, "status", "");
     int found = status_find(word);
-    *reason = json_get_string(answer, "reason", "no reason given");
+    *reason = answer_reason(answer, "no reason given");
     if (found == STATUS_COMPILE_ERROR || found == STATUS_COMPILE_TIMEOUT || found == STATUS_PRUNED) {
         *status = (enum trial_status)found;
         return COMPILE_FAILED;

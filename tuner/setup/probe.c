@@ -36,7 +36,7 @@ static json_t *ask_gpu(char *device, json_t *request, const char *member, const 
 {
     json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
     if (!answer || json_object_get(answer, member)) return answer;
-    error_set(err, "%s", json_get_string(answer, "reason", why));
+    error_set(err, "%s", answer_reason(answer, why));
     json_decref(answer);
     return NULL;
 }

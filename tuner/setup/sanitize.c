@@ -5,6 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"
+#include "tuner/protocol/message.h"
 #include "tuner/setup/sanitizer_log.h"
 
 static const struct sanitizer_tool {
@@ -234,7 +235,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
     const char *word = json_get_string(answer, "status", "");
     bool answered = answer && status_find(word) == STATUS_OK;
-    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, json_get_string(answer, "reason", ""));
+    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, answer_reason(answer, ""));
     if (*log.trouble) error_set(&why, "%s", log.trouble);
     if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
     const char *status = status_of(&log, answered && log.ended && !*log.trouble);

@@ -131,7 +131,7 @@ json_t *single_run_ask(struct single_run *single, json_t *request, double second
     single->ended = json_get_bool(answer, "restart", false);
     if (late) *late = !answer && single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_LATE;
     if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
-    error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
+    error_set(err, "%s", answer_reason(answer, "the GPU worker failed"));
     json_decref(answer);
     return NULL;
 }
