@@ -68,6 +68,7 @@ void job_draft_release(struct job_draft *d)
     free(d->parameters);
     free(d->defines);
     free(d->arguments);
+    free(d->constraints);
     free(d->notes);
     signatures_release(&d->signatures);
     *d = (struct job_draft){0};

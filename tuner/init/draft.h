@@ -40,17 +40,18 @@ struct job_draft {
     const struct cuda_kernel *kernel;
     struct cuda_file *included; // files that the source includes, those of the program for host headers among them
     size_t included_count;
-    size_t parameter_count, define_count, argument_count, note_count;
+    size_t parameter_count, define_count, argument_count, constraint_count, note_count;
     struct draft_parameter *parameters;
     struct draft_parameter *defines; // macros that only other kernels of the source need; no values
     struct draft_argument *arguments;
-    const char **notes; // worth a look
-    const char *entry;  // the name, or a name expression
-    bool entry_known;   // else a type is missing in it, or may not be one
-    const char *sample; // the entry with float for what is missing
-    bool is_compiled;   // the compiler knows its arguments
-    const char *nvcc;   // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
-    const char *log;    // why no compiler takes it; NULL: one does, or none was asked
+    const char **constraints; // expressions
+    const char **notes;       // worth a look
+    const char *entry;        // the name, or a name expression
+    bool entry_known;         // else a type is missing in it, or may not be one
+    const char *sample;       // the entry with float for what is missing
+    bool is_compiled;         // the compiler knows its arguments
+    const char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
+    const char *log;          // why no compiler takes it; NULL: one does, or none was asked
     struct draft_launch launch;
     struct signatures signatures;
 };

@@ -183,6 +183,35 @@ static void read_launch(struct job_draft *d, const struct call *c)
     free(s.renames);
 }
 
+// The arrays that a block shares, where their sizes depend on parameters, fit into what every device has.
+static void limit_shared(struct job_draft *d)
+{
+    const struct draft_scope s = {.parameters = true};
+    struct text total = {0};
+    bool known = true, parameters = false;
+    for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++) {
+        if (!draft_is(d, i, "__shared__") || draft_is(d, i - 1, "extern")) continue;
+        size_t bracket = i + 1;
+        while (bracket < d->kernel->end && !draft_is(d, bracket, "[") && !draft_is(d, bracket, ";")) bracket++;
+        if (!draft_is(d, bracket, "[") || bracket < i + 3) continue;
+        const struct kernel_type *type = kernel_type_find(draft_range(d, (struct cuda_range){i + 1, bracket - 1}));
+        known &= type != NULL;
+        text_add(&total, "%s%zu", total.text ? " + " : "", type ? type->bytes : 0);
+        while (bracket < d->kernel->end && draft_is(d, bracket, "[")) {
+            size_t close = cuda_tokens_close(&d->file->tokens, bracket, d->kernel->end);
+            const char *size = draft_expression(d, &s, bracket + 1, close - 1);
+            known &= size != NULL;
+            for (size_t p = 0; p < d->parameter_count && size; p++)
+                parameters |= cuda_text_has(size, d->parameters[p].name);
+            text_add(&total, " * (%s)", size ? size : "");
+            bracket = close;
+        }
+    }
+    if (total.text && known && parameters)
+        memory_add(d->constraints, d->constraint_count) = arena_format(d->memory, "%s <= 49152", total.text);
+    free(total.text);
+}
+
 void draft_read(struct job_draft *d)
 {
     struct call c = {0};
@@ -191,4 +220,5 @@ void draft_read(struct job_draft *d)
     const struct draft_scope host = {.host = c.host};
     draft_parameters(d, &host, c.templates.list, c.templates.count);
     for (; found && !d->launch.known; found = find_call(d, &from, &c)) read_launch(d, &c);
+    limit_shared(d);
 }

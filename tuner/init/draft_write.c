@@ -91,7 +91,12 @@ static void print_parameters(FILE *f, const struct job_draft *d)
         print_text(f, p->why);
         fputc('\n', f);
     }
-    fputs(d->parameter_count ? ");\n\n" : ";\n\n", f);
+    fputs(d->parameter_count ? ");\n" : ";\n", f);
+    for (size_t i = 0; i < d->constraint_count; i++) {
+        fprintf(f, i ? ",\n  " : "constraints = ( ");
+        print_string(f, d->constraints[i]);
+    }
+    fputs(d->constraint_count ? " );\n\n" : "\n", f);
 }
 
 static bool is_object(const struct draft_argument *a, const char *type)
