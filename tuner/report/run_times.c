@@ -62,8 +62,8 @@ int run_times_read(struct run_times *r, struct store *store, const struct trial_
 {
     struct moments devices = {0}, documents = {0};
     *r = (struct run_times){0};
-    int status = store_each_document(store, "device", 0, add_moment, &devices, err) ||
-                         store_each_document(store, "run", 0, add_moment, &documents, err)
+    int status = store_each_document(store, 0, "device", 0, add_moment, &devices, err) ||
+                         store_each_document(store, 0, "run", 0, add_moment, &documents, err)
                      ? -1
                      : 0;
     double first = t->count ? t->rows[0].finished : NAN;
