@@ -147,7 +147,7 @@ static const char symbol_bindings_text[] =
     "constants = ( { name = \"coef\"; type = \"f32\"; shape = [\"M\"]; }, { name = \"ns::scale\"; type = \"f64\"; "
     "direction = \"out\"; }, { name = \"none\"; type = \"i32\"; value = 3; optional = true; } );\n"
     "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; filter = \"linear\"; address = "
-    "[\"clamp\", \"border\"]; }, { surface = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; }, "
+    "\"border\"; }, { surface = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; }, "
     "{ buffer = \"z\"; type = \"i32\"; shape = [8]; } );\n";
 
 static const char symbol_bindings_program[] =
@@ -203,7 +203,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     header = test_owned(text_read_file(job.header, NULL));
     assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n",
                     "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n",
-                    "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address clamp, "
+                    "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address border, "
                     "border, texel coordinates, read as element\n",
                     "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n",
                     "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
@@ -309,7 +309,6 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     tune_and_embed();
     char *alone = test_text("%s/winner.cubin", job.folder);
     expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
-    expect(2, "--cubin writes no header and cannot be combined with --force", "--cubin", alone, "--force");
     expect(2, "--hash writes no header and cannot be combined with --check", "--check", job.header, "--hash");
     expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
     expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");

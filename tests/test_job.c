@@ -9,15 +9,14 @@ TEST(constants_and_images_are_buffers_with_a_place)
 {
     struct error err;
     struct image_layout t, s;
-    sound_write(8,
-                "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
-                "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
-                "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = "
-                "\"linear\"; read = \"normalized\"; normalized = true; address = ( \"wrap\", \"clamp\", \"mirror\" "
-                "); }, { surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
-                "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
-                "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
-                "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
+    sound_write(8, "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
+                   "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
+                   "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = "
+                   "\"linear\"; read = \"normalized\"; normalized = true; address = \"mirror\"; }, "
+                   "{ surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
+                   "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
+                   "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
+                   "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
     char *command = test_text("sed -i '/^reference/d' '%s'", sound_path);
     assert_int_equal(system(command), 0);
     struct job *job = sound_build();
@@ -28,7 +27,7 @@ TEST(constants_and_images_are_buffers_with_a_place)
     assert_int_equal(job_image_resolve(&job->buffers[2], values, &t, &err), 0);
     assert_int_equal(job_image_resolve(&job->buffers[3], values, &s, &err), 0);
     assert_true(t.rank == 3 && t.size[0] == 7 && t.size[1] == 6 && t.size[2] == 5 && t.pitch == 28 && t.channels == 4);
-    assert_true(t.address[0] == IMAGE_MIRROR && t.address[1] == IMAGE_CLAMP && t.address[2] == IMAGE_WRAP);
+    assert_true(t.address[0] == IMAGE_MIRROR && t.address[1] == IMAGE_MIRROR && t.address[2] == IMAGE_MIRROR);
     assert_true(t.normalized && t.read == IMAGE_NORMALIZED && t.filter == IMAGE_INTERPOLATED && !t.surface);
     assert_true(s.rank == 2 && s.size[0] == 1000 && s.size[1] == 3 && s.size[2] == 1 && s.pitch == 4096);
     assert_true(s.surface && s.filter == IMAGE_INTERPOLATED && job->buffers[3].image->texture);

@@ -12,34 +12,24 @@
 static const struct form {
     const char *text;      // of the program, before the kernel
     const char *option[2]; // NVRTC's; %s is the folder
-    const char *macro;     // of the job's
     bool beside;           // the header is beside the program, and not in "in"
 } forms[] = {
-    {"#include \"in/part.h\"\n", {0}, NULL, false},
-    {"#include \"part.h\"\n", {0}, NULL, true},
-    {"#include \"part.h\"\n", {"-I%s/in"}, NULL, false},
-    {"#include <part.h>\n", {"-I=%s/in"}, NULL, false},
-    {"#include <part.h>\n", {"-I %s/in"}, NULL, false},
-    {"#include <part.h>\n", {"-I", "%s/in"}, NULL, false},
-    {"#include <part.h>\n", {"--include-path=%s/in"}, NULL, false},
-    {"#include <part.h>\n", {"--include-path", "%s/in"}, NULL, false},
-    {"/* a\ncomment */ #include \"part.h\"\n", {0}, NULL, true},
-    {"\t#\tinclude\t\"part.h\" // it\n", {0}, NULL, true},
-    {"# /* a */ include /* b\n */ \"part.h\"\n", {0}, NULL, true},
-    {"#inc\\\nlude \"pa\\\r\nrt.h\"\n", {0}, NULL, true},
-    {"%:include \"part.h\"\n", {0}, NULL, true},
-    {"int a = 1'000; // don't\n#include \"part.h\"\n", {"-default-device"}, NULL, true},
-    {"#define HEADER \"part.h\"\n#include HEADER\n", {0}, NULL, true},
-    {"#define HEADER <part.h> // it\n#define CHOSEN HEADER\n#include CHOSEN\n", {"-I%s/in"}, NULL, false},
-    {"#include HEADER\n", {"-DHEADER=\"part.h\""}, NULL, true},
-    {"#include HEADER\n", {"--define-macro", "HEADER=\"in/part.h\""}, NULL, false},
-    {"#include HEADER\n", {0}, "HEADER=\"part.h\"", true},
-    {"", {"-include", "%s/in/part.h"}, NULL, false},
-    {"", {"-include=%s/in/part.h"}, NULL, false},
-    {"", {"--pre-include=%s/in/part.h"}, NULL, false},
-    {"", {"-I%s/in", "--pre-include=part.h"}, NULL, false},
-    {"#if __has_include(\"in/part.h\")\n#include \"in/part.h\"\n#endif\n", {0}, NULL, false},
-    {"#ifdef NEVER\n#include \"none.h\"\n#else\n#include \"in/part.h\"\n#endif\n", {0}, NULL, false},
+    {"#include \"in/part.h\"\n", {0}, false},
+    {"#include \"part.h\"\n", {0}, true},
+    {"#include \"part.h\"\n", {"-I%s/in"}, false},
+    {"#include <part.h>\n", {"-I=%s/in"}, false},
+    {"#include <part.h>\n", {"-I %s/in"}, false},
+    {"#include <part.h>\n", {"-I", "%s/in"}, false},
+    {"#include <part.h>\n", {"--include-path=%s/in"}, false},
+    {"#include <part.h>\n", {"--include-path", "%s/in"}, false},
+    {"/* a\ncomment */ #include \"part.h\"\n", {0}, true},
+    {"\t#\tinclude\t\"part.h\" // it\n", {0}, true},
+    {"# /* a */ include /* b\n */ \"part.h\"\n", {0}, true},
+    {"#inc\\\nlude \"pa\\\r\nrt.h\"\n", {0}, true},
+    {"%:include \"part.h\"\n", {0}, true},
+    {"int a = 1'000; // don't\n#include \"part.h\"\n", {"-default-device"}, true},
+    {"#if __has_include(\"in/part.h\")\n#include \"in/part.h\"\n#endif\n", {0}, false},
+    {"#ifdef NEVER\n#include \"none.h\"\n#else\n#include \"in/part.h\"\n#endif\n", {0}, false},
 };
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -80,9 +70,7 @@ static void hash_form(const struct form *f, const char *folder, char hash[HASH_T
                                            .include = &folder,
                                            .include_count = 1,
                                            .option = (const char *const *)option,
-                                           .option_count = count,
-                                           .macro = &f->macro,
-                                           .macro_count = f->macro != NULL};
+                                           .option_count = count};
     if (source_hash(&request, hash, &err)) fail_msg("%s%s", f->text, err.message);
     free_list(option);
     free(path);
@@ -124,42 +112,13 @@ TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
     free(path);
 }
 
-// The driver's hash covers what any configuration may include.
-TEST(a_header_that_a_parameter_names_is_part_of_the_jobs_hash)
-{
-    char *folder = e2e_folder("parameter"), *hash[3];
-    e2e_write(folder, "a.h", "enum { A = 1 };\n");
-    for (int i = 0; i < 3; i++) {
-        e2e_write(folder, "b.h", i == 1 ? "enum { A = 3 };\n" : "enum { A = 2 };\n");
-        struct outcome_of_command r = e2e_passed(
-            e2e_run(folder,
-                    "{ echo '#include HEADER'; cat templates/reduce.cu; } >%s/x.cu\n"
-                    "sed -e 's|template = \"[^\"]*\"|template = \"x.cu\"|' -e 's|^parameters = (|&\\n"
-                    "  { name = \"HEADER\"; values = [\"\\\\\"a.h\\\\\"\", \"\\\\\"b.h\\\\\"\"]; },|' configs/asum.cfg "
-                    ">%s/job.cfg\n"
-                    "$BIN/sweetspot header %s/job.cfg --hash && $BIN/sweetspot check %s/job.cfg --compile 4 --cache "
-                    "%s/cache >&2",
-                    folder, folder, folder, folder, folder));
-        hash[i] = text_copy(r.out);
-    }
-    assert_string_not_equal(hash[0], hash[1]);
-    assert_string_equal(hash[0], hash[2]);
-    for (int i = 0; i < 3; i++) free(hash[i]);
-}
-
-static json_t *compile_request(const char *folder, char *const *option, const char *macro)
+static json_t *compile_request(const char *folder, char *const *option)
 {
     json_t *request = json_pack("{s:i, s:s, s:s, s:o, s:[s], s:[s], s:[], s:{}, s:f}", "id", 1, "op", "compile", "arch",
                                 "sm_90a", "source", json_sprintf("%s/x.cu", folder), "include", folder, "entries", "k",
                                 "options", "defines", "deadline", 60.0);
     for (size_t i = 0; option && option[i]; i++)
         json_array_append_new(json_object_get(request, "options"), json_string(option[i]));
-    if (macro) {
-        size_t length = strcspn(macro, "=");
-        char *name = test_text("%.*s", (int)length, macro);
-        json_object_set_new(request, "macros", json_pack("[s]", macro));
-        json_object_set_new(json_object_get(request, "defines"), name, json_string(macro + length + 1));
-    }
     return request;
 }
 
@@ -212,7 +171,7 @@ TEST(every_way_to_include_a_file_compiles)
         mkdir(own, 0777);
         write_form(&forms[i], own, "#pragma once\n#define PART 1\n");
         option = form_options(&forms[i], own);
-        add_request(folder, compile_request(own, option, forms[i].macro));
+        add_request(folder, compile_request(own, option));
         free_list(option);
     }
     json_t *list = answers(folder);
@@ -234,7 +193,7 @@ TEST(the_same_name_means_what_lies_beside_the_including_file)
     e2e_write(folder, "b/value.h", "#define VALUE 2\n#include <once.h>\n");
     e2e_write(folder, "once.h", "#pragma once\n__device__ int twice(int x) { return 2 * x; }\nenum { ONCE = 3 };\n");
     e2e_write(folder, "s p/last one.h", "enum { LAST = 4 };\n");
-    json_t *answer = answer_to(folder, compile_request(folder, NULL, NULL));
+    json_t *answer = answer_to(folder, compile_request(folder, NULL));
     expect_answer(answer, "ok", "", "");
 }
 
@@ -247,18 +206,22 @@ TEST(what_was_not_hashed_is_not_compiled)
     char *taken = test_text("%s%s", include, KERNEL),
          *skipped = test_text("#define PART 1\n#ifdef NEVER\n%s#endif\n%s", include, KERNEL);
     e2e_write(folder, "x.cu", taken);
-    json_t *answer = answer_to(folder, compile_request(folder, option, NULL));
+    json_t *answer = answer_to(folder, compile_request(folder, option));
     expect_answer(answer, "compile_error", "x.cu(3)", taken);
     expect_answer(answer, "compile_error", "not part of the hash of the source", taken);
     e2e_write(folder, "x.cu", skipped);
-    answer = answer_to(folder, compile_request(folder, option, NULL));
+    answer = answer_to(folder, compile_request(folder, option));
     expect_answer(answer, "ok", "", skipped);
     free(option[0]);
-    option[0] = text_copy("--use-pch=x.pch");
-    answer = answer_to(folder, compile_request(folder, option, NULL));
-    expect_answer(answer, "error", "--use-pch=x.pch", "");
+    for (int i = 0; i < 2; i++) {
+        option[0] = text_copy(i ? "--use-pch=x.pch" : "-include=part.h");
+        answer = answer_to(folder, compile_request(folder, option));
+        expect_answer(answer, "error", option[0], "");
+        free(option[0]);
+    }
+    option[0] = NULL;
     e2e_write(folder, "x.cu", "#include \"/dev/zero\"\n" KERNEL);
-    answer = answer_to(folder, compile_request(folder, NULL, NULL));
+    answer = answer_to(folder, compile_request(folder, NULL));
     expect_answer(answer, "error", "'/dev/zero' is not a regular file", "");
     free(option[0]);
 }
@@ -293,7 +256,7 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
               "template <unsigned long long n> struct T<n, 0> { enum { v = 1 }; };\n"
               "extern \"C\" __global__ void k(int *x) { *x = T<1, DEPTH>::v; }\n");
     for (int i = 0; i < 2; i++) {
-        json_t *request = compile_request(folder, NULL, NULL);
+        json_t *request = compile_request(folder, NULL);
         json_object_set_new(json_object_get(request, "defines"), "DEPTH", json_string(i ? "3" : "40"));
         json_object_set_new(request, "memory", json_integer(200 << 20));
         add_request(folder, request);
@@ -334,7 +297,7 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     for (int i = 0; i < 2; i++) {
         char *text = test_text("%s%s", i ? forged : "", kernel);
         e2e_write(folder, "x.cu", text);
-        answer[i] = answer_to(folder, compile_request(folder, NULL, NULL));
+        answer[i] = answer_to(folder, compile_request(folder, NULL));
         expect_answer(answer[i], "ok", "", "");
     }
     const json_t *own = json_array_get(json_object_get(answer[0], "entries"), 0),
@@ -361,7 +324,7 @@ TEST(a_damaged_cache_is_compiled_anew)
     e2e_write(folder, "x.cu", "#define PART 1\n" KERNEL);
     for (size_t i = 0; i <= sizeof damages / sizeof *damages; i++) {
         for (int again = 0; again < 2; again++) {
-            json_t *request = compile_request(folder, NULL, NULL);
+            json_t *request = compile_request(folder, NULL);
             json_object_set_new(request, "cache", json_sprintf("%s/cache", folder));
             add_request(folder, request);
         }

@@ -509,7 +509,7 @@ STORE_TEST(the_newest_document_counts)
     assert_int_equal(put_text(store, 0, "final", "[2]", &err), 0);
     assert_int_equal(put_text(store, 0, "final", "[3]", &err), 0);
     expect_document(store, 0, "final", "[3]");
-    assert_int_equal(store_each_document(store, "final", 2, see_document, text, &err), 0);
+    assert_int_equal(store_each_document(store, 0, "final", 2, see_document, text, &err), 0);
     assert_string_equal(text, "[3][2]");
     store_close(store);
 }

@@ -136,33 +136,25 @@ double prior_informativeness(const struct prior *p)
     return p->informativeness;
 }
 
+static void swap_rows(struct weighed_row *order, size_t i, size_t j)
+{
+    struct weighed_row swap = order[i];
+    order[i] = order[j];
+    order[j] = swap;
+}
+
 static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_row *order, struct random *rng)
 {
     size_t most = space_size(p->space) > TABLED ? FEWER_ROWS : ROWS;
     size_t d = p->encoding.count, count = rows->count < most ? rows->count : most;
     float *points = memory_new(count * d, sizeof *points);
     double *targets = memory_new(count, sizeof *targets);
+    for (size_t i = most / 2; i < count && rows->count > most; i++)
+        swap_rows(order, i, i + random_below(rng, rows->count - i));
+    for (size_t i = count; i > 1; i--) swap_rows(order, i - 1, random_below(rng, i)); // shuffled, for the halves
     for (size_t i = 0; i < count; i++) {
-        if (rows->count > most && i >= most / 2) {
-            size_t j = i + random_below(rng, rows->count - i);
-            struct weighed_row swap = order[i];
-            order[i] = order[j];
-            order[j] = swap;
-        }
         encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
         targets[i] = order[i].slowdown;
-    }
-    // Shuffled, for the halves.
-    for (size_t i = count; i > 1; i--) {
-        size_t j = random_below(rng, i);
-        double target = targets[i - 1];
-        targets[i - 1] = targets[j];
-        targets[j] = target;
-        for (size_t m = 0; m < d; m++) {
-            float value = points[(i - 1) * d + m];
-            points[(i - 1) * d + m] = points[j * d + m];
-            points[j * d + m] = value;
-        }
     }
     double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
     p->informativeness = coverage * coverage * fmin(structure / clear_structure, 1);

@@ -63,11 +63,6 @@ static uint32_t finish_state(struct build *b)
     return d->state_count - 1;
 }
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // Children have smaller numbers than their users, so one pass in order counts everything.
 static void count_paths(struct diagram *d)
 {
@@ -78,7 +73,7 @@ static void count_paths(struct diagram *d)
         uint64_t sum = 0;
         for (uint32_t e = d->begin[s]; e < d->begin[s + 1]; e++) {
             d->before[e] = sum;
-            sum = add_saturating(sum, d->paths[d->child[e]]);
+            if (__builtin_add_overflow(sum, d->paths[d->child[e]], &sum)) sum = UINT64_MAX;
         }
         d->paths[s] = sum;
     }

@@ -249,19 +249,16 @@ char *space_text(const struct space *s, const uint16_t *config)
     return text.text ? text.text : text_copy("");
 }
 
-static bool is_value(const struct space *s, const struct parameter *p, size_t index, const char *text, size_t length)
-{
-    char digits[32];
-    const char *value = value_text(s, p, index, digits);
-    return strlen(value) == length && memcmp(value, text, length) == 0;
-}
-
 // The number of the value with this text, or -1. Integers are compared as such first: printing them takes longer.
 static int find_value(const struct space *s, const struct parameter *p, const char *text, size_t length)
 {
     long long number = strtoll(text, NULL, 10);
-    for (size_t i = 0; i < p->count; i++)
-        if ((is_text(p->kind) || p->values[i] == number) && is_value(s, p, i, text, length)) return (int)i;
+    char digits[32];
+    for (size_t i = 0; i < p->count; i++) {
+        if (!is_text(p->kind) && p->values[i] != number) continue;
+        const char *value = value_text(s, p, i, digits);
+        if (strlen(value) == length && memcmp(value, text, length) == 0) return (int)i;
+    }
     return -1;
 }
 

@@ -6,7 +6,6 @@
 // million raw, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
 // A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,30 +254,17 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
     return true;
 }
 
-// Finds any path to `target` on the last level, as value indices by level.
-static bool find_path(const struct draft_level *draft, int levels, int l, uint32_t state, uint32_t target,
-                      uint16_t *path, bool **visited)
-{
-    if (l == levels) return state == target;
-    if (visited[l][state]) return false;
-    visited[l][state] = true;
-    for (uint32_t e = draft[l].begin[state]; e < draft[l].begin[state + 1]; e++) {
-        path[l] = draft[l].value[e];
-        if (find_path(draft, levels, l + 1, draft[l].child[e], target, path, visited)) return true;
-    }
-    return false;
-}
-
+// The first path to `target` on the last level, as value indices by level: states have their numbers in the order of
+// their first paths.
 static void path_to(const struct draft_level *draft, int levels, uint32_t target, uint16_t *path)
 {
-    bool *visited[SPACE_MAX_PARAMETERS];
-    for (int l = 0; l < levels; l++) {
-        visited[l] = memory_new(draft[l].state_count + 1, sizeof **visited);
+    for (int l = levels - 1; l >= 0; l--) {
+        uint32_t state = 0, edge = 0;
+        while (draft[l].child[edge] != target) edge++;
+        while (draft[l].begin[state + 1] <= edge) state++;
+        path[l] = draft[l].value[edge];
+        target = state;
     }
-    bool found = find_path(draft, levels, 0, 0, target, path, visited);
-    assert(found);
-    (void)found;
-    for (int l = 0; l < levels; l++) free(visited[l]);
 }
 
 // The number of a root that failed in a state of the end, and that state; -1 if none did.

@@ -98,17 +98,12 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     return 0;
 }
 
-// qsort has no context argument, so the rows to be sorted carry their length.
-struct row {
-    const uint16_t *config;
-    int count;
-};
-
-static int compare_rows(const void *a, const void *b)
+// For qsort_r, with the number of parameters.
+static int compare_rows(const void *a, const void *b, void *width)
 {
-    const struct row *x = a, *y = b;
-    for (int i = 0; i < x->count; i++)
-        if (x->config[i] != y->config[i]) return x->config[i] < y->config[i] ? -1 : 1;
+    const uint16_t *x = *(const uint16_t *const *)a, *y = *(const uint16_t *const *)b;
+    for (size_t i = 0; i < *(const size_t *)width; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
     return 0;
 }
 
@@ -124,18 +119,18 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
         if (s->parameters[i].count > 1) s->order[s->level_count++] = i;
 
     int result = 0;
-    struct row *rows = memory_new(count, sizeof *rows);
+    const uint16_t **rows = memory_new(count, sizeof *rows);
     for (size_t r = 0; r < count && result == 0; r++) {
-        rows[r] = (struct row){configs + r * width, s->count};
+        rows[r] = configs + r * width;
         for (size_t i = 0; i < width; i++)
-            if (rows[r].config[i] >= s->parameters[i].count)
+            if (rows[r][i] >= s->parameters[i].count)
                 result = error_set(err, "configuration %zu of the list has an unknown value of '%s'", r,
                                    s->parameters[i].name);
     }
-    if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
+    if (result == 0) qsort_r(rows, count, sizeof *rows, compare_rows, &width);
     for (size_t r = 1; r < count && result == 0; r++) {
-        if (compare_rows(&rows[r - 1], &rows[r]) != 0) continue;
-        char *text = space_text(s, rows[r].config);
+        if (compare_rows(&rows[r - 1], &rows[r], &width) != 0) continue;
+        char *text = space_text(s, rows[r]);
         result = error_set(err, "the configuration %s is listed twice", text);
         free(text);
     }
@@ -144,11 +139,11 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
         struct draft_level *draft = memory_new((size_t)s->level_count + 1, sizeof *draft);
         for (size_t r = 0; r < count; r++) {
             int l = 0;
-            while (r > 0 && l < s->level_count && rows[r].config[s->order[l]] == rows[r - 1].config[s->order[l]]) l++;
+            while (r > 0 && l < s->level_count && rows[r][s->order[l]] == rows[r - 1][s->order[l]]) l++;
             for (int below = s->level_count - 1; below > l && r > 0; below--) draft_state_done(&draft[below]);
             for (; l < s->level_count; l++) {
                 uint32_t child = l + 1 < s->level_count ? draft[l + 1].state_count : 0;
-                draft_edge(&draft[l], rows[r].config[s->order[l]], child);
+                draft_edge(&draft[l], rows[r][s->order[l]], child);
             }
         }
         for (int l = s->level_count - 1; l >= 0; l--) draft_state_done(&draft[l]);

@@ -81,36 +81,23 @@ static bool completes(const struct space *s, const uint16_t *config, int l, uint
     return true;
 }
 
-struct neighbour_list {
-    const struct space *space;
-    const uint16_t *config;
-    uint16_t *out;
-    size_t count, max;
-};
-
-// Adds the neighbour that takes edge e of level l's state, if the rest completes it.
-static void try_neighbour(struct neighbour_list *n, int l, uint32_t e)
-{
-    const struct space *s = n->space;
-    if (n->count == n->max || !completes(s, n->config, l + 1, s->diagram.child[e])) return;
-    uint16_t *out = n->out + n->count++ * (size_t)s->count;
-    memcpy(out, n->config, (size_t)s->count * sizeof *out);
-    out[s->order[l]] = s->diagram.value[e];
-}
-
 size_t space_neighbours(const struct space *s, const uint16_t *config, uint16_t *out, size_t max)
 {
     const struct diagram *d = &s->diagram;
-    struct neighbour_list n = {s, config, out, 0, max};
+    size_t width = (size_t)s->count, count = 0;
     uint32_t state = d->root;
-    for (int l = 0; l < s->level_count && n.count < max; l++) {
+    for (int l = 0; l < s->level_count && count < max; l++) {
         int64_t own = diagram_edge(d, state, config[s->order[l]]);
         if (own < 0) break; // not a valid configuration: no neighbours past here
-        for (uint32_t e = d->begin[state]; e < d->begin[state + 1]; e++)
-            if (e != (uint32_t)own) try_neighbour(&n, l, e);
+        for (uint32_t e = d->begin[state]; e < d->begin[state + 1] && count < max; e++) {
+            if (e == (uint32_t)own || !completes(s, config, l + 1, d->child[e])) continue;
+            uint16_t *neighbour = out + count++ * width;
+            memcpy(neighbour, config, width * sizeof *neighbour);
+            neighbour[s->order[l]] = d->value[e];
+        }
         state = d->child[own];
     }
-    return n.count;
+    return count;
 }
 
 size_t space_neighbour_room(const struct space *s)

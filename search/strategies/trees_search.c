@@ -38,17 +38,6 @@ static void trees_init(struct strategy_state *s)
     t->point = arena_new(&s->memory, (t->encoding.count + 1) * sizeof *t->point);
 }
 
-// Keeps the ranking sorted as results come.
-static void rank(struct strategy_state *s, size_t row)
-{
-    struct trees_search *t = s->own;
-    t->ranked = memory_room(t->ranked, &t->ranked_room, t->ranked_count + 1, sizeof *t->ranked);
-    size_t at = t->ranked_count++;
-    double score = history_score(&s->history, row);
-    for (; at > 0 && history_score(&s->history, t->ranked[at - 1]) > score; at--) t->ranked[at] = t->ranked[at - 1];
-    t->ranked[at] = row;
-}
-
 static void grow(struct strategy_state *s)
 {
     struct trees_search *t = s->own;
@@ -109,14 +98,19 @@ static bool trees_ask(struct strategy_state *s, uint16_t *config)
     return most >= 0 || history_sample_new(&s->history, &s->rng, config);
 }
 
+// Keeps the ranking sorted as results come.
 static void trees_tell(struct strategy_state *s, size_t row)
 {
     struct trees_search *t = s->own;
+    double score = history_score(&s->history, row);
     size_t at = 0;
     while (at < t->ranked_count && t->ranked[at] != row) at++;
     if (at < t->ranked_count) // a correction
         memmove(t->ranked + at, t->ranked + at + 1, (--t->ranked_count - at) * sizeof *t->ranked);
-    rank(s, row);
+    t->ranked = memory_room(t->ranked, &t->ranked_room, t->ranked_count + 1, sizeof *t->ranked);
+    at = t->ranked_count++;
+    for (; at > 0 && history_score(&s->history, t->ranked[at - 1]) > score; at--) t->ranked[at] = t->ranked[at - 1];
+    t->ranked[at] = row;
 }
 
 static void trees_release(struct strategy_state *s)

@@ -372,8 +372,8 @@ void cuda_array_destroy(struct cuda_array *array)
     free(array);
 }
 
-static int fake_array_copy(struct cuda_array *array, const struct image_layout *image, enum element type,
-                           uint64_t linear, bool write)
+int cuda_array_copy(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                    uint64_t linear, bool write, struct error *err)
 {
     size_t row = (size_t)(image->size[0] * image->channels) * element_size(type);
     for (size_t i = 0; i < (size_t)(image->size[1] * image->size[2]); i++) {
@@ -381,18 +381,6 @@ static int fake_array_copy(struct cuda_array *array, const struct image_layout *
         memcpy(write ? array->data + i * row : there, write ? there : array->data + i * row, row);
     }
     return 0;
-}
-
-int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
-                     uint64_t from, struct error *err)
-{
-    return fake_array_copy(array, image, type, from, true);
-}
-
-int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
-                    uint64_t to, struct error *err)
-{
-    return fake_array_copy(array, image, type, to, false);
 }
 
 int cuda_texture_create(const struct image_layout *image, enum element type, struct cuda_array *array, uint64_t address,

@@ -70,12 +70,12 @@ void nvcc_release(struct nvcc *n)
     free(n->program);
 }
 
-int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
-                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
-                 struct compilation *c, struct error *err)
+int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list *options, size_t entry_count,
+                 const char *const *entries, const char *const *symbols, double deadline, struct compilation *c,
+                 struct error *err)
 {
     size_t length = strlen(n->version);
-    for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);
+    for (size_t i = 0; i < options->count; i++) length += strlen(options->list[i]);
     (void)deadline;
     if (length > 100000) return error_set(err, "too many options");
     return pretend(unit, entry_count, entries, symbols, c, err);

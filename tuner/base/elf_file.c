@@ -1,6 +1,7 @@
 // See elf_file.h.
 #include "tuner/base/elf_file.h"
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include <ctype.h>
 
 const char *elf_open(struct elf_file *e, const void *bytes, size_t size)
@@ -62,11 +63,8 @@ bool elf_symbol(const struct elf_file *e, const Elf64_Shdr *table, size_t index,
 
 bool shared_library_is_source(const char *path)
 {
-    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx"};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (!strcmp(dot, endings[i])) return true;
-    return false;
+    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", NULL};
+    return word_find(endings, strrchr(path, '.')) >= 0;
 }
 
 // Whether a file's head is of this program's kind of machine.
@@ -117,16 +115,35 @@ void shared_library_release(struct shared_library *l)
     *l = (struct shared_library){0};
 }
 
+const char *elf_kernel(const void *cubin, size_t size, size_t index)
+{
+    static const char prefix[] = ".text.";
+    struct elf_file e;
+    Elf64_Shdr section;
+    if (elf_open(&e, cubin, size)) return NULL;
+    for (size_t i = 0; elf_section(&e, i, &section); i++) {
+        const char *name = elf_text(&e, &e.names, section.sh_name);
+        if (name && !strncmp(name, prefix, strlen(prefix)) && !index--) return name + strlen(prefix);
+    }
+    return NULL;
+}
+
+bool symbol_mangles(const char *symbol, const char *name)
+{
+    char *part = text_format("%zu%s", strlen(name), name);
+    bool found = !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
+    free(part);
+    return found;
+}
+
 char *shared_library_lacks(const struct shared_library *l, const char *path, const char *function)
 {
     const char *mangled = NULL;
     bool found = false;
-    char *part = text_format("%zu%s", strlen(function), function);
     for (size_t i = 0; i < l->function_count; i++) {
         found |= !strcmp(l->functions[i], function);
-        if (!strncmp(l->functions[i], "_Z", 2) && strstr(l->functions[i], part)) mangled = l->functions[i];
+        if (symbol_mangles(l->functions[i], function)) mangled = l->functions[i];
     }
-    free(part);
     if (found) return NULL;
     const char *nearest = l->functions ? text_nearest(function, l->functions) : NULL;
     if (mangled)

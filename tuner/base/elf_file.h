@@ -28,6 +28,10 @@ const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t 
 // no so many.
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
+// The symbol of the kernel number `index` in a cubin, each of which has a section ".text.NAME"; NULL after the last,
+// and where it is no cubin. Borrowed from the cubin.
+const char *elf_kernel(const void *cubin, size_t size, size_t index);
+
 // The functions that a shared library defines, read from its file (ELF), without loading it.
 struct shared_library {
     unsigned char *bytes;
@@ -51,5 +55,7 @@ bool symbol_is(const char *symbol, const char *name);
 // The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
+// "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
+bool symbol_mangles(const char *symbol, const char *name);
 
 #endif

@@ -24,21 +24,15 @@ static bool nvrtc_alone(const char *option)
     return false;
 }
 
-json_t *nvcc_options(const char *arch, const json_t *options)
+struct text_list nvcc_options(const char *arch, const char *const *options, size_t count)
 {
-    const json_t *option;
-    size_t i;
-    json_t *list = json_array();
+    struct text_list list = {0};
     // Not -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where sm_90a's own features fail.
     if (*arch)
-        json_array_append_new(
-            list, json_sprintf("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));
-    json_array_append_new(list, json_string("-std=" PROTOCOL_CXX_STANDARD));
-    json_array_foreach(options, i, option)
-    {
-        if (json_is_string(option) && !nvrtc_alone(json_string_value(option)))
-            json_array_append(list, (json_t *)option);
-    }
+        text_list_add(&list, text_format("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));
+    text_list_add(&list, text_copy("-std=" PROTOCOL_CXX_STANDARD));
+    for (size_t i = 0; i < count; i++)
+        if (!nvrtc_alone(options[i])) text_list_add(&list, text_copy(options[i]));
     return list;
 }
 

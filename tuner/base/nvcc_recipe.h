@@ -3,11 +3,11 @@
 #ifndef SWEETSPOT_NVCC_RECIPE_H
 #define SWEETSPOT_NVCC_RECIPE_H
 
-#include "tuner/base/json.h"
+#include "tuner/base/text.h"
 
-// nvcc's options besides include folders, as a list of texts (new reference): the architecture ("": the one who builds
-// decides), the language, and those of the job's options for NVRTC (a list of texts) that nvcc knows.
-json_t *nvcc_options(const char *arch, const json_t *options);
+// nvcc's options besides include folders, to be released: the architecture ("": the one who builds decides), the
+// language, and those of the job's options for NVRTC that nvcc knows.
+struct text_list nvcc_options(const char *arch, const char *const *options, size_t count);
 // The text after the template that makes a kernel of it: the explicit instantiation of an entry that
 // is a template. malloc'ed; NULL for any other entry.
 char *nvcc_instantiation(const char *entry);

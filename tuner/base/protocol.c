@@ -1,7 +1,7 @@
 // See protocol.h.
 #include "tuner/base/protocol.h"
 
-#include <string.h>
+#include "tuner/base/buffer_kind.h"
 
 const char *const status_names[STATUS_COUNT + 1] = {
     "ok",    "slow",          "pruned",           "compile_error", "compile_timeout", "launch_error",
@@ -15,7 +15,5 @@ const char *status_name(enum trial_status status)
 
 int status_find(const char *name)
 {
-    for (int i = 0; name && i < STATUS_COUNT; i++)
-        if (!strcmp(name, status_names[i])) return i;
-    return -1;
+    return word_find(status_names, name);
 }

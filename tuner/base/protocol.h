@@ -31,7 +31,7 @@
 //     "protocol": PROTOCOL_VERSION, also of a GPU worker. A worker of another version is refused.
 //
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
-//    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},"macros":["HEADER=\"a.h\"", ..],
+//    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},
 //    "cache":"out/cache","deadline":60.0,"memory":4294967296}
 //   <- compile_message.h
 //     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead:

@@ -4,6 +4,8 @@
 #include <float.h>
 #include <limits.h>
 
+#include "tuner/base/buffer_kind.h"
+
 static void *at(const struct record_field *f, const void *record)
 {
     return (char *)(uintptr_t)record + f->offset;
@@ -207,14 +209,12 @@ static int take_number(const struct record_field *f, const char *what, const jso
 
 static int take_word(const struct record_field *f, const char *what, const json_t *value, void *to, struct error *err)
 {
-    for (int i = 0; json_is_string(value) && f->words[i]; i++)
-        if (!strcmp(f->words[i], json_string_value(value))) {
-            set_whole(f, to, i);
-            return 0;
-        }
-    return json_is_string(value)
-               ? error_set(err, "'%s' of %s is the unknown word '%.80s'", f->name, what, json_string_value(value))
-               : refuse(f, what, "not a text", err);
+    const char *word = json_string_value(value);
+    int found = word_find(f->words, word);
+    if (!word) return refuse(f, what, "not a text", err);
+    if (found < 0) return error_set(err, "'%s' of %s is the unknown word '%.80s'", f->name, what, word);
+    set_whole(f, to, found);
+    return 0;
 }
 
 // One value, into a place of its own; of an object into the struct.

@@ -209,6 +209,27 @@ const char *text_next_item(const char *text, size_t *length)
     return NULL;
 }
 
+bool text_begins(const char *text, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++)
+        if (!strncmp(text, *beginnings, strlen(*beginnings))) return true;
+    return false;
+}
+
+void text_list_add(struct text_list *l, char *text)
+{
+    l->list = memory_grow(l->list, l->count + 2, sizeof *l->list);
+    l->list[l->count++] = text;
+    l->list[l->count] = NULL;
+}
+
+void text_list_release(struct text_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) free(l->list[i]);
+    free(l->list);
+    *l = (struct text_list){0};
+}
+
 // In single quotes, where only a single quote itself needs escaping.
 static char *quote_word(const char *word)
 {
@@ -228,13 +249,10 @@ static char *quote_word(const char *word)
 
 char *text_command(const char *const *words)
 {
-    size_t count = 0;
-    while (words[count]) count++;
-    char **quoted = memory_new(count + 1, sizeof *quoted);
-    for (size_t i = 0; i < count; i++) quoted[i] = quote_word(words[i]);
-    char *line = text_join((const char *const *)quoted, " ");
-    for (size_t i = 0; i < count; i++) free(quoted[i]);
-    free(quoted);
+    struct text_list quoted = {0};
+    for (size_t i = 0; words[i]; i++) text_list_add(&quoted, quote_word(words[i]));
+    char *line = quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
+    text_list_release(&quoted);
     return line;
 }
 

@@ -3,6 +3,7 @@
 #define SWEETSPOT_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // A malloc'ed formatted string; aborts when memory is out.
@@ -17,6 +18,17 @@ struct text {
     size_t length, room;
 };
 void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Whether it begins with one of a NULL-terminated list.
+bool text_begins(const char *text, const char *const *beginnings);
+
+// A list of texts that are its own, such as a compiler's options.
+struct text_list {
+    char **list; // a NULL ends it; NULL itself while it is empty
+    size_t count;
+};
+void text_list_add(struct text_list *, char *text); // takes it
+void text_list_release(struct text_list *);
 
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);

@@ -55,14 +55,3 @@ size_t units_offset(const void *image, size_t size, size_t unit, size_t *bytes)
     *bytes = (size_t)head.unit[unit].size;
     return (size_t)head.unit[unit].offset;
 }
-
-json_t *units_request(const json_t *request, const json_t *unit)
-{
-    json_t *one = json_copy((json_t *)request), *defines = json_copy(json_object_get(request, "defines"));
-    if (!defines) defines = json_object();
-    json_object_update(defines, json_object_get(unit, "defines"));
-    json_object_set_new(one, "defines", defines);
-    json_object_set(one, "entries", json_object_get(unit, "entries"));
-    json_object_del(one, "units");
-    return one;
-}

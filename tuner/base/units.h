@@ -7,7 +7,6 @@
 #define SWEETSPOT_UNITS_H
 
 #include "tuner/base/base.h"
-#include "tuner/base/json.h"
 
 enum { UNITS_MAX = 8, UNITS_ALIGNMENT = 64 };
 
@@ -17,8 +16,5 @@ void *units_join(const void *const *images, const size_t *sizes, size_t count, s
 int units_count(const void *image, size_t size, struct error *);
 // Where unit number `unit` begins, and its size, 0 where it is not used. The file is one that units_count has accepted.
 size_t units_offset(const void *image, size_t size, size_t unit, size_t *bytes);
-
-// A request to compile (protocol.h) for one of its "units": with the unit's macros and entries. New reference.
-json_t *units_request(const json_t *request, const json_t *unit);
 
 #endif

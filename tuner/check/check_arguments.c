@@ -2,6 +2,7 @@
 #include <stdarg.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 
 enum { TENSOR_MAP_BYTES = 128 };
@@ -175,15 +176,6 @@ static const struct scanned_kernel *find_kernel(const struct source_scan *scan, 
     return found;
 }
 
-// "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
-static bool is_mangled(const char *symbol, const char *name)
-{
-    char *part = text_format("%zu%s", strlen(name), name);
-    bool found = !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
-    free(part);
-    return found;
-}
-
 // The name of an entry without its namespaces and without a template's arguments. malloc'ed.
 static char *base_name(const char *entry)
 {
@@ -223,7 +215,7 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
     }
     const char *unmangled = NULL;
     for (size_t i = 0; i < listed && !unmangled; i++)
-        if (is_mangled(s->entry, names[i])) unmangled = names[i];
+        if (symbol_mangles(s->entry, names[i])) unmangled = names[i];
     if (kernel && kernel->is_template && !strchr(s->entry, '<')) {
         check_add(m, l->entry, "kernel '%s' (%s:%d) is a template: name an instance, e.g. entry = \"%s<float>\"", base,
                   kernel->path, kernel->line, base);

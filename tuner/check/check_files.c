@@ -77,33 +77,18 @@ static void check_library(struct check *c, const struct implementation *m)
     shared_library_release(&l);
 }
 
-// Adds a name of `length` characters to a list that ends with NULL.
-static void add_name(char ***names, size_t *count, const char *name, size_t length)
+// The kernels of a cubin, or of PTX, where ".entry" comes before the name.
+static struct text_list kernels_of(const char *image, size_t size)
 {
-    *names = memory_grow(*names, *count + 2, sizeof **names);
-    (*names)[(*count)++] = text_format("%.*s", (int)length, name);
-    (*names)[*count] = NULL;
-}
-
-// The kernels of a cubin, each of which has a section ".text.NAME", or of PTX, where ".entry" comes before the name.
-static char **kernels_of(const char *image, size_t size)
-{
-    static const char section_prefix[] = ".text.", directive[] = ".entry";
-    char **names = memory_new(1, sizeof *names);
-    struct elf_file e;
-    Elf64_Shdr section;
-    size_t count = 0;
-    bool binary = !elf_open(&e, image, size);
-    for (size_t i = 0; binary && elf_section(&e, i, &section); i++) {
-        const char *name = elf_text(&e, &e.names, section.sh_name);
-        if (name && !strncmp(name, section_prefix, strlen(section_prefix)))
-            add_name(&names, &count, name + strlen(section_prefix), strlen(name) - strlen(section_prefix));
-    }
+    static const char directive[] = ".entry";
+    struct text_list names = {0};
+    for (const char *name; (name = elf_kernel(image, size, names.count));) text_list_add(&names, text_copy(name));
+    bool binary = names.count;
     for (const char *at = image; !binary && (at = strstr(at, directive));) {
         at += strlen(directive);
         at += strspn(at, " \t\n");
         size_t length = strcspn(at, " \t\n(");
-        if (length) add_name(&names, &count, at, length);
+        if (length) text_list_add(&names, text_format("%.*s", (int)length, at));
     }
     return names;
 }
@@ -113,20 +98,21 @@ static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;
     struct error err;
-    char *image = input_file_read(m->path, 0, &size, &err), **names = image ? kernels_of(image, size) : NULL;
+    char *image = input_file_read(m->path, 0, &size, &err);
+    struct text_list names = {0};
     bool found = false;
+    if (image) names = kernels_of(image, size);
     if (!image) check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting), "%s", err.message);
-    for (size_t i = 0; names && names[i]; i++) found |= !strcmp(names[i], m->stage.entry);
-    if (names && !*names) {
+    for (size_t i = 0; i < names.count; i++) found |= !strcmp(names.list[i], m->stage.entry);
+    if (image && !names.count) {
         check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
                   "'%s' has no kernel: it must be a cubin or PTX", m->path);
-    } else if (names && !found) {
-        char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names);
+    } else if (image && !found) {
+        char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
         check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
         free(text);
     }
-    for (size_t i = 0; names && names[i]; i++) free(names[i]);
-    free(names);
+    text_list_release(&names);
     free(image);
 }
 

@@ -3,13 +3,24 @@
 // check.h.
 #include "tuner/base/base.h"
 #include "tuner/base/run_program.h"
-#include "tuner/base/units.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
 // A stage that is in none of this many configurations, evenly spread, is not checked.
 enum { STAGE_TRIES = 1000 };
+
+// A request to compile for one of its "units": with the unit's macros and entries. New reference.
+static json_t *request_of_unit(const json_t *request, const json_t *unit)
+{
+    json_t *one = json_copy((json_t *)request), *defines = json_copy(json_object_get(request, "defines"));
+    if (!defines) defines = json_object();
+    json_object_update(defines, json_object_get(unit, "defines"));
+    json_object_set_new(one, "defines", defines);
+    json_object_set(one, "entries", json_object_get(unit, "entries"));
+    json_object_del(one, "units");
+    return one;
+}
 
 // Takes the request.
 static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, json_t *request, size_t unit,
@@ -34,7 +45,7 @@ static int ask(struct check *c, struct worker *w, const uint16_t *config, const 
     json_array_foreach(json_object_get(request, "units"), i, unit)
     {
         size_t number = (size_t)json_get_integer(unit, "unit", 0);
-        if (!failed) failed = ask_unit(c, w, config, units_request(request, unit), number, folder, err);
+        if (!failed) failed = ask_unit(c, w, config, request_of_unit(request, unit), number, folder, err);
     }
     json_decref(request);
     return failed;

@@ -24,7 +24,8 @@ enum verdict { GOOD, PARTLY, BAD };
 
 static const char *const verdict_text[] = {"ok", "warn", "FAIL"};
 
-// Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at.
+// Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at. What is good needs no
+// mending.
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
@@ -34,7 +35,7 @@ static void add(json_t *all, enum verdict verdict, const char *what, const char 
     char *text = text_format_list(format, args);
     va_end(args);
     json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_text[verdict], "text",
-                                         json_text(text, strlen(text)), "mend", mend));
+                                         json_text(text, strlen(text)), "mend", verdict == GOOD ? "" : mend));
     free(text);
 }
 
@@ -102,26 +103,22 @@ static void check_devices(json_t *all, const json_t *devices, const struct error
 static void check_libraries(json_t *all, const json_t *hello)
 {
     const json_t *counters = json_object_get(hello, "counters");
-    if (json_get_bool(hello, "nvml", false))
-        add(all, GOOD, "clocks", "", "NVML works: temperature, clock and throttling are watched");
-    else
-        add(all, PARTLY, "clocks", "Install libnvidia-ml.so.1, which comes with the driver",
-            "NVML does not work: throttled samples are not detected");
-    if (json_get_bool(counters, "available", false)) {
+    bool nvml = json_get_bool(hello, "nvml", false);
+    add(all, nvml ? GOOD : PARTLY, "clocks", "Install libnvidia-ml.so.1, which comes with the driver", "%s",
+        nvml ? "NVML works: temperature, clock and throttling are watched"
+             : "NVML does not work: throttled samples are not detected");
+    if (json_get_bool(counters, "available", false))
         add(all, GOOD, "counters", "", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
-    } else {
+    else
         add(all, PARTLY, "counters",
             "Tuning works without them. To allow them for all users: as root, put\n"
             "    options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
             "into /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container SYS_ADMIN",
             "%s", json_get_string(counters, "reason", "not available"));
-    }
     const char *blas = json_get_string(json_object_get(hello, "libraries"), "cublas", "");
-    if (*blas)
-        add(all, GOOD, "cuBLAS", "", "%s", blas);
-    else
-        add(all, PARTLY, "cuBLAS", "Set LD_LIBRARY_PATH to the CUDA libraries", "not found: no comparison with it");
+    add(all, *blas ? GOOD : PARTLY, "cuBLAS", "Set LD_LIBRARY_PATH to the CUDA libraries", "%s",
+        *blas ? blas : "not found: no comparison with it");
 }
 
 static void check_sanitizer(json_t *all)

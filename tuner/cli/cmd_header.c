@@ -20,7 +20,7 @@
 struct header_options {
     struct job_set job_set;
     const char *output, *check, *cubin;
-    bool hash, force, embed;
+    bool hash, embed;
 };
 
 static struct header_options given;
@@ -39,7 +39,6 @@ static const struct option_spec specs[] = {
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
     OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
-    FLAG(&given.force, "force", 0, "overwrite a file that is not a header of this job"),
     OPTION_END,
 };
 
@@ -257,15 +256,10 @@ static int write_header(const struct header_options *o, struct session *session,
     if (!fresh) goto out;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err)) {
-        if (!o->force) {
-            status = complain(EXIT_USAGE, "%s; it was not changed (--force overwrites it, or give another --output)",
-                              err.message);
-            goto out;
-        }
-        json_decref(sections);
-        sections = json_incref(fresh);
+        status = complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
+        goto out;
     }
-    int failed = header_embed_write(path, sections, &binaries, o->force, &err);
+    int failed = header_embed_write(path, sections, &binaries, &err);
     if (!failed) failed = header_write(path, sections, &err);
     if (failed) {
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
@@ -290,18 +284,16 @@ static int refuse_combination(const struct header_options *o)
     const struct {
         const char *name;
         bool given;
-    } alone[] = {{"--hash", o->hash}, {"--check", o->check}, {"--cubin", o->cubin}},
-      writing[] = {{"--output", o->output}, {"--embed", o->embed}, {"--force", o->force}};
-    for (size_t i = 0; i < 3; i++) {
-        const char *other = NULL;
-        for (size_t k = 0; k < 3; k++) {
-            if (writing[k].given) other = writing[k].name;
-            if (k > i && alone[k].given) other = alone[k].name;
-        }
-        if (!alone[i].given || !other) continue;
-        return complain(EXIT_USAGE, "%s writes no header and cannot be combined with %s; drop one of them",
-                        alone[i].name, other);
-    }
+    } all[] = {{"--hash", o->hash},
+               {"--check", o->check},
+               {"--cubin", o->cubin},
+               {"--output", o->output},
+               {"--embed", o->embed}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = i + 1; k < sizeof all / sizeof *all && all[i].given; k++)
+            if (all[k].given)
+                return complain(EXIT_USAGE, "%s writes no header and cannot be combined with %s; drop one of them",
+                                all[i].name, all[k].name);
     if (!o->embed || !o->output || !output_is_stream(o->output)) return 0;
     return complain(EXIT_USAGE,
                     "--embed writes two files, and '%s' is not a regular file: give --output the name of a file",
@@ -332,7 +324,7 @@ static int look_at_job(void *user, const char *path, struct job *job)
 static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
-    char *folder = results_folder(session->job), *include = text_format("%s/include", folder), *path, *name;
+    char *folder = results_folder(session->job), *path, *name;
     int status;
     if (o->cubin) {
         name = text_format("%s.cubin", session->job->name);
@@ -340,12 +332,11 @@ static int write_results(void *user, struct session *session)
         status = write_cubin(session, path);
     } else {
         name = header_name(session->job);
-        path = o->output ? job_set_file(o->output, name) : text_format("%s/%s", include, name);
+        path = o->output ? job_set_file(o->output, name) : text_format("%s/include/%s", folder, name);
         status = write_header(o, session, path);
     }
     free(path);
     free(name);
-    free(include);
     free(folder);
     return status;
 }

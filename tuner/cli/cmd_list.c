@@ -13,29 +13,6 @@
 static const char *kind, *name, *chip;
 static int format = FORMAT_TABLE;
 
-// Prints all entries, or those of a name. Takes them. `note`: what follows a table.
-static int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted, int as,
-                        const char *note)
-{
-    json_t *chosen = json_array(), *entry;
-    const char **known = memory_new(json_array_size(all) + 1, sizeof *known);
-    size_t i, k, count = 0;
-    json_array_foreach(all, i, entry)
-    {
-        const char *own = json_get_string(entry, "name", "");
-        if (!wanted || !strcmp(own, wanted)) json_array_append(chosen, entry);
-        for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;
-        if (k == count) known[count++] = own;
-    }
-    int status = json_array_size(chosen) ? EXIT_DONE : command_refuse_unknown(what, wanted, known);
-    if (status == EXIT_DONE) list_print(json_incref(chosen), chosen, columns, as);
-    if (status == EXIT_DONE && as == FORMAT_TABLE) fputs(note, stdout);
-    free(known);
-    json_decref(chosen);
-    json_decref(all);
-    return status;
-}
-
 static int list_strategies(const char *wanted, int as)
 {
     static const struct row_column columns[] = {
@@ -82,23 +59,11 @@ static const char *architectures(const struct execution_unit *p)
     return text;
 }
 
-// The data sheets' peaks of three architectures: operations per clock and multiprocessor, 0 where they have none.
-static const int shown[] = {80, 89, 90};
-enum { SHOWN = sizeof shown / sizeof *shown };
-
 static json_t *unit_json(const struct execution_unit *p)
 {
-    json_t *peaks = json_object();
-    for (size_t i = 0; i < SHOWN; i++) {
-        double peak = pipe_on(p, shown[i]) ? pipe_peak(p->peak, shown[i]) : 0;
-        char *arch = text_format("sm_%d", shown[i]);
-        json_object_set_new(peaks, arch, peak > 0 ? json_real(peak) : json_null());
-        free(arch);
-    }
-    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:b, s:s?, s:s, s:s}", "name", p->name, "unit", p->unit,
-                     "architectures", architectures(p), "operations_per_clock_and_sm", peaks, "arithmetic",
-                     (int)p->arithmetic, "lasting", (int)p->lasts, "ceiling", p->key, "meaning", p->gloss, "measured",
-                     p->how);
+    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?, s:s, s:s}", "name", p->name, "unit", p->unit, "architectures",
+                     architectures(p), "arithmetic", (int)p->arithmetic, "lasting", (int)p->lasts, "ceiling", p->key,
+                     "meaning", p->gloss, "measured", p->how);
 }
 
 static char *unit_text(const json_t *pipe)
@@ -106,31 +71,16 @@ static char *unit_text(const json_t *pipe)
     return text_format("%s/s", json_get_string(pipe, "unit", ""));
 }
 
-static char *clock_text(const json_t *pipe)
-{
-    return text_copy(json_get_bool(pipe, "lasting", false) ? "lasting" : "first");
-}
-
-#define PEAK(arch) COLUMN_NUMBER(">" arch, "operations_per_clock_and_sm." arch, "%.0f")
-static const struct row_column unit_columns[] = {COLUMN_OF("pipe", "name"),
-                                                 COLUMN_TEXT("unit", unit_text),
-                                                 COLUMN("architectures"),
-                                                 PEAK("sm_80"),
-                                                 PEAK("sm_89"),
-                                                 PEAK("sm_90"),
-                                                 COLUMN_TEXT("clock", clock_text),
-                                                 COLUMN("meaning"),
-                                                 COLUMN("measured"),
-                                                 {0}};
-
 static int list_units(const char *wanted, int as)
 {
+    static const struct row_column columns[] = {COLUMN_OF("pipe", "name"), COLUMN_TEXT("unit", unit_text),
+                                                COLUMN("architectures"),   COLUMN("meaning"),
+                                                COLUMN("measured"),        {0}};
     json_t *all = json_array();
     for (int i = 0; i < UNIT_COUNT; i++) json_array_append_new(all, unit_json(&execution_units[i]));
-    return list_entries("pipe", all, unit_columns, wanted, as,
+    return list_entries("pipe", all, columns, wanted, as,
                         "\nwork = { flops = \"..\"; pipe = \"NAME\"; }; in a job file names the one that its "
-                        "arithmetic is measured against.\nsm_80 to sm_90: operations per clock and multiprocessor by "
-                        "the data sheet. Clock: the rate that lasts, or of\nlaunches of some milliseconds.\n");
+                        "arithmetic is measured against.\n");
 }
 
 static int list_counters_of_chip(const char *pattern, int as)
@@ -187,7 +137,7 @@ const struct command cmd_list = {
             "CUPTI, but no GPU where `--chip` names the chip.\n\n"
             "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
             "`units`: the execution units that a job's work can be measured against (`work.pipe`); each one's unit of "
-            "work, architectures, data-sheet peak, and how its ceiling is measured.\n\n"
+            "work, architectures, and how its ceiling is measured.\n\n"
             "`settings`: the settings of a job file; each one's type, default, range and meaning. NAME is a setting, a "
             "group, or the last part of a name. `docs/job-file.md` has an example of each.",
     .see = "profile check",

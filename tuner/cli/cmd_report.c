@@ -1,6 +1,4 @@
 // sweetspot report: everything in the stores of jobs as one page or as a document.
-#include <errno.h>
-#include <glob.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -14,32 +12,22 @@
 #include "tuner/report/report_page.h"
 
 static struct {
-    struct option_list arguments;
-    const char *store, *output;
+    struct job_set files;
+    const char *output;
     int json;
-} given;
+} given = {.files.stores = true};
 
 static const char *const formats[] = {"page", "json", NULL};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.arguments, "JOB",
+    ARGUMENT(list, &given.files.named, "JOB",
              "job files, stores (*.db), or folders of either (the stores of the folder out)", .optional = true),
-    OPTION_STORE(&given.store),
+    OPTION_STORE(&given.files.store),
     OPTION(string, &given.output, "output", 'o', "FILE",
            "the file to write; -: standard output (report.html; standard output for json)"),
     OPTION(choice, &given.json, "format", 'f', NULL, "what is written (page); docs/report.md describes json",
            .choices = formats),
     OPTION_END,
-};
-
-struct report_file {
-    char *path; // of a job or a store
-    bool named; // given as an argument, not found in a folder
-};
-
-struct report_files {
-    size_t count;
-    struct report_file *list;
 };
 
 static bool is_store(const char *path)
@@ -48,52 +36,28 @@ static bool is_store(const char *path)
     return length > 3 && !strcmp(path + length - 3, ".db");
 }
 
-static void add(struct report_files *files, const char *path, bool named)
+// Given as an argument, not found in a folder.
+static bool is_named(const struct job_set *files, const char *path)
 {
-    memory_add(files->list, files->count) = (struct report_file){text_copy(path), named};
-}
-
-// Adds the files of a folder, sorted by name. Returns how many there were.
-static size_t add_matches(struct report_files *files, const char *folder, const char *pattern)
-{
-    char *path = text_format("%s/%s", folder, pattern);
-    glob_t found;
-    size_t count = glob(path, 0, NULL, &found) ? 0 : found.gl_pathc;
-    for (size_t i = 0; i < count; i++) add(files, found.gl_pathv[i], false);
-    if (count) globfree(&found);
-    free(path);
-    return count;
-}
-
-// Arguments are job files, stores (*.db), and folders of either; without any, the stores of the folder `out`. 0, or an
-// exit status after a message.
-static int find_files(struct report_files *files, const struct option_list *arguments)
-{
-    static const struct option_list results = {1, {"out"}};
-    const struct option_list *list = arguments->count ? arguments : &results;
-    *files = (struct report_files){0};
-    for (size_t i = 0; i < list->count; i++) {
-        char *path = session_job_path(list->items[i]);
-        if (!job_set_is_folder(path)) {
-            add(files, path, true);
-        } else if (!add_matches(files, path, "*.cfg") && !add_matches(files, path, "*.db")) {
-            fprintf(stderr, "sweetspot: there are no job files (*.cfg) and no stores (*.db) in '%s'\n", list->items[i]);
-            free(path);
-            return EXIT_NOTHING;
-        }
-        free(path);
+    bool named = false;
+    for (size_t i = 0; i < files->named.count && !named; i++) {
+        char *own = session_job_path(files->named.items[i]);
+        named = !strcmp(own, path);
+        free(own);
     }
-    if (!files->count || (!arguments->count && !job_set_is_folder("out")))
-        return complain(EXIT_NOTHING, "there are no results here: no folder 'out'; begin with: sweetspot tune JOB");
-    if (given.store && (files->count != 1 || is_store(files->list[0].path)))
-        return complain(EXIT_USAGE, "--store works with one job only; each of several jobs has its own store");
-    return 0;
+    return named;
 }
 
-static void release_files(struct report_files *files)
+// Without arguments, the stores of the folder `out`. 0, or an exit status after a message.
+static int find_files(struct job_set *files)
 {
-    for (size_t i = 0; i < files->count; i++) free(files->list[i].path);
-    free(files->list);
+    if (!files->named.count && !job_set_is_folder("out"))
+        return complain(EXIT_NOTHING, "there are no results here: no folder 'out'; begin with: sweetspot tune JOB");
+    if (!files->named.count) files->named = (struct option_list){1, {"out"}};
+    int status = job_set_open(files);
+    if (!status && files->store && is_store(files->paths[0]))
+        return complain(EXIT_USAGE, "--store works with one job only; each of several jobs has its own store");
+    return status;
 }
 
 // Reports the first of the mistakes.
@@ -138,17 +102,17 @@ static char *known_job(struct store *store, const char *name, struct job **job)
 }
 
 // A JOB; NULL for a job of a folder that was never tuned.
-static json_t *read_one(const struct report_file *file, size_t points)
+static json_t *read_one(const struct job_set *files, const char *file, size_t points)
 {
     struct error err = {""};
     struct environment environment; // the last one
     struct job *job = NULL;
-    char *job_file = is_store(file->path) ? NULL : text_copy(file->path);
+    char *job_file = is_store(file) ? NULL : text_copy(file);
     struct report_source source = {.space = NAN, .points = points};
     int status = job_file ? read_job(job_file, &job, &err) : 0;
-    char *store = !job_file ? text_copy(file->path) : job ? session_store_path(job, given.store) : NULL;
+    char *store = !job_file ? text_copy(file) : job ? session_store_path(job, files->store) : NULL;
     json_t *json = NULL;
-    if (!file->named && job && access(store, F_OK)) goto out;
+    if (job && access(store, F_OK) && !is_named(files, file)) goto out;
     if (!status && store_open(&source.store, store, false, &err)) {
         source.store = NULL;
         status = -1;
@@ -180,13 +144,13 @@ out:
 
 // Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", which is also
 // printed on stderr, and *failed is set.
-static json_t *read_jobs(const struct report_files *files, bool *failed)
+static json_t *read_jobs(const struct job_set *files, bool *failed)
 {
     json_t *jobs = json_array();
     size_t left = 0;
     *failed = false;
     for (size_t i = 0; i < files->count; i++) {
-        json_t *job = read_one(&files->list[i], report_points_of(files->count));
+        json_t *job = read_one(files, files->paths[i], report_points_of(files->count));
         const char *error = json_get_string(job, "error", NULL);
         if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;
@@ -224,7 +188,7 @@ static bool has_results(const json_t *jobs)
 }
 
 // EXIT_NOTHING if a store could not be read (the others are in the report) or all were empty, as stderr says.
-static int write_all(const struct report_files *files, const struct report_charts *charts, const char *output)
+static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
     bool failed;
     struct error err = {""};
@@ -245,23 +209,19 @@ static int write_all(const struct report_files *files, const struct report_chart
 
 static int run(void)
 {
-    int status;
     bool page = !given.json;
     if (!given.output) given.output = page ? "report.html" : "-";
     struct error err;
-    struct report_files files = {0};
     struct report_charts charts = {0};
-    if ((status = find_files(&files, &given.arguments))) goto out;
-    if (page && report_charts_read(&charts, &err)) {
-        status = session_complain(EXIT_ENVIRONMENT, &err);
-        goto out;
+    int status = find_files(&given.files);
+    if (!status && page && report_charts_read(&charts, &err)) status = session_complain(EXIT_ENVIRONMENT, &err);
+    if (!status) {
+        status = write_all(&given.files, page ? &charts : NULL, given.output);
+        if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
+            fprintf(stderr, "sweetspot: wrote %s\n", given.output);
     }
-    status = write_all(&files, page ? &charts : NULL, given.output);
-    if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
-        fprintf(stderr, "sweetspot: wrote %s\n", given.output);
-out:
     report_charts_release(&charts);
-    release_files(&files);
+    job_set_close(&given.files);
     return status;
 }
 

@@ -119,7 +119,7 @@ static int gather(struct status *status)
     if (store_counts(session->store, counts, &err) ||
         (each ? add_best_each(status, &err)
               : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||
-        store_each_document(session->store, "run", 0, add_run, status, &err))
+        store_each_document(session->store, 0, "run", 0, add_run, status, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
     json_t *trials = json_object();
     for (int i = 0; i < STATUS_COUNT; i++) {

@@ -23,13 +23,19 @@ bool job_set_is_folder(const char *path)
 // Adds the files that an argument names.
 static int find_files(struct job_set *s, const char *named)
 {
+    static const char *const kinds[] = {"cfg", "db"};
     glob_t found;
     char *path = session_job_path(named);
     bool folder = job_set_is_folder(path);
-    char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
-    int failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
-    free(pattern);
+    int failed = 1;
+    for (size_t i = 0; i < (folder && s->stores ? 2 : 1) && failed; i++) {
+        char *pattern = folder ? text_format("%s/*.%s", path, kinds[i]) : text_copy(path);
+        failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
+        free(pattern);
+    }
     free(path);
+    if (failed && s->stores)
+        return complain(EXIT_NOTHING, "there are no job files (*.cfg) and no stores (*.db) in '%s'", named);
     if (failed) return complain(EXIT_USAGE, "there are no job files (*.cfg) in '%s'", named);
     s->many |= folder || found.gl_pathc > 1;
     s->paths = memory_grow(s->paths, s->count + found.gl_pathc, sizeof *s->paths);

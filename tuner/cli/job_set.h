@@ -17,6 +17,8 @@ struct job_set {
     // Set by the command line.
     struct option_list named;
     const char *store, *device; // NULL: the job's own; the newest, or all
+    // Set by the command: stores are named like jobs, and a folder without jobs stands for its stores.
+    bool stores;
     // Set by job_set_open.
     size_t count;
     char **paths;   // files as given; of a folder every *.cfg, sorted by name

@@ -47,7 +47,7 @@ static char *count_metrics(const json_t *set)
     return text_format("%zu", json_array_size(json_object_get(set, "metrics")));
 }
 
-static void list_all(int format)
+static int list_all(int format)
 {
     static const struct row_column columns[] = {COLUMN_OF("set", "name"),
                                                 COLUMN_TEXT(">metrics", count_metrics),
@@ -62,12 +62,11 @@ static void list_all(int format)
                                                   metric_sets[i]->summary, "includes", metric_sets[i]->includes,
                                                   "metrics", metrics));
     }
-    list_print(document, document, columns, format);
-    if (format == FORMAT_TABLE)
-        printf(
-            "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
-            "hardware metrics. `sweetspot list metrics NAME` shows the metrics of a set, or one by its key;\n"
-            "`sweetspot list counters` shows all counters of a chip.\n");
+    return list_entries(
+        "metric set", document, columns, NULL, format,
+        "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
+        "hardware metrics. `sweetspot list metrics NAME` shows the metrics of a set, or one by its key;\n"
+        "`sweetspot list counters` shows all counters of a chip.\n");
 }
 
 static int unknown(const char *name)
@@ -86,10 +85,7 @@ static int unknown(const char *name)
 
 int list_metrics(const char *name, int format)
 {
-    if (!name) {
-        list_all(format);
-        return EXIT_DONE;
-    }
+    if (!name) return list_all(format);
     static const struct row_column columns[] = {COLUMN("set"),
                                                 COLUMN("key"),
                                                 COLUMN_OF("hardware metric", "metric"),

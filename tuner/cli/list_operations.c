@@ -6,11 +6,7 @@
 #include "tuner/cli/list.h"
 #include "tuner/cli/options.h"
 
-static const char *kind_name(enum role_kind kind)
-{
-    static const char *const names[] = {"input", "output", "size", "scalar"};
-    return names[kind];
-}
+static const char *const kind_names[] = {"input", "output", "size", "scalar"}; // by enum role_kind
 
 static const char *reference_name(const struct operation *op)
 {
@@ -30,7 +26,7 @@ static json_t *to_json(const struct operation *op)
     json_t *roles = json_array(), *classes = json_array(), *baselines = json_array();
     for (const struct operation_role *role = op->roles; role->name; role++)
         json_array_append_new(roles,
-                              json_pack("{s:s, s:s, s:o, s:s}", "name", role->name, "kind", kind_name(role->kind),
+                              json_pack("{s:s, s:s, s:o, s:s}", "name", role->name, "kind", kind_names[role->kind],
                                         "default", default_of(op, role), "summary", role->summary));
     for (size_t i = 0; op->classes && op->classes[i]; i++) json_array_append_new(classes, json_string(op->classes[i]));
     for (const struct operation_baseline *b = op->baselines; b && b->name; b++)
@@ -41,7 +37,7 @@ static json_t *to_json(const struct operation *op)
                      roles, "classes", classes, "baselines", baselines);
 }
 
-static void list_all(int format)
+static int list_all(int format)
 {
     static const struct row_column columns[] = {COLUMN_OF("operation", "name"),
                                                 COLUMN("classes"),
@@ -50,9 +46,8 @@ static void list_all(int format)
                                                 {0}};
     json_t *document = json_array();
     for (size_t i = 0; operations[i]; i++) json_array_append_new(document, to_json(operations[i]));
-    list_print(document, document, columns, format);
-    if (format == FORMAT_TABLE)
-        printf("\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
+    return list_entries("operation", document, columns, NULL, format,
+                        "\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
 }
 
 static void add_row(json_t *rows, const char *part, const char *name, const char *kind, json_t *fallback,
@@ -77,7 +72,7 @@ static void list_one(const struct operation *op, int format)
         add_row(rows, "results", "", "", NULL, repeated);
     }
     for (const struct operation_role *role = op->roles; role->name; role++)
-        add_row(rows, "role", role->name, kind_name(role->kind), default_of(op, role), role->summary);
+        add_row(rows, "role", role->name, kind_names[role->kind], default_of(op, role), role->summary);
     for (size_t i = 0; op->classes && op->classes[i]; i++)
         add_row(rows, "class", op->classes[i], "", NULL, "a value of `compute`, which sets bound and baselines");
     for (const struct operation_baseline *b = op->baselines; b && b->name; b++)
@@ -89,10 +84,8 @@ static void list_one(const struct operation *op, int format)
 int list_operations(const char *name, int format)
 {
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
-    if (name && !op) return command_refuse_unknown("operation", name, operation_names());
-    if (name)
-        list_one(op, format);
-    else
-        list_all(format);
+    if (!name) return list_all(format);
+    if (!op) return command_refuse_unknown("operation", name, operation_names());
+    list_one(op, format);
     return EXIT_DONE;
 }

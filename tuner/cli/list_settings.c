@@ -39,14 +39,12 @@ int list_settings(const char *name, int format)
     json_t *document = json_array();
     for (size_t i = 0; i < count; i++)
         if (!name || is_meant(&settings[i], name)) json_array_append_new(document, to_json(&settings[i]));
-    if (json_array_size(document)) {
-        list_print(document, document, columns, format);
-        if (format == FORMAT_TABLE && !name)
-            printf(
-                "\nNames in capitals are the job's own; [] stands for each element of a list. docs/job-file.md has an\n"
-                "example for each setting; `sweetspot list settings NAME` shows one, or a group.\n");
-        return EXIT_DONE;
-    }
+    if (json_array_size(document))
+        return list_entries("setting", document, columns, NULL, format,
+                            name ? ""
+                                 : "\nNames in capitals are the job's own; [] stands for each element of a list. "
+                                   "docs/job-file.md has an\n"
+                                   "example for each setting; `sweetspot list settings NAME` shows one, or a group.\n");
     const char **names = memory_new(2 * count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[known++] = settings[i].path;
     for (size_t i = 0; i < count; i++) names[known++] = job_setting_name(&settings[i]);

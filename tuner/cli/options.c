@@ -154,6 +154,7 @@ static const struct {
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
     {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},
+    {"header", "force", "remove the file first"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
     {"status", "every", "run `watch sweetspot status JOB`"},

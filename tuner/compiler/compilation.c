@@ -118,10 +118,10 @@ json_t *compilation_refuse_late(void)
 
 void compilation_add(struct compilation *c, const char *entry, const char *symbol)
 {
-    struct entry_facts *facts = &c->entries[c->entry_count++];
-    *facts = (struct entry_facts){.entry = text_copy(entry), .symbol = text_copy(symbol)};
-    trial_clear(FIELD_STAGE, &facts->figures);
-    read_figures(c, symbol, &facts->figures);
+    struct entry_answer *answer = &c->entries[c->entry_count++];
+    *answer = (struct entry_answer){.entry = arena_copy(&c->memory, entry), .symbol = arena_copy(&c->memory, symbol)};
+    trial_clear(FIELD_STAGE, &answer->figures);
+    read_figures(c, symbol, &answer->figures);
 }
 
 void compilation_release(struct compilation *c)
@@ -129,10 +129,7 @@ void compilation_release(struct compilation *c)
     free(c->log);
     free(c->warnings);
     free(c->cubin);
-    for (size_t i = 0; i < c->entry_count; i++) {
-        free(c->entries[i].entry);
-        free(c->entries[i].symbol);
-    }
     free(c->entries);
+    arena_release(&c->memory);
     *c = (struct compilation){.result = COMPILE_FAILED};
 }

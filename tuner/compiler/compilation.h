@@ -3,14 +3,9 @@
 #define SWEETSPOT_COMPILATION_H
 
 #include "tuner/base/base.h"
+#include "tuner/protocol/compile_message.h"
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
-
-struct entry_facts {
-    char *entry;                // as requested
-    char *symbol;               // its name in the cubin
-    struct trial_stage figures; // those that a compiler knows
-};
 
 struct compilation {
     enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT, COMPILE_NO_MEMORY } result;
@@ -19,7 +14,8 @@ struct compilation {
     void *cubin;
     size_t cubin_size;
     size_t entry_count;
-    struct entry_facts *entries;
+    struct entry_answer *entries;
+    struct arena memory; // of their texts
     double seconds;
 };
 

@@ -7,40 +7,27 @@
 
 enum { FIXED = 4 }; // options that come before all others
 
-static void add(struct compile_job *j, const char *before, const char *value, const char *more)
-{
-    size_t room = strlen(before) + strlen(value) + strlen(more) + 1;
-    char *text = arena_new(&j->memory, room);
-    snprintf(text, room, "%s%s%s", before, value, more);
-    j->option[j->option_count++] = text;
-}
-
 // What NVRTC is told.
 static void list_options(struct compile_job *j, const char *home)
 {
     const struct compile_request *r = j->asked;
-    j->option =
-        arena_new(&j->memory, (FIXED + 2 + r->option_count + r->include_count + r->define_count) * sizeof *j->option);
-    add(j, "--gpu-architecture=", *r->arch ? r->arch : "sm_90a", "");
-    add(j, "-std=" PROTOCOL_CXX_STANDARD, "", "");
-    add(j, "--ptxas-options=-v", "", "");
-    add(j, "-lineinfo", "", "");
-    for (size_t i = 0; i < r->option_count; i++) add(j, r->options[i], "", "");
-    for (size_t i = 0; i < r->include_count; i++) add(j, "-I", r->include[i], "");
-    add(j, "-I", home, "/include");
-    add(j, "-I", home, "/include/cccl");
-    for (size_t i = 0; i < r->define_count; i++) {
-        const char *name = arena_copy(&j->memory, r->defines[i].name);
-        char *equals = arena_new(&j->memory, strlen(name) + 4);
-        snprintf(equals, strlen(name) + 4, "-D%s=", name);
-        add(j, equals, r->defines[i].value, "");
-    }
+    struct text_list *l = &j->options;
+    text_list_add(l, text_format("--gpu-architecture=%s", *r->arch ? r->arch : "sm_90a"));
+    text_list_add(l, text_copy("-std=" PROTOCOL_CXX_STANDARD));
+    text_list_add(l, text_copy("--ptxas-options=-v"));
+    text_list_add(l, text_copy("-lineinfo"));
+    for (size_t i = 0; i < r->option_count; i++) text_list_add(l, text_copy(r->options[i]));
+    for (size_t i = 0; i < r->include_count; i++) text_list_add(l, text_format("-I%s", r->include[i]));
+    text_list_add(l, text_format("-I%s/include", home));
+    text_list_add(l, text_format("-I%s/include/cccl", home));
+    for (size_t i = 0; i < r->define_count; i++)
+        text_list_add(l, text_format("-D%s=%s", r->defines[i].name, r->defines[i].value));
 }
 
 void compile_job_release(struct compile_job *j)
 {
     source_release(&j->source);
-    arena_release(&j->memory);
+    text_list_release(&j->options);
     *j = (struct compile_job){0};
 }
 
@@ -57,23 +44,21 @@ int compile_job_read(struct compile_job *j, const struct compile_request *asked,
                                           .option_count = asked->option_count,
                                           .include = asked->include,
                                           .include_count = asked->include_count,
-                                          .macro = asked->macros,
-                                          .macro_count = asked->macro_count,
                                           .host_headers = asked->host_headers}};
     if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
     list_options(j, home);
     return source_open(&j->source, &j->request, err);
 }
 
-char **compile_job_options(const struct compile_job *j, size_t *count)
+const char **compile_job_options(const struct compile_job *j, size_t *count)
 {
     const struct source_request *r = &j->request;
-    char **list = memory_new(j->option_count + j->source.option_count, sizeof *list);
+    const struct text_list *own = &j->options, *given = &j->source.options;
+    const char **list = memory_new(own->count + given->count, sizeof *list);
     size_t n = 0;
-    for (size_t i = 0; i < FIXED; i++) list[n++] = text_copy(j->option[i]);
-    for (size_t i = 0; i < j->source.option_count; i++) list[n++] = text_copy(j->source.option[i]);
-    for (size_t i = FIXED + r->option_count + r->include_count; i < j->option_count; i++)
-        list[n++] = text_copy(j->option[i]);
+    for (size_t i = 0; i < FIXED; i++) list[n++] = own->list[i];
+    for (size_t i = 0; i < given->count; i++) list[n++] = given->list[i];
+    for (size_t i = FIXED + r->option_count + r->include_count; i < own->count; i++) list[n++] = own->list[i];
     *count = n;
     return list;
 }
@@ -83,7 +68,7 @@ void compile_job_key(const struct compile_job *j, const char *version, char key[
     struct hash *h = hash_new();
     hash_text(h, j->source.hash);
     hash_text(h, version);
-    for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
+    for (size_t i = 0; i < j->options.count; i++) hash_text(h, j->options.list[i]);
     for (size_t i = 0; i < j->asked->entry_count; i++) hash_text(h, j->asked->entries[i]);
     hash_finish(h, key);
 }

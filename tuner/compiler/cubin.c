@@ -56,16 +56,3 @@ struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *sym
     }
     return kernel;
 }
-
-const char *cubin_symbol(const void *cubin, size_t size, size_t index)
-{
-    static const char prefix[] = ".text.";
-    struct elf_file e;
-    Elf64_Shdr section;
-    if (elf_open(&e, cubin, size)) return NULL;
-    for (size_t i = 0; elf_section(&e, i, &section); i++) {
-        const char *name = elf_text(&e, &e.names, section.sh_name);
-        if (name && !strncmp(name, prefix, strlen(prefix)) && !index--) return name + strlen(prefix);
-    }
-    return NULL;
-}

@@ -9,9 +9,6 @@ struct cubin_kernel {
                                                   // it does not say
 };
 
-// The symbol of the kernel number `index` in the cubin; NULL after the last. Borrowed from the cubin.
-const char *cubin_symbol(const void *cubin, size_t size, size_t index);
-
 // Never reads beyond `size`, whatever the bytes are.
 struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *symbol);
 

@@ -20,8 +20,8 @@ static const double version_deadline = 20; // s
 struct library_source {
     struct compile_job job;
     char *program;
-    char version[256]; // of the compiler
-    json_t *options;   // texts: all but output and source
+    char version[256];        // of the compiler
+    struct text_list options; // all but output and source
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -46,15 +46,14 @@ static int ask_version(struct library_source *b, struct error *err)
 
 static void add(struct library_source *b, const char *option)
 {
-    json_array_append_new(b->options, json_string(option));
+    text_list_add(&b->options, text_copy(option));
 }
 
 // Headers for users' own functions are found by name, after the user's own folders.
 static void add_headers(struct library_source *b)
 {
-    char *folder = installation_headers(), *option = folder ? text_format("-I%s", folder) : NULL;
-    if (option) add(b, option);
-    free(option);
+    char *folder = installation_headers();
+    if (folder) text_list_add(&b->options, text_format("-I%s", folder));
     free(folder);
 }
 
@@ -66,11 +65,7 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
         struct nvcc nvcc;
         int failed = nvcc_find(&nvcc, home, err);
         b->program = failed ? NULL : text_copy(nvcc.program);
-        json_t *given = json_array();
-        for (size_t i = 0; i < request->option_count; i++)
-            json_array_append_new(given, json_string(request->options[i]));
-        b->options = nvcc_options(request->arch, given);
-        json_decref(given);
+        b->options = nvcc_options(request->arch, request->options, request->option_count);
         memcpy(b->version, nvcc.version, sizeof nvcc.version);
         nvcc_release(&nvcc);
         if (failed) return -1;
@@ -80,7 +75,6 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
         add_headers(b);
         return 0;
     }
-    b->options = json_array();
     b->program = program_on_path(name);
     if (!b->program) return error_set(err, "there is no compiler '%s' on the PATH", name);
     add(b, "-shared");
@@ -93,14 +87,12 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
 
 static void make_key(const struct library_source *b, const struct compile_request *request, char key[HASH_TEXT_SIZE])
 {
-    size_t i;
-    json_t *each;
     struct hash *h = hash_new();
     hash_text(h, "shared library");
     hash_text(h, request->source); // the ending chooses the language, and __FILE__ may be in it
     hash_text(h, b->job.source.hash);
     hash_text(h, b->version);
-    json_array_foreach(b->options, i, each) hash_text(h, json_string_value(each));
+    for (size_t i = 0; i < b->options.count; i++) hash_text(h, b->options.list[i]);
     hash_finish(h, key);
 }
 
@@ -127,13 +119,13 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     struct error err;
     struct program_end end = {0};
     char folder[PATH_MAX], output[] = "-o", hash[HASH_TEXT_SIZE];
-    size_t i, size, count = 0;
-    json_t *each, *answer = NULL;
+    size_t size, count = 0;
+    json_t *answer = NULL;
     if (work_folder_make("library", folder, &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
     char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
-         **argv = memory_new(json_array_size(b->options) + 5, sizeof *argv);
+         **argv = memory_new(b->options.count + 5, sizeof *argv);
     argv[count++] = b->program;
-    json_array_foreach(b->options, i, each) argv[count++] = text_copy(json_string_value(each));
+    for (size_t i = 0; i < b->options.count; i++) argv[count++] = b->options.list[i];
     argv[count++] = output;
     argv[count++] = library;
     argv[count++] = source;
@@ -153,7 +145,6 @@ static json_t *build_again(const struct library_source *b, const struct compile_
             answer = answer_refuse(PROTOCOL_ERROR, err.message);
         json_decref(figures);
     }
-    for (i = 1; i <= json_array_size(b->options); i++) free(argv[i]);
     free(argv);
     free(library);
     free(source);
@@ -187,6 +178,6 @@ json_t *library_build(const struct compile_request *request, const char *home)
     }
     compile_job_release(&b.job);
     free(b.program);
-    json_decref(b.options);
+    text_list_release(&b.options);
     return answer;
 }

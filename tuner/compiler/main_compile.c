@@ -30,20 +30,13 @@ static const char *cuda_home(void)
 
 static json_t *describe(const struct compilation *c)
 {
-    struct arena memory = {NULL};
-    struct entry_answer *entries = arena_new(&memory, c->entry_count * sizeof *entries);
     const char *warnings[] = {c->warnings};
-    for (size_t i = 0; i < c->entry_count; i++)
-        entries[i] = (struct entry_answer){c->entries[i].entry, c->entries[i].symbol, 0, c->entries[i].figures};
-    json_t *answer =
-        record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
-                                                                      .seconds = c->seconds,
-                                                                      .entries = entries,
-                                                                      .entry_count = c->entry_count,
-                                                                      .warnings = warnings,
-                                                                      .warning_count = *c->warnings != 0});
-    arena_release(&memory);
-    return answer;
+    return record_write(&compile_answer_record, &(struct compile_answer){.head.status = status_name(STATUS_OK),
+                                                                         .seconds = c->seconds,
+                                                                         .entries = c->entries,
+                                                                         .entry_count = c->entry_count,
+                                                                         .warnings = warnings,
+                                                                         .warning_count = *c->warnings != 0});
 }
 
 // The answer about what a compiler made, which is kept in the cache.
@@ -97,14 +90,14 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
         return answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     }
     size_t count;
-    char **options = compile_job_options(j, &count);
+    const char **options = compile_job_options(j, &count);
     const struct nvrtc_program program = {.text = texts.program,
                                           .name = j->name,
                                           .header_count = texts.header_count,
                                           .header = (const char *const *)texts.text,
                                           .header_name = (const char *const *)texts.name,
                                           .option_count = count,
-                                          .option = (const char *const *)options,
+                                          .option = options,
                                           .entry_count = j->asked->entry_count,
                                           .entry = j->asked->entries,
                                           .deadline = deadline};
@@ -114,7 +107,6 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
             answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
     else
         answer = take(&c, cache, key);
-    for (size_t i = 0; i < count; i++) free(options[i]);
     free(options);
     source_texts_release(&texts);
     return answer;
@@ -174,35 +166,30 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     const struct compile_request *request = j->asked;
     const char *cache = *request->cache ? request->cache : NULL;
     char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, !own);
-    json_t *given = json_array();
-    for (size_t i = 0; i < request->option_count; i++) json_array_append_new(given, json_string(request->options[i]));
-    json_t *list = nvcc_options(*request->arch ? request->arch : "sm_90a", given);
-    if (!own) json_array_append_new(list, json_string("-lineinfo")); // as NVRTC has it
+    struct text_list options =
+        nvcc_options(*request->arch ? request->arch : "sm_90a", request->options, request->option_count);
+    if (!own) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
     for (size_t i = 0; i < request->include_count; i++)
-        json_array_append_new(list, json_sprintf("-I%s", request->include[i]));
-    const char **options = memory_new(json_array_size(list), sizeof *options),
-               **symbols = memory_new(request->entry_count, sizeof *symbols);
+        text_list_add(&options, text_format("-I%s", request->include[i]));
+    const char **symbols = memory_new(request->entry_count, sizeof *symbols);
     struct hash *h = hash_new();
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
     hash_text(h, unit);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
+    for (size_t i = 0; i < options.count; i++) hash_text(h, options.list[i]);
     for (size_t i = 0; own && i < own->entry_count && i < request->entry_count; i++)
         hash_text(h, symbols[i] = own->entries[i].symbol);
     hash_finish(h, key);
     json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
     bool cached = answer != NULL;
-    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, request->entry_count, request->entries,
-                                own ? symbols : NULL, fmax(request->deadline, 0), &c, &err))
+    if (!cached && nvcc_compile(nvcc, unit, &options, request->entry_count, request->entries, own ? symbols : NULL,
+                                fmax(request->deadline, 0), &c, &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
-    free(options);
+    text_list_release(&options);
     free(symbols);
     free(unit);
-    json_decref(list);
-    json_decref(given);
     return complete(answer, cache, key, cached);
 }
 

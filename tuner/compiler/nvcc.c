@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/base/run_program.h"
-#include "tuner/compiler/cubin.h"
 
 static const double version_deadline = 20; // s
 
@@ -107,7 +107,7 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
     char *word = text_format("sweetspot_entry_%zu", index), *prefix = text_format("_Z%zu%sIXadL", strlen(word), word);
     const char *mangled = NULL, *found = NULL, *symbol;
     size_t length = 0, count = 0;
-    for (size_t i = 0; (symbol = cubin_symbol(cubin, size, i)); i++) {
+    for (size_t i = 0; (symbol = elf_kernel(cubin, size, i)); i++) {
         size_t all = strlen(symbol), edges = strlen(prefix) + strlen(suffix);
         if (strncmp(symbol, prefix, strlen(prefix)) != 0 || all < edges ||
             strcmp(symbol + all - strlen(suffix), suffix))
@@ -115,7 +115,7 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
         mangled = symbol + strlen(prefix);
         length = all - edges;
     }
-    for (size_t i = 0; mangled && (symbol = cubin_symbol(cubin, size, i)); i++) {
+    for (size_t i = 0; mangled && (symbol = elf_kernel(cubin, size, i)); i++) {
         if (!same(mangled, length, symbol) && !plain(mangled, symbol)) continue;
         found = symbol;
         count++;
@@ -145,22 +145,22 @@ static int take_result(const char *path, size_t entry_count, const char *const *
     return c->entries ? 0 : -1;
 }
 
-int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
-                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
-                 struct compilation *c, struct error *err)
+int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list *options, size_t entry_count,
+                 const char *const *entries, const char *const *symbols, double deadline, struct compilation *c,
+                 struct error *err)
 {
     char folder[PATH_MAX];
     if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
     char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
     // Of a virtual architecture there is PTX, which stands in the cubin's place.
-    char *kind = option_count && strstr(options[0], "code=compute_") ? "-ptx" : "-cubin";
+    char *kind = options->count && strstr(options->list[0], "code=compute_") ? "-ptx" : "-cubin";
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
-    size_t count = sizeof fixed / sizeof *fixed;
-    char **argv = memory_new(count + option_count + 1, sizeof *argv);
+    enum { COUNT = sizeof fixed / sizeof *fixed };
+    char **argv = memory_new(COUNT + options->count + 1, sizeof *argv);
     struct program_end end = {0};
     memcpy(argv, fixed, sizeof fixed);
-    for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
+    for (size_t i = 0; i < options->count; i++) argv[COUNT + i] = options->list[i];
     int result = write_unit(source, unit, err);
     if (!result)
         result = run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
@@ -176,7 +176,6 @@ int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, co
         c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
                              WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
     }
-    for (size_t i = sizeof fixed / sizeof *fixed; i < count; i++) free(argv[i]);
     free(argv);
     free(source);
     free(cubin);

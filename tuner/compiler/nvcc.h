@@ -25,8 +25,8 @@ char *nvcc_symbol_marker(const char *entry, size_t index);
 // Compiles `unit`, the text of a source file. Options are nvcc's (architecture included). `symbols` are the names of
 // the entries in the cubin; NULL: the unit has their markers. `deadline` as for nvrtc_compile, and what
 // is a result and what an error. -1 with a message.
-int nvcc_compile(const struct nvcc *, const char *unit, size_t option_count, const char *const *options,
-                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
-                 struct compilation *, struct error *);
+int nvcc_compile(const struct nvcc *, const char *unit, const struct text_list *options, size_t entry_count,
+                 const char *const *entries, const char *const *symbols, double deadline, struct compilation *,
+                 struct error *);
 
 #endif

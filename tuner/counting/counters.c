@@ -18,8 +18,6 @@
 // new host object.
 #include "tuner/counting/counters.h"
 
-#include <assert.h>
-
 #include "tuner/libraries/cupti_library.h"
 
 // Candidates share a pass as long as they have no more stages than this together.
@@ -343,31 +341,15 @@ void counters_close(struct counters *c)
     free(c);
 }
 
-const char *counters_reason(const struct counters *c)
+struct counters_facts counters_facts(const struct counters *c)
 {
-    return *c->reason.message ? c->reason.message : NULL;
-}
-const char *counters_note(const struct counters *c)
-{
-    return c->note;
-}
-const char *counters_chip(const struct counters *c)
-{
-    return c->chip;
-}
-size_t counters_count(const struct counters *c)
-{
-    return c->count;
-}
-size_t counters_passes(const struct counters *c)
-{
-    return c->plan.passes;
-}
-
-const struct metric *counters_metric(const struct counters *c, size_t column)
-{
-    assert(column < c->count);
-    return c->metric[column];
+    if (!c) return (struct counters_facts){.reason = "no counters were requested", .chip = ""};
+    return (struct counters_facts){.reason = *c->reason.message ? c->reason.message : NULL,
+                                   .note = c->note,
+                                   .chip = c->chip,
+                                   .metrics = c->metric,
+                                   .count = c->count,
+                                   .passes = c->plan.passes};
 }
 
 static int candidate_failed(struct counter_batch *b, size_t candidate, const char *what)

@@ -2,7 +2,7 @@
 // (cupti_library.h), so the worker starts and tunes where there is none.
 //
 // Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
-// succeeds anyway: counters_reason() then says why, and every other function does nothing and reports success,
+// succeeds anyway: counters_facts() then says why, and every other function does nothing and reports success,
 // with NaN for values. So a caller warns once, and needs no branches.
 //
 // Counting goes in batches, since starting a pass is what costs time (15 ms on an H200), and a pass can hold many
@@ -46,32 +46,30 @@ typedef int counters_reset(void *user, size_t candidate);
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session
 
-// Why nothing can be counted, and how to fix it; NULL where counting works. Lives as long as `c`.
-const char *counters_reason(const struct counters *c);
+// What can be counted; lives as long as the counters.
+struct counters_facts {
+    const char *reason; // why nothing can be counted, and how to fix it; NULL where counting works
+    const char *note;   // metrics of the set that this chip lacks, in one line for a person; NULL where there are none
+    const char *chip;   // CUPTI's name for the chip ("GH100"), or "" where it is unknown
+    // The columns of a result: all metrics of the set that are meant for the chip, those that it lacks included. Where
+    // the chip is not known: the set's metrics that are meant for every chip.
+    const struct metric *const *metrics;
+    size_t count;
+    size_t passes; // how many the set takes at most, each of which launches every candidate twice; 0 without counters
+};
 
-// Metrics of the set that this chip lacks, in one line for a person; NULL where there are none. Lives as long as `c`.
-const char *counters_note(const struct counters *c);
-
-// CUPTI's name for the chip ("GH100"), or "" where it is unknown.
-const char *counters_chip(const struct counters *c);
-
-// The columns of a result: all metrics of the set that are meant for the chip, those that it lacks included. Where the
-// chip is not known: the set's metrics that are meant for every chip.
-size_t counters_count(const struct counters *c);
-const struct metric *counters_metric(const struct counters *c, size_t column); // column < counters_count()
-
-// How many passes the set takes at most. Each launches every candidate twice. 0 without counters.
-size_t counters_passes(const struct counters *c);
+// NULL: no counters were requested.
+struct counters_facts counters_facts(const struct counters *c);
 
 // Opens and closes the profiler's session. After a failed begin, no session is open.
 int counters_begin_session(struct counters *c, struct error *err);
 void counters_end_session(struct counters *c);
 
 // Counts a batch of candidates, of stages[i] >= 1 stages each; opens a session where none is, and leaves it open.
-// `values` has a row for every stage of every candidate, in order, with counters_count() columns: NaN where a metric
-// is missing or has no value (a ratio to nothing), and where a failure came first. In each pass a candidate runs once
-// uncounted (a kernel's first launch misses the instruction caches all along, later ones do not) and once counted.
-// `reset` may be NULL.
+// `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics: NaN
+// where a metric is missing or has no value (a ratio to nothing), and where a failure came first. In each pass a
+// candidate runs once uncounted (a kernel's first launch misses the instruction caches all along, later ones do not)
+// and once counted. `reset` may be NULL.
 //
 // Candidates go through the passes together, up to 64 stages at a time: a failure leaves all of those without values.
 // 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.

@@ -162,7 +162,7 @@ static int timed(struct ceiling_context *g, enum execution_unit_id which, int co
     int failed = cuda_event_record(g->w->cuda, g->from, err);
     for (int i = 0; i < count && !failed; i++) failed = launch(g->w->ceilings, which, &g->memory, amount, err);
     if (!failed) failed = cuda_event_record(g->w->cuda, g->to, err);
-    if (!failed) g->reading = nvml_read_quickly(g->w->machine->nvml); // while it is at work
+    if (!failed) g->reading = nvml_read(g->w->machine->nvml, false); // while it is at work
     if (!failed) failed = cuda_sync(g->w->cuda, err);
     return failed ? failed : cuda_event_seconds(g->from, g->to, seconds, err);
 }

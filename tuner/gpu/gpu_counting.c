@@ -9,7 +9,8 @@
 #include "tuner/gpu/workload.h"
 
 struct gpu_counting {
-    struct counters *counters;
+    struct counters *counters; // NULL: none requested
+    struct counters_facts facts;
     struct metric_set set; // the requested metrics, put together from sets and single names
     struct metric *metrics;
     const char **names; // "basic" and what was asked for, which `metrics` points to
@@ -74,6 +75,7 @@ int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, 
         gpu_counting_close(c);
         return failed;
     }
+    c->facts = counters_facts(c->counters);
     *out = c;
     return 0;
 }
@@ -96,33 +98,32 @@ bool gpu_counting_is_for(const struct gpu_counting *c, const char *const *names,
 
 const char *const *gpu_counting_keys(const struct gpu_counting *c, size_t *count, struct arena *memory)
 {
-    *count = c->counters ? counters_count(c->counters) : 0;
+    *count = c->facts.count;
     const char **keys = arena_new(memory, *count * sizeof *keys);
-    for (size_t i = 0; i < *count; i++) keys[i] = counters_metric(c->counters, i)->key;
+    for (size_t i = 0; i < *count; i++) keys[i] = c->facts.metrics[i]->key;
     return keys;
 }
 
 const char *const *gpu_counting_missing(const struct gpu_counting *c, size_t *count, struct arena *memory)
 {
     const char **list = arena_new(memory, sizeof *list);
-    *list = c->counters ? counters_note(c->counters) : NULL;
+    *list = c->facts.note;
     *count = *list != NULL;
     return list;
 }
 
 json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
-    const char *reason = c->counters ? counters_reason(c->counters) : "no counters were requested";
-    const char *note = c->counters ? counters_note(c->counters) : NULL;
+    const struct counters_facts *facts = &c->facts;
     json_t *metrics = json_array();
-    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
-        const struct metric *m = counters_metric(c->counters, i);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct metric *m = facts->metrics[i];
         json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit",
                                                  m->unit, "description", m->description));
     }
-    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip",
-                     c->counters ? counters_chip(c->counters) : "", "reason", reason ? reason : "", "metrics", metrics,
-                     "missing", note ? json_pack("[s]", note) : json_array());
+    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", facts->reason == NULL, "chip", facts->chip, "reason",
+                     facts->reason ? facts->reason : "", "metrics", metrics, "missing",
+                     facts->note ? json_pack("[s]", facts->note) : json_array());
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.
@@ -173,7 +174,7 @@ static int reset(void *user, size_t candidate)
 static int load(struct count_batch *b, const struct count_request *request, struct error *err)
 {
     struct workload *w = b->w;
-    size_t rows = 0, columns = counters_count(b->c->counters);
+    size_t rows = 0, columns = b->c->facts.count;
     b->trial_count = request->trial_count;
     b->pipelines = memory_try(b->trial_count, sizeof *b->pipelines, err);
     b->reasons = memory_try(b->trial_count, sizeof *b->reasons, err);
@@ -203,7 +204,7 @@ static int load(struct count_batch *b, const struct count_request *request, stru
 // happened.
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
-    size_t columns = counters_count(b->c->counters);
+    size_t columns = b->c->facts.count;
     size_t *stages = memory_try(n, sizeof *stages, err);
     *good = false;
     if (!stages) return -1;
@@ -236,14 +237,14 @@ static int count_all(struct count_batch *b, struct error *err)
         struct unit *u = &b->units[i];
         if (!*b->reasons[u->trial].message && (failed = count_units(b, i, 1, values, &good, err))) return failed;
         if (!good) b->reasons[u->trial] = b->why;
-        values += u->part->stage_count * counters_count(b->c->counters);
+        values += u->part->stage_count * b->c->facts.count;
     }
     return 0;
 }
 
 static void answer_trial(const struct count_batch *b, size_t trial, struct counted_trial *to, struct arena *memory)
 {
-    size_t columns = counters_count(b->c->counters), rows = 0;
+    size_t columns = b->c->facts.count, rows = 0;
     for (size_t i = 0; i < b->unit_count; i++) rows += b->units[i].part->stage_count;
     struct stage_counters *list = arena_new(memory, rows * sizeof *list);
     to->counters = list;
@@ -262,7 +263,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
                      struct error *err)
 {
     double begin = clock_now();
-    const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
+    const char *missing = c->facts.reason;
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
     struct error why = {""};
     int failed = 0;
@@ -285,7 +286,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
         answer->head.status = status_name(STATUS_OK);
     answer->trials = trials;
     answer->trial_count = request->trial_count;
-    answer->passes = c->counters ? (int64_t)counters_passes(c->counters) : 0;
+    answer->passes = (int64_t)c->facts.passes;
     answer->wall = clock_now() - begin;
     for (size_t i = 0; b.pipelines && i < b.trial_count && failed != CUDA_CRASHED; i++)
         pipeline_release(&b.pipelines[i]);

@@ -89,7 +89,7 @@ static int launch(struct sanitized *s, const struct candidate *candidate, size_t
     int failed = pipeline_open(&pipeline, s->w, candidate, err);
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         failed = write_contents(s, err);
-        if (!failed) failed = symbol_bindings_put(&pipeline.parts[number].symbol_bindings, 0, err);
+        if (!failed) failed = symbol_bindings_copy(&pipeline.parts[number].symbol_bindings, 0, false, err);
         if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
         int ended = failed == CUDA_CRASHED ? 0 : cuda_sync(s->w->cuda, failed ? NULL : err);
         if (ended) failed = ended;

@@ -162,7 +162,7 @@ static void read_state(struct measure *m)
     double now = clock_now();
     int temperature = m->reading.temperature;
     bool due = now - m->reported >= 1;
-    m->reading = due ? nvml_read(m->nvml) : nvml_read_quickly(m->nvml);
+    m->reading = nvml_read(m->nvml, due);
     if (due)
         m->reported = now;
     else

@@ -338,17 +338,17 @@ static int restore_variables(void *self, struct error *err)
 int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *err)
 {
     int failed = pipeline_restore(part->pipeline, err);
-    return failed ? failed : symbol_bindings_put(&part->symbol_bindings, shift, err);
+    return failed ? failed : symbol_bindings_copy(&part->symbol_bindings, shift, false, err);
 }
 
 static int put(void *self, int64_t shift, struct error *err)
 {
-    return symbol_bindings_put(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
+    return symbol_bindings_copy(&((struct pipeline_part *)self)->symbol_bindings, shift, false, err);
 }
 
 static int take(void *self, int64_t shift, struct error *err)
 {
-    return symbol_bindings_take(&((struct pipeline_part *)self)->symbol_bindings, shift, err);
+    return symbol_bindings_copy(&((struct pipeline_part *)self)->symbol_bindings, shift, true, err);
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)

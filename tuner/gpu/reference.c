@@ -242,7 +242,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     if (!failed) failed = mixed_data_restored(p, &p->buffers, first, err);
     if (!failed) failed = pipeline_prepare(&pipeline.parts[number], 0, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
-    if (!failed) failed = symbol_bindings_take(&pipeline.parts[number].symbol_bindings, 0, err);
+    if (!failed) failed = symbol_bindings_copy(&pipeline.parts[number].symbol_bindings, 0, true, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))

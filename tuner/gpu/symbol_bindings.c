@@ -126,27 +126,17 @@ void symbol_bindings_release(struct symbol_bindings *p)
     *p = (struct symbol_bindings){0};
 }
 
-int symbol_bindings_put(const struct symbol_bindings *p, int64_t shift, struct error *err)
+int symbol_bindings_copy(const struct symbol_bindings *p, int64_t shift, bool back, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->count && !failed; i++) {
         const struct device_buffer *b = &p->buffers->list[p->list[i].buffer];
-        uint64_t from = b->view.device + (uint64_t)shift, to = p->list[i].address;
-        failed = to ? cuda_copy(p->cuda, to, from, b->bytes, err)
-                    : cuda_array_write(p->cuda, b->image.array, &b->image.about, b->view.type, from, err);
-    }
-    return failed;
-}
-
-int symbol_bindings_take(const struct symbol_bindings *p, int64_t shift, struct error *err)
-{
-    int failed = 0;
-    for (size_t i = 0; i < p->count && !failed; i++) {
-        const struct device_buffer *b = &p->buffers->list[p->list[i].buffer];
-        uint64_t to = b->view.device + (uint64_t)shift, from = p->list[i].address;
-        if (!p->list[i].taken) continue;
-        failed = from ? cuda_copy(p->cuda, to, from, b->bytes, err)
-                      : cuda_array_read(p->cuda, b->image.array, &b->image.about, b->view.type, to, err);
+        uint64_t ours = b->view.device + (uint64_t)shift, theirs = p->list[i].address;
+        if (back && !p->list[i].taken) continue;
+        if (theirs)
+            failed = cuda_copy(p->cuda, back ? ours : theirs, back ? theirs : ours, b->bytes, err);
+        else
+            failed = cuda_array_copy(p->cuda, b->image.array, &b->image.about, b->view.type, ours, !back, err);
     }
     return failed;
 }

@@ -48,9 +48,8 @@ int symbol_bindings_open(struct symbol_bindings *, struct cuda *, struct buffers
                          size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
 void symbol_bindings_release(struct symbol_bindings *);
 
-// Enqueue copying one copy of the buffers there, and back.
-int symbol_bindings_put(const struct symbol_bindings *, int64_t shift, struct error *err);
-int symbol_bindings_take(const struct symbol_bindings *, int64_t shift, struct error *err);
+// Enqueues copying one copy of the buffers there, or `back`.
+int symbol_bindings_copy(const struct symbol_bindings *, int64_t shift, bool back, struct error *err);
 // The texture or surface object of a buffer's copy.
 int symbol_bindings_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
                            struct error *err);

@@ -26,23 +26,17 @@ static char *to_c(const struct const_eval *f, const struct expr *expression, str
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
-static char *function_prefix(const char *job)
-{
-    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
-    free(name);
-    return prefix;
-}
-
 int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
+    char *name = header_identifier(job->name);
     *f = (struct const_eval){.job = job,
-                             .prefix = function_prefix(job->name),
+                             .prefix = text_format("%s_fn_", name),
                              .values = values,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
+    free(name);
     if (job_problem_values(job, config, 0, values, err)) return -1;
     for (size_t i = 0; i < job->size_count; i++) {
         int slot = symbols_find(job->symbols, job->size_names[i]);
@@ -138,36 +132,27 @@ static const char *direction_word(const struct buffer *b)
 // What a fill puts into a buffer. malloc'ed.
 static char *fill_words(const struct fill *f)
 {
+    static const char *const words[] = {
+        [FILL_ZERO] = "0 in every element",
+        [FILL_CONSTANT] = "%s in every element",
+        [FILL_INDEX] = "each element's number, from 0",
+        [FILL_NPY] = "the values of %s",
+        [FILL_NORMAL] = "normally distributed random numbers",
+        [FILL_UNIFORM] = "random numbers from %s to %s",
+        [FILL_INTEGER] = "random integers from %s to %s",
+        [FILL_ZEROS] = "random numbers from %s to %s, half of them 0 or -0",
+        [FILL_NONFINITE] = "random numbers from %s to %s, infinities and NaN",
+        [FILL_SORTED] = "ascending random numbers from %s to %s",
+        [FILL_PERMUTATION] = "a random permutation of the elements' numbers, from 0",
+        [FILL_OFFSETS] = "ascending random offsets from %s to %s",
+    };
     char low[32], high[32];
-    const char *from = f->low_value ? expr_text(f->low_value) : text_show_number(f->low, low, sizeof low),
+    const char *from = f->kind == FILL_NPY       ? text_file_name(f->path)
+                       : f->kind == FILL_OFFSETS ? "0"
+                       : f->low_value            ? expr_text(f->low_value)
+                                                 : text_show_number(f->low, low, sizeof low),
                *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, high, sizeof high);
-    switch (f->kind) {
-    case FILL_ZERO:
-        return text_copy("0 in every element");
-    case FILL_CONSTANT:
-        return text_format("%s in every element", from);
-    case FILL_INDEX:
-        return text_copy("each element's number, from 0");
-    case FILL_NPY:
-        return text_format("the values of %s", text_file_name(f->path));
-    case FILL_NORMAL:
-        return text_copy("normally distributed random numbers");
-    case FILL_UNIFORM:
-        return text_format("random numbers from %s to %s", from, to);
-    case FILL_INTEGER:
-        return text_format("random integers from %s to %s", from, to);
-    case FILL_ZEROS:
-        return text_format("random numbers from %s to %s, half of them 0 or -0", from, to);
-    case FILL_NONFINITE:
-        return text_format("random numbers from %s to %s, infinities and NaN", from, to);
-    case FILL_SORTED:
-        return text_format("ascending random numbers from %s to %s", from, to);
-    case FILL_PERMUTATION:
-        return text_copy("a random permutation of the elements' numbers, from 0");
-    case FILL_OFFSETS:
-        return text_format("ascending random offsets from 0 to %s", to);
-    }
-    return text_copy("?");
+    return text_format(words[f->kind], from, to);
 }
 
 // What it contains before every launch. malloc'ed.

@@ -187,13 +187,12 @@ static char *path_of(const char *header)
     return text_format("%.*s_binary.c", (int)(length - suffix), header);
 }
 
-int header_embed_write(const char *header, const json_t *sections, struct binary_list *binaries, bool force,
-                       struct error *err)
+int header_embed_write(const char *header, const json_t *sections, struct binary_list *binaries, struct error *err)
 {
     if (!header_embeds(sections)) return 0;
     char *path = path_of(header);
     int result = output_make_folders(path, err);
-    if (!result && read_file(binaries, path, err) && !force) result = -1;
+    if (!result) result = read_file(binaries, path, err);
     if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
     free(path);
     return result;

@@ -29,8 +29,8 @@ int binary_list_take(struct binary_list *, json_t *section, struct store *, int6
                      struct error *);
 
 // Writes the arrays of all sections that have a binary; no file where none has. Those that are not in the list are
-// added to it from the file that is there. -1 with a message, and without `force` when that file is something else.
-int header_embed_write(const char *header, const json_t *sections, struct binary_list *, bool force, struct error *);
+// added to it from the file that is there. -1 with a message, also when that file is something else.
+int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
 
 // Writes a trial's binary into a separate file, in the same way.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);

@@ -35,7 +35,7 @@ static const char *c_type(int element)
     return types[element];
 }
 
-// C99 has no such type: scalars are known bits, pointers are void *.
+// C99 has no such type: scalars are known bits, pointers to it are void *.
 static bool only_bits(int element)
 {
     return element_is_float((enum element)element) && element_size((enum element)element) < 4;
@@ -45,13 +45,6 @@ static int element_of(const json_t *described)
 {
     int element = element_find(json_get_string(described, "type", ""));
     return element < 0 ? ELEMENT_I32 : element;
-}
-
-// The type that a buffer's pointer points to in C99: "float", or "void" for types that C99 lacks.
-static const char *pointed_type(const json_t *buffer)
-{
-    int element = element_of(buffer);
-    return only_bits(element) ? "void" : c_type(element);
 }
 
 // The bytes that a stage's arguments take in a step's `room`, however they are aligned.
@@ -368,8 +361,10 @@ static void put_launch(struct renderer *r)
     json_array_foreach(header_buffers(r), i, each)
     {
         char *name = header_identifier(json_get_string(each, "name", "?"));
+        int element = element_of(each);
         bool in = !strcmp(json_get_string(each, "direction", ""), "in");
-        header_put(r, in ? ", NAME_IN(%s) buffer_%s" : ", NAME_OUT(%s) buffer_%s", pointed_type(each), name);
+        header_put(r, in ? ", NAME_IN(%s) buffer_%s" : ", NAME_OUT(%s) buffer_%s",
+                   only_bits(element) ? "void" : c_type(element), name);
         text_add(&call, "    c.buffer[%zu] = %s_ADDRESS(buffer_%s);\n", i, r->upper, name);
         free(name);
     }

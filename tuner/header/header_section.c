@@ -331,11 +331,6 @@ const json_t *header_find_stage(const json_t *section, const char *name)
     return header_find(json_object_get(section, "stages"), name);
 }
 
-char *header_stage_prefix(const json_t *section, const json_t *stage)
-{
-    return header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?"));
-}
-
 int header_compute(const json_t *section)
 {
     return text_architecture(json_get_string(section, "arch", ""));

@@ -56,8 +56,6 @@ size_t header_index(const json_t *list, const char *name);
 const json_t *header_find(const json_t *list, const char *name);
 // A section's stage of that name, or NULL.
 const json_t *header_find_stage(const json_t *section, const char *name);
-// The beginning of a stage's macros: "NAME_"; "" where it is the section's only stage. malloc'ed.
-char *header_stage_prefix(const json_t *section, const json_t *stage);
 
 // Members of a section: 90 for "sm_90a", 0 unknown; its stages.
 int header_compute(const json_t *section);

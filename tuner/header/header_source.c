@@ -18,20 +18,25 @@ static void add_option(struct text *t, const char *option)
 static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
-    const json_t *options = json_object_get(section, "options"), *option;
-    json_t *for_nvcc = nvcc_options(arch, options);
+    const json_t *options = json_object_get(section, "options");
     struct text nvrtc = {0}, nvcc = {0};
-    size_t i;
+    size_t count = json_array_size(options);
+    const char **given = memory_new(count, sizeof *given);
     if (*arch) text_add(&nvrtc, "--gpu-architecture=%s ", arch);
     text_add(&nvrtc, "-std=%s", PROTOCOL_CXX_STANDARD);
-    json_array_foreach(options, i, option) add_option(&nvrtc, json_is_string(option) ? json_string_value(option) : "");
-    json_array_foreach(for_nvcc, i, option) add_option(&nvcc, json_is_string(option) ? json_string_value(option) : "");
+    for (size_t i = 0; i < count; i++) {
+        const char *option = json_string_value(json_array_get(options, i));
+        add_option(&nvrtc, given[i] = option ? option : "");
+    }
+    struct text_list for_nvcc = nvcc_options(arch, given, count);
+    for (size_t i = 0; i < for_nvcc.count; i++) add_option(&nvcc, for_nvcc.list[i]);
     header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc.text);
     header_define_text(r, "options_nvcc", nvcc.text ? nvcc.text : "");
     free(nvrtc.text);
     free(nvcc.text);
-    json_decref(for_nvcc);
+    free(given);
+    text_list_release(&for_nvcc);
 }
 
 // X(direction, type, name) for each buffer, in the order of name_launch's arguments.
@@ -55,8 +60,10 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
 {
     const char *entry = json_get_string(stage, "entry", "");
-    char *prefix = header_stage_prefix(section, stage), *instantiation = nvcc_instantiation(entry),
-         *name = text_format("%sentry", prefix), *instance = text_format("%sinstantiate", prefix);
+    char *prefix =
+             header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?")),
+         *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
+         *instance = text_format("%sinstantiate", prefix);
     header_define_text(r, name, entry);
     if (instantiation) header_define(r, instance, "%s", instantiation);
     free(name);

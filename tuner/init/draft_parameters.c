@@ -7,14 +7,10 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
-// Names of the toolkit's headers, which are not read, and of the program's macros.
-static bool of_headers(const char *name)
-{
-    static const char *const beginnings[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_"};
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        if (!strncmp(beginnings[i], name, strlen(beginnings[i]))) return true;
-    return false;
-}
+// How names of the toolkit's headers begin, which are not read, and those of the program's macros.
+static const char *const of_headers[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_", NULL};
+// Kernel Tuner's names for sizes, which its users write in small letters.
+static const char *const of_kernel_tuner[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_", NULL};
 
 static bool in_capitals(const char *name)
 {
@@ -25,15 +21,6 @@ static bool in_capitals(const char *name)
     }
     // A name that ends in _ is mostly the first part of another one (GRID_##x).
     return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
-}
-
-// Kernel Tuner's names for sizes, which its users write in small letters.
-static bool of_kernel_tuner(const char *name)
-{
-    static const char *const beginnings[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_"};
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        if (!strncmp(beginnings[i], name, strlen(beginnings[i]))) return true;
-    return false;
 }
 
 // Whether the name stands before a loop: it is a whole pragma, `UNROLL for (...)`.
@@ -145,8 +132,9 @@ static void add_macro(struct job_draft *d, const char *name, const int64_t *valu
 static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
 {
     const char *name = draft_copy(d, t);
-    bool macro = in_capitals(name) || of_kernel_tuner(name) || (line && name[0] != '_');
-    bool known = !macro || of_headers(name) || draft_find_parameter(d, name) || cuda_file_declares(d->file, name);
+    bool macro = in_capitals(name) || text_begins(name, of_kernel_tuner) || (line && name[0] != '_');
+    bool known =
+        !macro || text_begins(name, of_headers) || draft_find_parameter(d, name) || cuda_file_declares(d->file, name);
     for (size_t i = 0; i < d->included_count && !known; i++) known = cuda_file_declares(&d->included[i], name);
     for (size_t i = 0; i < d->define_count && !known; i++) known = !strcmp(d->defines[i].name, name);
     if (!known && called) {
@@ -173,8 +161,7 @@ static void undefined_names(struct job_draft *d, const struct cuda_token *first,
     }
 }
 
-// One of the same name is the same kernel, under another `#if`.
-static bool of_another_kernel(const struct job_draft *d, const struct cuda_range *range)
+bool draft_of_another_kernel(const struct job_draft *d, const struct cuda_range *range)
 {
     const struct cuda_file *f = d->file;
     for (size_t k = 0; k < f->kernel_count; k++)
@@ -187,7 +174,7 @@ static void undefined(struct job_draft *d)
     const struct cuda_file *f = d->file;
     for (int other = 0; other < 2; other++)
         for (size_t r = 0; r < f->device_count; r++)
-            if (of_another_kernel(d, &f->device[r]) == other)
+            if (draft_of_another_kernel(d, &f->device[r]) == other)
                 undefined_names(d, f->tokens.items + f->device[r].begin, f->device[r].end - f->device[r].begin, 0,
                                 other);
     for (size_t i = 0; i < f->macro_count; i++) {
@@ -209,7 +196,7 @@ static bool used(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *f = d->file;
     for (size_t r = 0; r < f->device_count; r++)
-        for (size_t t = f->device[r].begin; t < f->device[r].end && !of_another_kernel(d, &f->device[r]); t++)
+        for (size_t t = f->device[r].begin; t < f->device[r].end && !draft_of_another_kernel(d, &f->device[r]); t++)
             if (cuda_token_is(&f->tokens.items[t], name)) return true;
     for (size_t i = 0; i < f->macro_count; i++)
         if (strstr(f->macros[i].value, name)) return true;
@@ -223,7 +210,8 @@ static void defaults(struct job_draft *d)
     for (size_t i = 0; i < d->file->macro_count; i++) {
         const struct cuda_macro *m = &d->file->macros[i];
         int64_t value;
-        if (m->function || draft_find_parameter(d, m->name) || !used(d, m->name) || of_headers(m->name)) continue;
+        if (m->function || draft_find_parameter(d, m->name) || !used(d, m->name) || text_begins(m->name, of_headers))
+            continue;
         bool number = whole_number(m->value, &value), guarded = cuda_file_guards(d->file, m->name, m->line);
         if (number && guarded)
             add_macro(d, m->name, &value, arena_format(d->memory, "line %d has the default", m->line));

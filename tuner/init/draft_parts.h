@@ -9,6 +9,8 @@ char *draft_copy(const struct job_draft *, const struct cuda_token *);
 char *draft_range(const struct job_draft *, struct cuda_range); // as text
 const struct cuda_token *draft_token(const struct job_draft *, size_t i);
 bool draft_is(const struct job_draft *, size_t i, const char *text); // false after the source's end
+// Whether the range is another kernel's. One of the same name is the same kernel, under another `#if`.
+bool draft_of_another_kernel(const struct job_draft *, const struct cuda_range *);
 const struct draft_parameter *draft_find_parameter(const struct job_draft *, const char *source);
 void draft_note(struct job_draft *, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // the same only once

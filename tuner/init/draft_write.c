@@ -219,12 +219,9 @@ static bool uses(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *s = d->file;
     size_t found = 0;
-    for (size_t r = 0; r < s->device_count; r++) {
-        bool other = false;
-        for (size_t k = 0; k < s->kernel_count; k++)
-            other |= &s->kernels[k] != d->kernel && s->kernels[k].head == s->device[r].begin;
-        for (size_t i = s->device[r].begin; i < s->device[r].end && !other; i++) found += draft_is(d, i, name);
-    }
+    for (size_t r = 0; r < s->device_count; r++)
+        for (size_t i = s->device[r].begin; i < s->device[r].end && !draft_of_another_kernel(d, &s->device[r]); i++)
+            found += draft_is(d, i, name);
     return found > 1;
 }
 

@@ -162,13 +162,10 @@ static void load_constant(struct reader *r, struct job *job, const struct node *
 void load_constants(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "constants");
-    for (size_t i = 0; list && i < node_count(list); i++) {
-        const struct node *n = node_at(list, i);
-        if (node_is_group(n))
-            load_constant(r, job, n);
-        else
-            reader_mistake(r, n, "a constant must be a group { name = \"coef\"; type = \"f32\"; shape = [...]; }");
-    }
+    for (size_t i = 0; list && i < node_count(list); i++)
+        if (reader_is_group(r, node_at(list, i),
+                            "a constant must be a group { name = \"coef\"; type = \"f32\"; shape = [...]; }"))
+            load_constant(r, job, node_at(list, i));
 }
 
 int job_constant_value(const struct buffer *b, const int64_t *values, int64_t *out, struct error *err)

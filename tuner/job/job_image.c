@@ -18,28 +18,6 @@ static bool is_image_type(enum element type)
     return element_size(type) <= 4 && type != ELEMENT_BF16;
 }
 
-// One word for all dimensions, or a list with one for each, in the order of the shape.
-static void load_address(struct reader *r, const struct node *n, struct image_layout *image)
-{
-    const struct node *list = node_member(n, "address");
-    if (!list || !node_is_sequence(list)) {
-        int word = reader_word(r, n, "arguments[].address");
-        for (int i = 0; i < IMAGE_DIMENSIONS; i++) image->address[i] = (enum image_address)word;
-        return;
-    }
-    if (node_count(list) != (size_t)image->rank)
-        reader_mistake(r, list, "'address' has %zu words, but the texture has %d dimension%s", node_count(list),
-                       image->rank, image->rank == 1 ? "" : "s");
-    for (size_t i = 0; i < node_count(list) && i < (size_t)image->rank; i++) {
-        const struct node *each = node_at(list, i);
-        int word = node_is_string(each) ? word_find(image_address_text, node_string(each)) : -1;
-        if (word < 0)
-            reader_mistake(r, each, "'address' must be one of \"clamp\", \"wrap\", \"mirror\", \"border\"");
-        else
-            image->address[(size_t)image->rank - 1 - i] = (enum image_address)word;
-    }
-}
-
 // How a texture reads, and what the hardware does not do.
 static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
@@ -47,7 +25,8 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
     image->filter = (enum image_filter)reader_word(r, n, "arguments[].filter");
     image->normalized = reader_bool(r, n, "arguments[].normalized");
     image->read = (enum image_read)reader_word(r, n, "arguments[].read");
-    load_address(r, n, image);
+    const enum image_address address = (enum image_address)reader_word(r, n, "arguments[].address");
+    for (int i = 0; i < IMAGE_DIMENSIONS; i++) image->address[i] = address;
     if (image->read == IMAGE_NORMALIZED && (floats || element_size(b->type) > 2))
         reader_mistake(r, node_member(n, "read"),
                        "read \"normalized\" is for integers of 8 and 16 bits, but texture '%s' is of type %s", b->name,
@@ -63,12 +42,9 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
             "texture '%s' has memory \"linear\", which is read by tex1Dfetch alone: no filter \"linear\", no "
             "'address', no 'normalized'; memory \"array\" has them",
             b->name);
-    for (int i = 0; i < image->rank && !image->normalized && !plain; i++) {
-        if (image->address[i] != IMAGE_WRAP && image->address[i] != IMAGE_MIRROR) continue;
+    if (!image->normalized && !plain && (address == IMAGE_WRAP || address == IMAGE_MIRROR))
         reader_mistake(r, node_member(n, "address"), "address \"%s\" of texture '%s' needs normalized = true",
-                       image_address_text[image->address[i]], b->name);
-        break;
-    }
+                       image_address_text[address], b->name);
 }
 
 struct buffer_image *load_image(struct reader *r, struct job *job, const struct node *n, const struct buffer *b,

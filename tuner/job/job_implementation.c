@@ -263,11 +263,8 @@ static struct implementation *add_baseline(struct job *job, char *setting, const
 
 static void load_baseline(struct reader *r, struct job *job, const struct node *n, size_t number)
 {
-    const char *name = node_is_group(n) ? reader_string(r, n, MEMBER("name")) : NULL;
-    if (!node_is_group(n)) {
-        reader_mistake(r, n, "a baseline must be a group { name = ...; library = ...; function = ...; }");
-        return;
-    }
+    if (!reader_is_group(r, n, "a baseline must be a group { name = ...; library = ...; function = ...; }")) return;
+    const char *name = reader_string(r, n, MEMBER("name"));
     if (!node_member(n, "name")) reader_mistake(r, n, "a baseline lacks 'name'");
     if (name && !is_name(name))
         reader_mistake(r, node_member(n, "name"),

@@ -178,9 +178,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     job->stages = job_new(job, job->stage_count, sizeof *job->stages);
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct node *n = stages ? node_at(stages, i) : NULL;
-        if (n && !node_is_group(n))
-            reader_mistake(r, n, "a stage must be a group { entry = ...; launch = ...; arguments = ...; }");
-        else
+        if (!n || reader_is_group(r, n, "a stage must be a group { entry = ...; launch = ...; arguments = ...; }"))
             load_stage(r, job, root, n, &job->stages[i]);
     }
     number_units(job);

@@ -71,12 +71,11 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
     const struct node *list = reader_member(r, root, "parameters");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
-        const char *name = node_is_group(n) ? reader_string(r, n, "parameters[].name") : NULL;
-        if (!node_is_group(n))
-            reader_mistake(r, n, "a parameter must be a group { name = ...; values = [...]; }");
-        else if (name)
+        bool group = reader_is_group(r, n, "a parameter must be a group { name = ...; values = [...]; }");
+        const char *name = group ? reader_string(r, n, "parameters[].name") : NULL;
+        if (name)
             load_parameter(r, job, n, name);
-        else if (!node_member(n, "name"))
+        else if (group && !node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
         if (!name || symbols_find(job->symbols, name) < 0) reader_undefined(r, name);
     }
@@ -136,10 +135,7 @@ static void load_size(struct reader *r, struct job *job, const struct node *size
 // One problem: sizes by name, in the order of the first problem's.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
-    if (!node_is_group(n)) {
-        reader_mistake(r, n, "a problem must be a group { M = 1024; ... }");
-        return;
-    }
+    if (!reader_is_group(r, n, "a problem must be a group { M = 1024; ... }")) return;
     if (job->problem_count == JOB_MAX_PROBLEMS) {
         reader_mistake(r, n, "more than %d problems", JOB_MAX_PROBLEMS);
         return;

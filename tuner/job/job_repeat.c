@@ -67,11 +67,9 @@ void load_repeat(struct reader *r, struct job *job, const struct node *stage, st
         return;
     }
     for (size_t i = 0; i < node_count(n); i++)
-        if (node_is_group(node_at(n, i)))
+        if (reader_is_group(r, node_at(n, i),
+                            "a loop must be a group { name = ...; from = ...; while = ...; next = ...; }"))
             load_loop(r, job, node_at(n, i), repeat);
-        else
-            reader_mistake(r, node_at(n, i),
-                           "a loop must be a group { name = ...; from = ...; while = ...; next = ...; }");
 }
 
 void hide_loops(struct job *job, const struct stage_repeat *repeat)

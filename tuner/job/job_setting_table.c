@@ -141,7 +141,7 @@ const struct job_setting job_setting_table[] = {
     {"arguments[].filter", KIND_WORD, "point", .forms = "texture", .words = image_filter_text,
      .meaning = "whether a texture returns the nearest texel or interpolates"},
     {"arguments[].address", KIND_WORD, "clamp", .forms = "texture", .words = image_address_text,
-     .also = "a list with one for each dimension", .meaning = "the value of a texture outside the image"},
+     .meaning = "the value of a texture outside the image"},
     {"arguments[].normalized", KIND_BOOL, "false", .forms = "texture",
      .meaning = "whether coordinates range from 0 to 1 instead of counting texels"},
     {"arguments[].read", KIND_WORD, "element", .forms = "texture", .words = image_read_text,

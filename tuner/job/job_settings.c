@@ -64,20 +64,14 @@ static struct job_setting shared_setting(const char *group, const struct setting
                                 .meaning = s->meaning};
 }
 
-static void add(struct job_setting setting)
-{
-    all = memory_grow(all, count + 1, sizeof *all);
-    all[count++] = setting;
-}
-
 const struct job_setting *job_settings(size_t *size)
 {
     for (const struct job_setting *s = job_setting_table; !all || s->path; s++) {
         if (count && s == job_setting_table) break; // made before
-        add(*s);
+        memory_add(all, count) = *s;
         for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
             for (const struct setting *t = shared[i].table; !strcmp(shared[i].group, s->path) && t->name; t++)
-                if (t->location != SETTING_FIXED) add(shared_setting(shared[i].group, t));
+                if (t->location != SETTING_FIXED) memory_add(all, count) = shared_setting(shared[i].group, t);
     }
     *size = count;
     return all;

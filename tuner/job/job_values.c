@@ -10,12 +10,6 @@ struct value_list {
     size_t count;
 };
 
-static void add(struct value_list *l, int64_t value)
-{
-    l->values = memory_grow(l->values, l->count + 1, sizeof *l->values);
-    l->values[l->count++] = value;
-}
-
 // [first, last] or [first, last, step]. Whether it is one.
 static bool load_range(struct reader *r, const struct node *n, const char *name, struct value_list *out)
 {
@@ -37,7 +31,7 @@ static bool load_range(struct reader *r, const struct node *n, const char *name,
                        name, steps < UINT64_MAX ? steps + 1 : steps, SPACE_MAX_VALUES);
         return false;
     }
-    for (uint64_t i = 0; i <= steps; i++) add(out, first + (int64_t)i * step);
+    for (uint64_t i = 0; i <= steps; i++) memory_add(out->values, out->count) = first + (int64_t)i * step;
     return true;
 }
 
@@ -51,20 +45,20 @@ static int compare_numbers(const void *a, const void *b)
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {
-    size_t count = node_count(list);
-    char **texts = memory_new(count + 1, sizeof *texts);
-    for (size_t i = 0; i < count; i++) {
+    struct text_list texts = {0};
+    for (size_t i = 0; i < node_count(list); i++) {
         const struct node *v = node_at(list, i);
-        texts[i] = node_is_integer(v) ? text_format("%" PRId64, node_integer(v)) : text_of_number(node_real(v));
+        text_list_add(&texts,
+                      node_is_integer(v) ? text_format("%" PRId64, node_integer(v)) : text_of_number(node_real(v)));
     }
-    qsort(texts, count, sizeof *texts, compare_numbers);
-    for (size_t i = 0; i < count; i++) {
-        if (i && strtod(texts[i], NULL) == strtod(texts[i - 1], NULL))
-            reader_mistake(r, list, "parameter '%s' has the value %s twice", name, texts[i]);
-        add(out, symbols_intern(job->symbols, texts[i]));
+    if (texts.count) qsort(texts.list, texts.count, sizeof *texts.list, compare_numbers);
+    for (size_t i = 0; i < texts.count; i++) {
+        const char *value = texts.list[i];
+        if (i && strtod(value, NULL) == strtod(texts.list[i - 1], NULL))
+            reader_mistake(r, list, "parameter '%s' has the value %s twice", name, value);
+        memory_add(out->values, out->count) = symbols_intern(job->symbols, value);
     }
-    for (size_t i = 0; i < count; i++) free(texts[i]);
-    free(texts);
+    text_list_release(&texts);
 }
 
 static bool has_decimals(const struct node *list)
@@ -83,7 +77,7 @@ static void load_list(struct reader *r, struct job *job, const struct node *list
     for (size_t i = 0; i < node_count(list); i++) {
         const struct node *v = node_at(list, i);
         if (node_is_integer(v) && *kind != PARAMETER_STRING) {
-            add(out, node_integer(v));
+            memory_add(out->values, out->count) = node_integer(v);
             if (*kind == PARAMETER_UNROLL && node_integer(v) < 0)
                 reader_mistake(r, v,
                                "unroll factor %" PRId64
@@ -93,7 +87,7 @@ static void load_list(struct reader *r, struct job *job, const struct node *list
             const char *refused = header_refuse_value(node_string(v));
             if (refused) reader_mistake(r, v, "a value of '%s' %s", name, refused);
             *kind = PARAMETER_STRING;
-            add(out, symbols_intern(job->symbols, node_string(v)));
+            memory_add(out->values, out->count) = symbols_intern(job->symbols, node_string(v));
         } else {
             reader_mistake(r, v, "the values of '%s' must be %s", name,
                            *kind == PARAMETER_UNROLL ? "integers" : "all integers or all strings");

@@ -61,6 +61,8 @@ double reader_duration(struct reader *, const struct node *group, const char *pa
 int reader_word(struct reader *, const struct node *group, const char *path);        // the word's index
 // A group or sequence member, or NULL (with a mistake when it is something else).
 const struct node *reader_member(struct reader *, const struct node *group, const char *path);
+// Whether it is a group, as an element of a list of groups must be: else `must`, which has its form, is a mistake.
+bool reader_is_group(struct reader *, const struct node *, const char *must);
 // An expression, which the job keeps: a string or an integer. NULL with a mistake when it does not parse, and without
 // one where the node is NULL.
 struct expr *reader_expression(struct reader *, const struct node *, struct job *);

@@ -24,9 +24,7 @@ static void check_members(struct reader *r, const struct node *group, const char
 {
     for (size_t i = 0; i < node_count(group); i++) {
         const struct node *member = node_at(group, i);
-        size_t k = 0;
-        while (known[k] && strcmp(known[k], node_name(member))) k++;
-        if (!known[k]) refuse_member(r, member, what, path, known);
+        if (word_find(known, node_name(member)) < 0) refuse_member(r, member, what, path, known);
     }
 }
 
@@ -137,21 +135,22 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
 {
     const struct job_setting *s;
     const struct node *n = find_member(r, group, path, &s);
-    int fallback = 0;
-    for (int i = 0; s->fallback && s->words[i]; i++)
-        if (!strcmp(s->words[i], s->fallback)) fallback = i;
-    if (!n) return fallback;
-    for (int i = 0; s->words[i]; i++)
-        if (node_is_string(n) && !strcmp(node_string(n), s->words[i])) return i;
+    const char *word = n && node_is_string(n) ? node_string(n) : NULL;
+    int fallback = s->fallback ? word_find(s->words, s->fallback) : 0, found = n ? word_find(s->words, word) : fallback;
+    if (found >= 0) return found;
     char *list = text_join(s->words, "\", \"");
-    const char *nearest = node_is_string(n) ? setting_foreign_word(node_string(n)) : NULL;
-    bool known = false;
-    for (int i = 0; nearest && s->words[i]; i++) known |= !strcmp(nearest, s->words[i]);
-    if (node_is_string(n) && !known) nearest = text_nearest(node_string(n), s->words);
+    const char *nearest = word ? setting_foreign_word(word) : NULL;
+    if (word && word_find(s->words, nearest) < 0) nearest = text_nearest(word, s->words);
     reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
                    nearest ? nearest : "", nearest ? "\"?" : "");
     free(list);
     return fallback;
+}
+
+bool reader_is_group(struct reader *r, const struct node *n, const char *must)
+{
+    if (!node_is_group(n)) reader_mistake(r, n, "%s", must);
+    return node_is_group(n);
 }
 
 const struct node *reader_member(struct reader *r, const struct node *group, const char *path)

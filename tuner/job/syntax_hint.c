@@ -93,10 +93,8 @@ static char *search(const char *text, int line)
 char *syntax_hint(const char *path, const char *text, int line)
 {
     static const char *const sources[] = {".cu", ".cuh", ".ptx", ".c", ".cpp", ".h", NULL};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && sources[i]; i++)
-        if (!strcmp(dot, sources[i]))
-            return text_format("this is a source, not a job file; `sweetspot init %s` writes a job file for it", path);
+    if (word_find(sources, strrchr(path, '.')) >= 0)
+        return text_format("this is a source, not a job file; `sweetspot init %s` writes a job file for it", path);
     struct signs s = {text, 1, 0};
     char first = next_sign(&s);
     if (first == '{' || (first == '[' && next_sign(&s) == '{'))

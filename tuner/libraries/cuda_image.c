@@ -55,8 +55,8 @@ void cuda_array_destroy(struct cuda_array *array)
     if (array) driver.cuArrayDestroy((CUarray)array);
 }
 
-static int copy_array(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
-                      uint64_t linear, bool write, struct error *err)
+int cuda_array_copy(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
+                    uint64_t linear, bool write, struct error *err)
 {
     CUDA_MEMCPY3D copy = {.WidthInBytes = (size_t)image->size[0] * (size_t)image->channels * element_size(type),
                           .Height = (size_t)image->size[1],
@@ -77,18 +77,6 @@ static int copy_array(struct cuda *c, struct cuda_array *array, const struct ima
         copy.dstHeight = copy.Height;
     }
     return cuda_check(err, driver.cuMemcpy3DAsync(&copy, c->stream), "cannot copy an array");
-}
-
-int cuda_array_write(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
-                     uint64_t from, struct error *err)
-{
-    return copy_array(c, array, image, type, from, true, err);
-}
-
-int cuda_array_read(struct cuda *c, struct cuda_array *array, const struct image_layout *image, enum element type,
-                    uint64_t to, struct error *err)
-{
-    return copy_array(c, array, image, type, to, false, err);
 }
 
 static CUDA_RESOURCE_DESC resource_of(const struct image_layout *image, enum element type, struct cuda_array *array,

@@ -14,11 +14,10 @@ void cuda_image_limits(struct cuda *, struct image_limits *);
 // An array for an image whose texels have `channels` elements of the type. Types are those of textures: 8 to 32 bits.
 int cuda_array_create(const struct image_layout *, enum element, struct cuda_array **out, struct error *err);
 void cuda_array_destroy(struct cuda_array *); // NULL is fine
-// Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array. Enqueued.
-int cuda_array_write(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t from,
-                     struct error *err);
-int cuda_array_read(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t to,
-                    struct error *err);
+// Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array: into it when `write`.
+// Enqueued.
+int cuda_array_copy(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t linear,
+                    bool write, struct error *err);
 
 // A texture over the array or, with other memory, over the address. CUDA_REFUSED with the driver's words.
 int cuda_texture_create(const struct image_layout *, enum element, struct cuda_array *, uint64_t address,

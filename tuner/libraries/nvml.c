@@ -102,7 +102,7 @@ int nvml_max_clock(const struct nvml *n)
     return n ? n->max_clock : 0;
 }
 
-struct nvml_reading nvml_read_quickly(struct nvml *n)
+struct nvml_reading nvml_read(struct nvml *n, bool temperature)
 {
     struct nvml_reading r = {0};
     unsigned value;
@@ -112,14 +112,7 @@ struct nvml_reading nvml_read_quickly(struct nvml *n)
     if (optional.reasons && optional.reasons(n->device, &reasons)) reasons = 0;
     r.hot = reasons & (REASON_HARDWARE | REASON_SOFTWARE_HEAT | REASON_HARDWARE_HEAT | REASON_POWER_BRAKE);
     r.capped = reasons & REASON_POWER_CAP;
-    return r;
-}
-
-struct nvml_reading nvml_read(struct nvml *n)
-{
-    struct nvml_reading r = nvml_read_quickly(n);
-    unsigned value;
-    if (n && n->device && !lib.temperature(n->device, SENSOR_GPU, &value)) r.temperature = (int)value;
+    if (temperature && !lib.temperature(n->device, SENSOR_GPU, &value)) r.temperature = (int)value;
     return r;
 }
 

@@ -20,10 +20,8 @@ struct nvml *nvml_open(const char *device_uuid);
 void nvml_close(struct nvml *);               // NULL is fine
 const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
-// All zero for NULL.
-struct nvml_reading nvml_read(struct nvml *);
-// Only the reasons and the clock, which is quicker.
-struct nvml_reading nvml_read_quickly(struct nvml *);
+// All zero for NULL. Without the `temperature` it is quicker.
+struct nvml_reading nvml_read(struct nvml *, bool temperature);
 // The board's power now, in W, by its sensor (averaged over some ten milliseconds; where the driver has no such
 // reading, over the last second); NaN: unknown, also for NULL.
 double nvml_power(struct nvml *);

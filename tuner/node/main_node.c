@@ -95,20 +95,19 @@ static bool is_right(const char *path)
     return !node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1);
 }
 
-static char **reported; // nftw has no argument for it
-static size_t reported_count, reported_from;
+static struct text_list reported; // nftw has no argument for it
+static size_t reported_from;
 static int64_t reported_bytes;
 
 static int tell_file(const char *path, const struct stat *about, int kind, struct FTW *where)
 {
     (void)where;
     if (kind != FTW_F || about->st_size < TOLD_FROM) return 0;
-    if (reported_count == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST) return 1;
-    if (is_right(path)) {
-        memory_add(reported, reported_count) = text_copy(path + reported_from);
-    } else {
+    if (reported.count == NODE_FILES_REPORTED || (reported_bytes += about->st_size) > REPORTED_MOST) return 1;
+    if (is_right(path))
+        text_list_add(&reported, text_copy(path + reported_from));
+    else
         unlink(path); // damaged: it is sent again
-    }
     return 0;
 }
 
@@ -144,12 +143,10 @@ static void take_welcome(struct agent *a, const struct node_welcome *w)
     a->folder = text_copy(a->shared ? w->folder : a->cache);
     struct node_ready ready = {.shared = a->shared, .cache = a->cache};
     if (!a->shared) list_files(a);
-    ready.have = (const char *const *)reported;
-    ready.have_count = reported_count;
+    ready.have = (const char *const *)reported.list;
+    ready.have_count = reported.count;
     node_message_put(&a->out, FRAME_READY, 0, &ready);
-    while (reported_count) free(reported[--reported_count]);
-    free(reported);
-    reported = NULL;
+    text_list_release(&reported);
 }
 
 // Files --------------------------------------------------------------------------------------------------------------

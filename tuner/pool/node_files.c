@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/compile_message.h"
@@ -18,12 +19,6 @@ static const char *const file_members[] = {"cubin", "support", "ceilings", "path
 static const char *const settings_members[] = {"measure", "verify", NULL};
 // Members of answers that are files of the node.
 static const char *const found_members[] = {"cubin", "library", NULL};
-
-static bool is_among(const char *key, const char *const *names)
-{
-    while (*names && strcmp(key, *names) != 0) names++;
-    return *names;
-}
 
 // A file to send. Other nodes may have named it if it is in the compile cache.
 static int open_file(const struct node_link *l, const char *path)
@@ -72,13 +67,13 @@ static void place_files(struct node_link *l, json_t *value, bool files)
     json_t *changed = json_object();
     json_object_foreach(value, key, member)
     {
-        if (json_is_string(member) && (files || is_among(key, file_members))) {
+        if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
             char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));
             free(there);
         } else if (json_is_string(member) && !strcmp(key, "cache")) {
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
-        } else if (!is_among(key, settings_members)) {
+        } else if (word_find(settings_members, key) < 0) {
             place_files(l, member, !strcmp(key, "files"));
         }
     }
@@ -123,8 +118,6 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
                                      .include = c->include,
                                      .option_count = c->option_count,
                                      .option = c->options,
-                                     .macro_count = c->macro_count,
-                                     .macro = c->macros,
                                      .host_headers = c->host_headers};
     struct source s;
     char tree[HASH_TEXT_SIZE], *root = NULL;
@@ -159,10 +152,9 @@ static void place_source(struct node_link *l, json_t *request)
     struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
-    json_t *what =
-        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
-                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "macros",
-                  json_object_get(request, "macros"), "hash", json_object_get(request, "source_hash"));
+    json_t *what = json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+                             json_object_get(request, "include"), "options", json_object_get(request, "options"),
+                             "hash", json_object_get(request, "source_hash"));
     char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
     if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
         const char *known = json_get_string(l->trees, key, NULL);

@@ -168,7 +168,7 @@ static void start(struct worker_pool *p, struct pool_node *n)
 {
     struct error err;
     n->began = true;
-    if (!node_link_start(&n->link, n->spec.command, &err)) return;
+    if (!node_link_start(&n->link, n->spec.command.list, &err)) return;
     free(n->link.why);
     n->link.why = text_copy(err.message);
     pool_report(&p->settings, false, "node %s: %s", n->spec.name, err.message);
@@ -185,7 +185,7 @@ static void join(struct worker_pool *p, size_t node)
     int64_t cores = n->spec.cores >= 0 ? n->spec.cores : n->link.identity.cores;
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
-    for (size_t i = 0; i < n->spec.gpu_count; i++) add_gpu(p, node, n->spec.gpus[i]);
+    for (size_t i = 0; i < n->spec.gpus.count; i++) add_gpu(p, node, n->spec.gpus.list[i]);
     if (!n->spec.gpus_known) add_gpu(p, node, "0");
     for (int64_t i = 0; i < cores; i++)
         pool_add_compiler(p, node, text_format("%s compiler %lld", n->spec.name, (long long)i));
@@ -324,9 +324,8 @@ json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
     const struct pool_slot *slot = &p->gpus[gpu];
     char *host = pool_gpu_host(p, gpu);
-    json_t *identity =
-        json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
-                  "node", slot->node == POOL_HERE ? NULL : p->nodes[slot->node]->spec.name);
+    json_t *identity = json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "",
+                                 "host", host, "node", pool_node_name(p, slot->node));
     free(host);
     return identity;
 }
@@ -377,8 +376,8 @@ static struct pool_node *find(const struct worker_pool *p, const char *name)
 static bool same_command(const struct node_spec *a, const struct node_spec *b)
 {
     size_t i = 0;
-    while (a->command[i] && b->command[i] && !strcmp(a->command[i], b->command[i])) i++;
-    return !a->command[i] && !b->command[i];
+    while (a->command.list[i] && b->command.list[i] && !strcmp(a->command.list[i], b->command.list[i])) i++;
+    return !a->command.list[i] && !b->command.list[i];
 }
 
 static void read_list_again(struct worker_pool *p, double now)
@@ -403,7 +402,7 @@ static void read_list_again(struct worker_pool *p, double now)
         }
         n->listed = true;
         if (same_command(&n->spec, spec)) continue;
-        char **old = n->spec.command; // a new node under an old name: it gets all its tries
+        struct text_list old = n->spec.command; // a new node under an old name: it gets all its tries
         n->spec.command = spec->command;
         spec->command = old;
         n->disabled = false;

@@ -234,7 +234,7 @@ static int take_answers(struct worker_pool *p, struct question *questions, size_
     for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_event event = {0};
         struct question *q = &questions[p->compilers[i].question];
-        if (!pool_next_of_compiler(p, i, clock_now(), &event)) continue;
+        if (!pool_next_of(p, &p->compilers[i], clock_now(), &event)) continue;
         if (event.kind == POOL_COMPILER_ANSWER) {
             q->answer = event.answer;
             --*left;

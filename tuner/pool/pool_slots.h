@@ -35,8 +35,8 @@ bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
 void pool_report(const struct pool_settings *, bool shown, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The next event of one compiler, for pool_ask_compilers.
-bool pool_next_of_compiler(struct worker_pool *, size_t compiler, double now, struct pool_event *);
+// The next event of one worker.
+bool pool_next_of(struct worker_pool *, struct pool_slot *, double now, struct pool_event *);
 // Looks for workers that are stopped (SIGSTOP), now and then.
 void pool_poll_stops(struct worker_pool *, double now);
 

@@ -32,41 +32,29 @@ static struct node_spec *new_node(struct node_specs *s, const char *name)
     return &s->list[s->count - 1];
 }
 
-static void add_word(struct node_spec *n, const char *word)
-{
-    size_t count = 0;
-    while (n->command && n->command[count]) count++;
-    n->command = memory_grow(n->command, count + 2, sizeof(char *));
-    n->command[count] = text_copy(word);
-    n->command[count + 1] = NULL;
-}
-
 // Words at the end of the command, up to a NULL.
 __attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
 {
     va_list words;
     const char *word;
     va_start(words, n);
-    while ((word = va_arg(words, const char *))) add_word(n, word);
+    while ((word = va_arg(words, const char *))) text_list_add(&n->command, text_copy(word));
     va_end(words);
 }
 
 // The agent with its options. `program`: its path there; NULL: as here, or the environment's.
 static void add_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
 {
-    char *own = program ? text_copy(program) : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node");
-    add_word(n, own);
-    free(own);
+    text_list_add(&n->command,
+                  program ? text_copy(program) : installation_worker("SWEETSPOT_NODE_PROGRAM", "sweetspot-node"));
     if (request->cache) add_words(n, "--cache", request->cache, NULL);
-    if (is_private) add_word(n, "--private");
+    if (is_private) add_words(n, "--private", NULL);
 }
 
 void node_spec_release(struct node_spec *n)
 {
-    for (size_t i = 0; n->command && n->command[i]; i++) free(n->command[i]);
-    for (size_t i = 0; i < n->gpu_count; i++) free(n->gpus[i]);
-    free(n->command);
-    free(n->gpus);
+    text_list_release(&n->command);
+    text_list_release(&n->gpus);
     free(n->name);
     *n = (struct node_spec){0};
 }
@@ -107,13 +95,13 @@ static void read_gpus(struct reader *r, const struct node *group, struct node_sp
     out->gpus_known = true;
     if (!node_is_sequence(n)) {
         int64_t count = number_member(r, group, "gpus", 0, MOST_OF_A_NODE, 0);
-        for (int64_t i = 0; i < count; i++) memory_add(out->gpus, out->gpu_count) = text_format("%lld", (long long)i);
+        for (int64_t i = 0; i < count; i++) text_list_add(&out->gpus, text_format("%lld", (long long)i));
         return;
     }
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *one = node_at(n, i);
         if (node_is_integer(one) && node_integer(one) >= 0)
-            memory_add(out->gpus, out->gpu_count) = text_format("%lld", (long long)node_integer(one));
+            text_list_add(&out->gpus, text_format("%lld", (long long)node_integer(one)));
         else
             reader_mistake(r, one, "'gpus' must be numbers of GPUs");
     }
@@ -206,16 +194,14 @@ static void add_node(struct node_specs *out, const struct pool_request *request,
                      long cores)
 {
     struct node_spec *n = new_node(out, host);
-    char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host),
-         *width = text_format("--cpus-per-task=%ld", cores);
+    char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host);
     // --overlap: besides other steps of the job. A step that fails must not end the others.
     add_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
               "--unbuffered", "--mpi=none", NULL);
-    if (cores > 0) add_words(n, width, NULL);
+    if (cores > 0) text_list_add(&n->command, text_format("--cpus-per-task=%ld", cores));
     add_agent(n, request, NULL, false);
     free(id);
     free(where);
-    free(width);
 }
 
 static int add_slurm(struct node_specs *out, const struct pool_request *request, bool first, const char *job,
@@ -270,7 +256,7 @@ static int add_local(struct node_specs *out, const struct pool_request *request,
     if (!*item || item[strspn(item, "0123456789")])
         return error_set(err, "--pool local: '%s' is not the number of a GPU", item);
     n->gpus_known = true;
-    memory_add(n->gpus, n->gpu_count) = text_copy(item);
+    text_list_add(&n->gpus, text_copy(item));
     return 0;
 }
 
@@ -283,7 +269,7 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
     // Its own signs of life end a connection that is dead on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
     add_agent(&agent, request, NULL, false);
-    char *line = text_command((const char *const *)agent.command); // a shell there takes it apart
+    char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart
     add_words(n, "exec", line, NULL);
     free(line);
     node_spec_release(&agent);

@@ -18,12 +18,11 @@
 #include "tuner/base/base.h"
 
 struct node_spec {
-    char *name;      // unique in the list
-    char **command;  // NULL-terminated; the agent is its last word or words
-    bool gpus_known; // else its first GPU worker says how many there are
-    size_t gpu_count;
-    char **gpus;   // as for `sweetspot-gpu --device`
-    int64_t cores; // that compile; -1: as many as it has
+    char *name;               // unique in the list
+    struct text_list command; // the agent is its last word or words
+    bool gpus_known;          // else its first GPU worker says how many there are
+    struct text_list gpus;    // as for `sweetspot-gpu --device`
+    int64_t cores;            // that compile; -1: as many as it has
 };
 
 struct node_specs {

@@ -280,7 +280,7 @@ static void describe_lateness(const struct pool_slot *slot, struct pool_event *e
     }
 }
 
-static bool next_of(struct worker_pool *p, struct pool_slot *slot, double now, struct pool_event *event)
+bool pool_next_of(struct worker_pool *p, struct pool_slot *slot, double now, struct pool_event *event)
 {
     json_t *message;
     int got = 0;
@@ -305,11 +305,6 @@ static bool next_of(struct worker_pool *p, struct pool_slot *slot, double now, s
     if (!slot_waits(slot) || now < slot->deadline) return false;
     describe_lateness(slot, event);
     return lose(p, slot, event);
-}
-
-bool pool_next_of_compiler(struct worker_pool *p, size_t compiler, double now, struct pool_event *event)
-{
-    return next_of(p, &p->compilers[compiler], now, event);
 }
 
 size_t pool_first_compiler(const struct worker_pool *p)
@@ -352,7 +347,7 @@ bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
     if (!p->next) pool_poll_stops(p, now);
     for (; p->next < p->gpu_count + p->compiler_count; p->next++) {
         event->worker = p->next < p->gpu_count ? p->next : p->next - p->gpu_count;
-        if (next_of(p, slot_at(p, p->next), now, event)) return true;
+        if (pool_next_of(p, slot_at(p, p->next), now, event)) return true;
     }
     p->next = 0;
     return is_deserted(p, now, event);

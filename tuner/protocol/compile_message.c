@@ -23,7 +23,6 @@ static const struct record_field request_fields[] = {
     {"options", REQUEST_VALUES(options, option_count)},
     {"entries", REQUEST_VALUES(entries, entry_count)},
     {"defines", RECORD_PAIRS(struct compile_request, defines, define_count)},
-    {"macros", REQUEST_VALUES(macros, macro_count)},
     {"functions", REQUEST_VALUES(functions, function_count)},
     {"units", RECORD_RECORDS(struct compile_request, units, unit_count, unit_record)},
     {"cache", REQUEST(cache)},

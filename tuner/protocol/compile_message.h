@@ -26,11 +26,10 @@ struct compile_request {
     const char *source_hash;   // what the driver's trials are filed under; a source with another one is not compiled
     const char *config;        // what sweetspot-replay looks up
     const char *const *include, *const *entries, *const *options;
-    const char *const *macros;    // of the job, by which a header may be included, with each of their values
     const char *const *functions; // of a library
     const struct record_named_text *defines;
     const struct compile_unit *units; // in place of entries
-    size_t include_count, entry_count, option_count, macro_count, function_count, define_count, unit_count;
+    size_t include_count, entry_count, option_count, function_count, define_count, unit_count;
     const char *cache;    // folder
     double deadline;      // s; NaN: none
     int64_t memory;       // bytes that the compiler may take, more is a "compile_error"; 0: as many as there are

@@ -213,7 +213,8 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;
     if (!failed)
-        failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;
+        failed =
+            add_baselines(&e, err) < 0 || store_each_document(store, 0, "final", FINALS_KEPT, add_final, &e, err) < 0;
     *elsewhere = e.elsewhere;
     if (!failed) return r;
     recorded_free(r);

@@ -1,44 +1,6 @@
-// A recorded space: every configuration of an earlier search with its result, in memory. Read from our own
-// format, from Kernel Tuner's cache files and from T4 files (gzip or plain, recognised by content); written only in
-// our own format.
-//
-// Our format is one JSON object. Members marked * may be missing; unknown members are ignored.
-//
-//   "format": "sweetspot-space", "version": 1
-//   "job": "sgemm"                            * name of the job
-//   "device": {"name": "NVIDIA H200", ...}    * anything about the device
-//   "environment": {"source_hash": "...", ...} * compiler, driver, hash of the source ...: as far as known
-//   "objective": "geomean"                    * how several problems make one number: "geomean" (weighted; the default)
-//                                               or "worst"
-//   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0,
-//                 "work": {"flops": 1.7e10, "bytes": 5.0e7}}]
-//                                             * one nameless problem if missing; sizes, weight, work may be missing too
-//   "parameters": [{"name": "BLOCK_M", "kind": "int", "values": [64, 128]}]
-//                 kind: "int" and "unroll" (integers), "string" (strings), "real" (numbers, or strings that hold one)
-//   "constraints": ["BLOCK_M % WARP_M == 0"]  * for people; the space is the list of trials
-//   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]
-//                                             * the counters; a column each
-//   "columns": ["BLOCK_M", ..., "status", "time", ...]
-//   "trials": [[64, ..., "ok", 0.00123, ...], ...]
-//                 one array a configuration, cells in the order of the columns, null where empty
-//   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
-//                                             * one entry per problem, as a GPU worker answers it
-//   "finals": [...]                           * documents of finals, newest first, unchanged
-//
-// Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
-// are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;
-// a missing status is ok if there is a time), and the metrics' keys (of the first problem). With more than one problem
-// a problem's field has an array with one value per problem, samples an array of arrays. A figure without a column is
-// unknown for all trials. An unknown column is left out and noted in `unknown_columns`. A trial
-// with status ok or slow whose time is absent, a string, below 100 ns or above 1e19 counts as launch_error, and in
-// `impossible`.
-//
-// Errors (with the number of the trial, from 0): a file that is truncated or not JSON, an unknown format, no parameters
-// or trials, a parameter without values or with a value twice, a value that is not among its parameter's, a
-// configuration listed twice, rows of the wrong length.
-//
-// Kernel Tuner and T4: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure;
-// T4 files do not list the parameters' values, so these are collected from the configurations, ascending.
+// A recorded space: every configuration of an earlier search with its result, in memory. Read from our own format
+// (docs/formats.md), from Kernel Tuner's cache files and from T4 files, gzip or plain, recognised by content; written
+// only in our own format.
 #ifndef SWEETSPOT_RECORDED_H
 #define SWEETSPOT_RECORDED_H
 
@@ -95,7 +57,7 @@ struct recorded {
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
     size_t impossible;    // trials without a time that could be, although they are said to be valid
-    size_t unknown_count; // unknown columns of the file
+    size_t unknown_count; // columns of the file without a meaning here
     const char **unknown_columns;
 
     // The parameters; of what was read, the configurations of the list too.

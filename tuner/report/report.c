@@ -19,7 +19,7 @@ static json_t *counts_json(const struct result *r)
 {
     size_t counts[STATUS_COUNT] = {0};
     json_t *json = json_object();
-    for (size_t i = 0; i < r->table.count; i++) counts[r->table.status[i]]++;
+    for (size_t i = 0; i < r->table.count; i++) counts[r->table.rows[i].status]++;
     for (int s = 0; s < STATUS_COUNT; s++)
         if (counts[s])
             json_object_set_new(json, status_name((enum trial_status)s), json_integer((json_int_t)counts[s]));
@@ -30,15 +30,15 @@ static json_t *best_json(const struct result *r)
 {
     struct trial trial;
     struct error err;
-    if (r->best == SIZE_MAX || store_get(r->store, r->table.ids[r->best], &trial, &err)) return json_null();
+    if (r->best == SIZE_MAX || store_get(r->store, r->table.rows[r->best].id, &trial, &err)) return json_null();
     return json_pack("{s:I, s:s, s:f}", "trial", (json_int_t)trial.id, "config", trial.config, "time",
-                     r->table.times[r->best]);
+                     r->table.rows[r->best].time);
 }
 
 // The results of `profile` for the winner, else for the best.
 static void set_profile(json_t *json, const struct result *r, int64_t winner)
 {
-    const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.ids[r->best]};
+    const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.rows[r->best].id};
     static const char *const kinds[] = {"limits", "findings"};
     json_t *profiled = json_null();
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -149,7 +149,7 @@ static int add_result(json_t *list, struct result *r, bool current, struct error
         r->device = result_document(r, "device", NULL);
         r->best = SIZE_MAX;
         for (size_t k = 0; k < r->table.timed && r->best == SIZE_MAX; k++)
-            if (r->table.status[r->table.order[k]] == STATUS_OK) r->best = r->table.order[k];
+            if (r->table.rows[r->table.order[k]].status == STATUS_OK) r->best = r->table.order[k];
         status = run_times_read(&r->runs, r->store, &r->table, err);
         if (!status) status = result_read_problems(r, err);
         if (!status) {

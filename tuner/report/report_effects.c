@@ -37,15 +37,15 @@ static struct by_value *gather(const struct trial_table *t, size_t p, const doub
     for (size_t i = 0; i < t->count; i++) {
         struct by_value *v = &values[trial_value(t, i, p)];
         v->trials++;
-        v->timed += isnan(t->times[i]) ? 0 : 1;
-        if (t->status[i] != STATUS_OK) continue;
+        v->timed += isnan(t->rows[i].time) ? 0 : 1;
+        if (t->rows[i].status != STATUS_OK) continue;
         v->ok++;
-        v->best = fmin(v->best, t->times[i]); // skips NaN
+        v->best = fmin(v->best, t->rows[i].time); // skips NaN
     }
     for (size_t v = 1; v < count; v++) values[v].from = values[v - 1].from + values[v - 1].timed;
     for (size_t k = 0; k < t->timed; k++) {
         struct by_value *v = &values[trial_value(t, t->order[k], p)];
-        times[v->from + v->filled++] = t->times[t->order[k]];
+        times[v->from + v->filled++] = t->rows[t->order[k]].time;
         v->sum += logs[k];
     }
     return values;
@@ -81,7 +81,7 @@ json_t *report_parameters(const struct result *r)
     const struct trial_table *t = &r->table;
     double *times = memory_new(t->timed, sizeof *times), *logs = memory_new(t->timed, sizeof *logs);
     json_t *list = json_array();
-    for (size_t k = 0; k < t->timed; k++) logs[k] = log(t->times[t->order[k]]);
+    for (size_t k = 0; k < t->timed; k++) logs[k] = log(t->rows[t->order[k]].time);
     for (size_t p = 0; p < t->parameter_count; p++) {
         const struct tried_parameter *parameter = &t->parameters[p];
         struct by_value *values = gather(t, p, logs, times);

@@ -23,10 +23,10 @@ json_t *report_failures(const struct result *r)
     size_t reasons = t->words.count, kinds = 0, left = 0, rest = 0;
     struct failure *all = memory_new(reasons * STATUS_COUNT, sizeof *all);
     for (size_t i = 0; i < t->count; i++) {
-        if (!trial_failed((enum trial_status)t->status[i])) continue;
-        struct failure *f = &all[t->reasons[i] * STATUS_COUNT + t->status[i]];
-        f->status = t->status[i];
-        f->reason = t->reasons[i];
+        if (!trial_failed((enum trial_status)t->rows[i].status)) continue;
+        struct failure *f = &all[t->rows[i].reason * STATUS_COUNT + t->rows[i].status];
+        f->status = t->rows[i].status;
+        f->reason = t->rows[i].reason;
         if (f->count < TRIALS_NAMED) f->trials[f->count] = i;
         f->count++;
     }
@@ -42,7 +42,7 @@ json_t *report_failures(const struct result *r)
         }
         json_t *trials = json_array();
         for (size_t i = 0; i < all[k].count && i < TRIALS_NAMED; i++)
-            json_array_append_new(trials, json_integer((json_int_t)t->ids[all[k].trials[i]]));
+            json_array_append_new(trials, json_integer((json_int_t)t->rows[all[k].trials[i]].id));
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:I, s:o}", "status", status_name((enum trial_status)all[k].status), "reason",
                             t->words.texts[all[k].reason], "count", (json_int_t)all[k].count, "trials", trials));

@@ -68,17 +68,9 @@ static void put_level(struct points *c, enum field_level level, const void *reco
     }
 }
 
-static const struct metric *metric_of(const char *key)
-{
-    for (size_t s = 0; metric_sets[s]; s++)
-        for (const struct metric *m = metric_sets[s]->metrics; m->key; m++)
-            if (!strcmp(m->key, key)) return m;
-    return NULL;
-}
-
 static void put_counter(struct points *c, const struct trial *trial, const struct trial_counter *counter, size_t tuned)
 {
-    const struct metric *metric = metric_of(counter->key);
+    const struct metric *metric = metrics_find_key(counter->key);
     const char *problem = NULL, *stage = NULL;
     if (tuned > 1 && counter->problem >= 0 && (size_t)counter->problem < trial->problem_count)
         problem = trial->problems[counter->problem].name;
@@ -163,7 +155,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     c->rows = json_array();
     for (size_t k = 0; k < count && !status; k++) {
         struct trial trial;
-        status = store_get(r->store, t->ids[chosen[k]], &trial, err);
+        status = store_get(r->store, t->rows[chosen[k]].id, &trial, err);
         if (status < 0) break;
         assert(!status); // trials are never deleted
         add_point(c, &trial);
@@ -189,9 +181,9 @@ json_t *report_trials(const struct result *r)
         chosen[k] = count > 1 ? (size_t)((double)k * (double)(t->count - 1) / (double)(count - 1) + 0.5) : 0;
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
     for (size_t k = 0; k < count; k++) {
-        json_array_append_new(ids, json_integer((json_int_t)t->ids[chosen[k]]));
-        json_array_append_new(times, json_brief_or_null(t->times[chosen[k]]));
-        json_array_append_new(status, json_string(status_name((enum trial_status)t->status[chosen[k]])));
+        json_array_append_new(ids, json_integer((json_int_t)t->rows[chosen[k]].id));
+        json_array_append_new(times, json_brief_or_null(t->rows[chosen[k]].time));
+        json_array_append_new(status, json_string(status_name((enum trial_status)t->rows[chosen[k]].status)));
     }
     for (size_t p = 0; p < t->parameter_count; p++) {
         json_t *own = json_array();

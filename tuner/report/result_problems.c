@@ -28,7 +28,7 @@ int result_read_problems(struct result *r, struct error *err)
     const struct job *job = r->source->job;
     if (t->timed) {
         struct trial trial;
-        if (store_get(r->store, t->ids[t->order[0]], &trial, err)) return -1;
+        if (store_get(r->store, t->rows[t->order[0]].id, &trial, err)) return -1;
         for (size_t p = 0; p < trial.problem_count && p < JOB_MAX_PROBLEMS; p++)
             add_problem(r, trial.problems[p].name, trial.problems[p].tuned);
     } else {

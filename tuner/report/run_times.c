@@ -62,11 +62,11 @@ int run_times_read(struct run_times *r, struct store *store, const struct trial_
 {
     struct moments devices = {0}, documents = {0};
     *r = (struct run_times){0};
-    int status = store_each_document(store, "device", 0, add_moment, &devices, err) ||
-                         store_each_document(store, "run", 0, add_moment, &documents, err)
+    int status = store_each_document(store, 0, "device", 0, add_moment, &devices, err) ||
+                         store_each_document(store, 0, "run", 0, add_moment, &documents, err)
                      ? -1
                      : 0;
-    double first = t->count ? t->finished[0] : NAN;
+    double first = t->count ? t->rows[0].finished : NAN;
     size_t oldest = devices.count ? devices.count - 1 : 0;
     if (t->count && (!devices.count || first < devices.list[oldest].when)) add_run(r, first);
     for (size_t i = devices.count; i--;) add_run(r, devices.list[i].when);
@@ -74,9 +74,9 @@ int run_times_read(struct run_times *r, struct store *store, const struct trial_
         if (json_is_object(documents.list[i].document))
             take_document(run_of(r, documents.list[i].when), documents.list[i].when, documents.list[i].document);
     for (size_t i = 0; i < t->count; i++) {
-        struct search_run *run = run_of(r, t->finished[i]);
+        struct search_run *run = run_of(r, t->rows[i].finished);
         run->evaluations++;
-        if (!run->document && t->finished[i] > run->ended) run->ended = t->finished[i];
+        if (!run->document && t->rows[i].finished > run->ended) run->ended = t->rows[i].finished;
     }
     for (size_t i = 0, before = 0; i < r->count; i++) {
         struct search_run *run = &r->runs[i];
@@ -133,10 +133,10 @@ json_t *report_progress(const struct result *r)
     double best = INFINITY, seconds = 0;
     int64_t trial = NO_TRIAL;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->status[i] != STATUS_OK || !(t->times[i] < best)) continue;
-        best = t->times[i];
-        trial = t->ids[i];
-        seconds = fmax(seconds, seconds_at(&r->runs, t->finished[i])); // clocks may be set back
+        if (t->rows[i].status != STATUS_OK || !(t->rows[i].time < best)) continue;
+        best = t->rows[i].time;
+        trial = t->rows[i].id;
+        seconds = fmax(seconds, seconds_at(&r->runs, t->rows[i].finished)); // clocks may be set back
         add_row(rows, seconds, i + 1, best, trial);
     }
     if (trial) add_row(rows, fmax(seconds, r->runs.seconds), t->count, best, trial);

@@ -61,32 +61,23 @@ static uint32_t reason_number(struct string_pool *words, const char *reason)
     return (uint32_t)string_pool_put(words, text, length);
 }
 
-static void make_room(struct trial_table *t)
-{
-    t->room = t->room ? 2 * t->room : 1024;
-    t->ids = memory_grow(t->ids, t->room, sizeof *t->ids);
-    t->times = memory_grow(t->times, t->room, sizeof *t->times);
-    t->finished = memory_grow(t->finished, t->room, sizeof *t->finished);
-    t->status = memory_grow(t->status, t->room, sizeof *t->status);
-    t->reasons = memory_grow(t->reasons, t->room, sizeof *t->reasons);
-    t->values = memory_grow(t->values, t->room * (t->parameter_count ? t->parameter_count : 1), sizeof *t->values);
-}
-
 static int take_trial(void *user, const struct trial *trial)
 {
     struct reading *r = user;
     struct trial_table *t = r->table;
     if (!t->count) take_names(r, trial->config);
-    if (t->count == t->room) make_room(t);
     size_t i = t->count;
-    t->ids[i] = trial->id;
-    t->times[i] = trial->objective > 0 && isfinite(trial->objective) ? trial->objective : (double)NAN;
-    t->finished[i] = trial->finished;
-    t->status[i] = (unsigned char)trial->status;
-    t->reasons[i] = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0;
+    t->rows = memory_room(t->rows, &t->room, i + 1, sizeof *t->rows);
+    t->values = memory_room(t->values, &t->value_room, (i + 1) * t->parameter_count + 1, sizeof *t->values);
+    t->rows[i] =
+        (struct tried){.id = trial->id,
+                       .time = trial->objective > 0 && isfinite(trial->objective) ? trial->objective : (double)NAN,
+                       .finished = trial->finished,
+                       .status = trial->status,
+                       .reason = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0};
     if (take_values(r, trial->config, &t->values[i * t->parameter_count])) return -1;
     t->count++;
-    t->timed += isnan(t->times[i]) ? 0 : 1;
+    t->timed += isnan(t->rows[i].time) ? 0 : 1;
     return 0;
 }
 
@@ -167,7 +158,8 @@ static int by_time(const void *a, const void *b, void *user)
 {
     const struct trial_table *t = user;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    if (t->times[x] < t->times[y] || t->times[x] > t->times[y]) return t->times[x] < t->times[y] ? -1 : 1;
+    if (t->rows[x].time < t->rows[y].time || t->rows[x].time > t->rows[y].time)
+        return t->rows[x].time < t->rows[y].time ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
@@ -183,7 +175,7 @@ int trial_table_read(struct trial_table *t, struct store *store, struct error *e
     free(r.values);
     t->order = memory_new(t->timed, sizeof *t->order);
     for (size_t i = 0, k = 0; i < t->count; i++)
-        if (!isnan(t->times[i])) t->order[k++] = i;
+        if (!isnan(t->rows[i].time)) t->order[k++] = i;
     qsort_r(t->order, t->timed, sizeof *t->order, by_time, t);
     return status;
 }
@@ -196,12 +188,8 @@ void trial_table_release(struct trial_table *t)
         free(t->parameters[p].name);
     }
     free(t->parameters);
-    free(t->ids);
-    free(t->times);
-    free(t->finished);
-    free(t->status);
+    free(t->rows);
     free(t->values);
-    free(t->reasons);
     free(t->order);
     string_pool_release(&t->words);
     *t = (struct trial_table){0};

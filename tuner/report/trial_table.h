@@ -1,5 +1,4 @@
-// All trials of an environment in columns: what a report counts, sorts and draws, in about thirty bytes per trial
-// plus its values.
+// All trials of an environment: what a report counts, sorts and draws, in about thirty bytes per trial plus its values.
 //
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
 // has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If
@@ -20,14 +19,18 @@ struct tried_parameter {
     size_t grouped; // the number of values in the groups; 0: no groups
 };
 
+struct tried {
+    int64_t id;
+    double time;     // objective, s; NaN where it is missing, not positive or not finite
+    double finished; // Unix time
+    enum trial_status status;
+    uint32_t reason; // if neither ok nor slow: index into `words`
+};
+
 struct trial_table {
-    size_t count, room, parameter_count;
-    int64_t *ids;             // ascending
-    double *times;            // objective, s; NaN where it is missing, not positive or not finite
-    double *finished;         // Unix time
-    unsigned char *status;    // enum trial_status
+    size_t count, room, value_room, parameter_count;
+    struct tried *rows;       // by id, ascending
     uint16_t *values;         // parameter_count a trial
-    uint32_t *reasons;        // of trials that are neither ok nor slow: index into `words`
     struct string_pool words; // reasons, every number in them replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // trials with a time

@@ -104,50 +104,21 @@ static void define_for_reference(const struct job *job, json_t *defines)
     for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
 }
 
-static void add_macro(json_t *macros, const char *name, const char *value)
-{
-    if (include_is_header(value) || include_is_identifier(value))
-        json_array_append_new(macros, json_sprintf("%s=%s", name, value));
-}
-
-// "NAME=value" of the job's macros by which an #include may name a header, with every value that a parameter has.
-static json_t *header_macros(const struct job *job)
-{
-    json_t *macros = json_array();
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
-        const struct parameter *p = space_parameter(job->space, i);
-        for (size_t k = 0; p->kind == PARAMETER_STRING && k < p->count; k++)
-            add_macro(macros, p->name, symbols_text(job->symbols, p->values[k]));
-    }
-    for (size_t i = 0; i < job->define_count; i++) add_macro(macros, job->defines[i].name, job->defines[i].value);
-    for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].define_count; i++)
-            add_macro(macros, job->stages[s].defines[i].name, job->stages[s].defines[i].value);
-    return macros;
-}
-
 int request_source_open(const struct job *job, const char *path, struct source *source, struct error *err)
 {
     char *folder = text_directory(path);
-    json_t *macros = header_macros(job);
     struct source_request request = {.path = path,
                                      .include_count = job->include_count + 1,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
-                                     .macro_count = json_array_size(macros),
                                      .host_headers = job->compiler == JOB_NVRTC};
-    const char **folders = memory_new(request.include_count, sizeof *folders),
-               **names = memory_new(request.macro_count, sizeof *names);
+    const char **folders = memory_new(request.include_count, sizeof *folders);
     folders[0] = folder;
     for (size_t i = 0; i < job->include_count; i++) folders[i + 1] = job->includes[i];
-    for (size_t i = 0; i < request.macro_count; i++) names[i] = json_string_value(json_array_get(macros, i));
     request.include = folders;
-    request.macro = names;
     int result = source_open(source, &request, err);
     free(folders);
-    free(names);
     free(folder);
-    json_decref(macros);
     return result;
 }
 
@@ -170,15 +141,13 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
                                     json_t *entries, const char *arch, const char *cache)
 {
     char *folder = text_directory(source);
-    json_t *include = json_pack("[s]", folder), *options = json_array(), *macros = header_macros(job);
+    json_t *include = json_pack("[s]", folder), *options = json_array();
     for (size_t i = 0; i < job->include_count; i++) add_text(include, job->includes[i]);
     free(folder);
     job_options(job, config, add_text, options);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",
                                 defines, "cache", cache, "deadline", job->compile_timeout);
-    if (json_array_size(macros)) json_object_set(request, "macros", macros);
-    json_decref(macros);
     if (job->compiler == JOB_NVCC) {
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
         json_object_set_new(request, "alone", json_true());

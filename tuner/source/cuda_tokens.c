@@ -91,7 +91,8 @@ static const char *word_end(const char *p, enum cuda_token_kind *kind)
     return raw_end(end);
 }
 
-const char *cuda_header_end(const char *p)
+// Behind a header's name with its quotes or brackets; NULL when there is none.
+static const char *header_end(const char *p)
 {
     char close = *p == '"' ? '"' : '>';
     if (*p != '"' && *p != '<') return NULL;
@@ -133,7 +134,7 @@ struct cuda_token cuda_next_header(struct cuda_reader *r)
     r->comments = false;
     skip_blanks(r);
     r->comments = comments;
-    const char *end = cuda_header_end(r->at);
+    const char *end = header_end(r->at);
     return end ? take(r, CUDA_TEXT, end) : (struct cuda_token){.kind = CUDA_END, .line = r->line, .text = r->at};
 }
 
@@ -192,16 +193,11 @@ static char *copy(char *to, const char *begin, const char *end)
     return to;
 }
 
-char *cuda_text_between(struct arena *memory, const char *begin, const char *end)
-{
-    char *text = arena_new(memory, (size_t)(end - begin) + 1);
-    copy(text, begin, end);
-    return text;
-}
-
 char *cuda_token_copy(struct arena *memory, const struct cuda_token *t)
 {
-    return cuda_text_between(memory, t->text, t->text + t->length);
+    char *text = arena_new(memory, t->length + 1);
+    copy(text, t->text, t->text + t->length);
+    return text;
 }
 
 // Lists ---------------------------------------------------------------------------------------------------------------

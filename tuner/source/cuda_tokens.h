@@ -41,8 +41,6 @@ struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, if one stands next: as one token. Otherwise nothing is read, and its kind is CUDA_END.
 struct cuda_token cuda_next_header(struct cuda_reader *);
 
-// Behind a header's name with its quotes or brackets; NULL when there is none.
-const char *cuda_header_end(const char *text);
 // Behind the sign that a directive begins with; NULL when there is none.
 const char *cuda_sign_end(const char *text);
 // Whether a character can be part of a name.
@@ -53,9 +51,8 @@ bool cuda_token_is(const struct cuda_token *, const char *text);
 // Whether a text has the word as a token.
 bool cuda_text_has(const char *text, const char *word);
 bool cuda_token_in(const struct cuda_token *, const char *const *words); // which end with NULL
-// The text of a token, or what stands between two places of a source, without continuations.
+// The text of a token, without continuations.
 char *cuda_token_copy(struct arena *, const struct cuda_token *);
-char *cuda_text_between(struct arena *, const char *begin, const char *end);
 
 // Lists of tokens ---------------------------------------------------------------------------------
 

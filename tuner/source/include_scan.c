@@ -1,28 +1,7 @@
 // See source.h: what a text says of files to include.
 #include "tuner/source/source.h"
 
-#include <ctype.h>
-
 #include "tuner/source/cuda_tokens.h"
-
-bool include_is_header(const char *text)
-{
-    const char *end = cuda_header_end(text);
-    return end && !*end;
-}
-
-bool include_is_identifier(const char *text)
-{
-    const char *p = text;
-    while (cuda_in_name(*p)) p++;
-    return p > text && !*p && !isdigit((unsigned char)*text);
-}
-
-static void add(struct includes *m, struct include new)
-{
-    if (!(m->count & (m->count - 1))) m->list = memory_grow(m->list, m->count ? 2 * m->count : 1, sizeof *m->list);
-    m->list[m->count++] = new;
-}
 
 // What follows `word`, which is "include" or "__has_include", perhaps with "_next".
 static void add_name(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
@@ -43,24 +22,7 @@ static void add_name(struct includes *m, const char *text, struct cuda_reader *r
     } else {
         new.name = cuda_token_copy(&m->memory, &header);
     }
-    add(m, new);
-}
-
-static void add_define(struct includes *m, const char *text, struct cuda_reader *r, bool real)
-{
-    struct cuda_token name = cuda_next(r);
-    if (name.kind != CUDA_NAME) return;
-    size_t at = (size_t)(name.text - text);
-    struct include new = {INCLUDE_DEFINE, .real = real, .word = at, .operand = at, .end = at};
-    new.name = cuda_token_copy(&m->memory, &name);
-    if (*r->at != '(') {
-        // A header's name may have what looks like a comment.
-        struct cuda_token t = cuda_next_header(r);
-        const char *begin = t.text, *end = begin + t.length;
-        for (t = cuda_next(r); t.kind != CUDA_LINE_END; t = cuda_next(r)) end = t.text + t.length;
-        new.value = cuda_text_between(&m->memory, begin, end);
-    }
-    add(m, new);
+    memory_add(m->list, m->count) = new;
 }
 
 // The directive whose sign `r` has read.
@@ -70,8 +32,6 @@ static void read_directive(struct includes *m, const char *text, struct cuda_rea
     bool next = cuda_token_is(&word, "include_next");
     if (next || cuda_token_is(&word, "include"))
         add_name(m, text, r, &word, (struct include){INCLUDE_DIRECTIVE, .real = real, .next = next});
-    else if (cuda_token_is(&word, "define"))
-        add_define(m, text, r, real);
 }
 
 // A word that may be __has_include.
@@ -103,7 +63,7 @@ void includes_find(struct includes *m, const char *text)
 {
     struct cuda_reader r = cuda_reader_of(text);
     r.comments = true;
-    *m = (struct includes){0}; // grows by doubling
+    *m = (struct includes){0};
     for (struct cuda_token t = cuda_next(&r); t.kind != CUDA_END; t = cuda_next(&r)) {
         struct cuda_reader ahead = r;
         ahead.comments = false;
@@ -116,7 +76,7 @@ void includes_find(struct includes *m, const char *text)
             look_inside(m, text, &t);
         // A header's name may have what looks like a comment.
         const struct include *last = m->count > before ? &m->list[m->count - 1] : NULL;
-        bool header = last && last->real && last->kind != INCLUDE_DEFINE && !last->computed;
+        bool header = last && last->real && !last->computed;
         while (header && r.at < text + last->end) r.line += *r.at++ == '\n';
     }
 }

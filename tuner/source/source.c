@@ -8,9 +8,9 @@
 #include "tuner/source/cuda_tokens.h"
 #include "tuner/source/host_headers.h"
 
-// Options of NVRTC: folders of headers, files that are included before all, macros ------------------------------------
+// Options of NVRTC: folders of headers --------------------------------------------------------------------------------
 
-enum option_kind { OPTION_FOLDER, OPTION_BEFORE, OPTION_MACRO, OPTION_REFUSED };
+enum option_kind { OPTION_FOLDER, OPTION_REFUSED };
 
 // An option's value follows "=" or is the next word; where `joined`, it may follow the name at once.
 static const struct {
@@ -19,24 +19,14 @@ static const struct {
     bool joined;
 } option_table[] = {
     {"-I", OPTION_FOLDER, true},          {"--include-path", OPTION_FOLDER, false},
-    {"-include", OPTION_BEFORE, false},   {"--pre-include", OPTION_BEFORE, false},
-    {"-D", OPTION_MACRO, true},           {"--define-macro", OPTION_MACRO, false},
+    {"-include", OPTION_REFUSED, false},  {"--pre-include", OPTION_REFUSED, false},
     {"-pch", OPTION_REFUSED, false},      {"--pch", OPTION_REFUSED, false},
     {"--use-pch", OPTION_REFUSED, false}, {"-use-pch", OPTION_REFUSED, false},
 };
 
-// A file that an option includes, and where that option is among the rest.
-struct source_before {
-    char *name;
-    size_t option;
-};
-
 struct source_options {
-    size_t folder_count, before_count, macro_count, rest_count;
-    char **folder; // of the user's, absolute, in the order of the search: the options', then the request's
-    struct source_before *before;
-    char **macro; // "NAME=value", or "NAME": the options' and the request's
-    char **rest;  // the options without the user's folders, each in one word. Handed over, not released
+    struct text_list folders; // the user's, absolute, in the order of the search: the options', then the request's
+    struct text_list rest;    // the options without the user's folders. Handed over, not released
 };
 
 bool source_options_toolkit(const char *folder)
@@ -51,12 +41,13 @@ bool source_options_toolkit(const char *folder)
     return found;
 }
 
-// A folder, if it is the user's; false if it is a toolkit's.
-static bool add_folder(struct source_options *o, const char *folder)
+// A folder of the user's is searched here, one of a toolkit's by the compiler.
+static void add_folder(struct source_options *o, const char *folder)
 {
-    if (source_options_toolkit(folder)) return false;
-    memory_add(o->folder, o->folder_count) = text_join_path(".", folder);
-    return true;
+    if (source_options_toolkit(folder))
+        text_list_add(&o->rest, text_format("-I%s", folder));
+    else
+        text_list_add(&o->folders, text_join_path(".", folder));
 }
 
 // Which of the known options this is, and its value: NULL where that is the next word. -1: another.
@@ -82,22 +73,12 @@ static int read_options(struct source_options *o, const struct source_request *r
         if (which >= 0 && option_table[which].kind == OPTION_REFUSED)
             return error_set(err, "option '%s' reads headers that are not part of the source's hash", option);
         if (which >= 0 && !value && i + 1 < request->option_count) value = request->option[++i];
-        if (which < 0 || !value) {
-            memory_add(o->rest, o->rest_count) = text_copy(option);
-            continue;
-        }
-        if (option_table[which].kind == OPTION_FOLDER && add_folder(o, value)) continue;
-        if (option_table[which].kind == OPTION_MACRO) memory_add(o->macro, o->macro_count) = text_copy(value);
-        if (option_table[which].kind == OPTION_BEFORE)
-            memory_add(o->before, o->before_count) = (struct source_before){text_copy(value), o->rest_count};
-        memory_add(o->rest, o->rest_count) =
-            text_format("%s%s%s", option_table[which].name, option_table[which].joined ? "" : "=", value);
+        if (which < 0 || !value)
+            text_list_add(&o->rest, text_copy(option));
+        else
+            add_folder(o, value);
     }
-    for (size_t i = 0; i < request->include_count; i++)
-        if (!add_folder(o, request->include[i]))
-            memory_add(o->rest, o->rest_count) = text_format("-I%s", request->include[i]);
-    for (size_t i = 0; i < request->macro_count; i++)
-        memory_add(o->macro, o->macro_count) = text_copy(request->macro[i]);
+    for (size_t i = 0; i < request->include_count; i++) add_folder(o, request->include[i]);
     return 0;
 }
 
@@ -106,26 +87,14 @@ void source_options_move(json_t *options, const char *root)
     for (size_t i = 0; i < json_array_size(options); i++) {
         const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
         int which = option ? find_option(option, &value) : -1;
-        if (which < 0 || (option_table[which].kind != OPTION_FOLDER && option_table[which].kind != OPTION_BEFORE))
-            continue;
+        if (which < 0 || option_table[which].kind != OPTION_FOLDER) continue;
         size_t after = value ? (size_t)(value - option) : 0; // what stands before the value stays
         if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
         char *path = value ? text_join_path(".", value) : NULL;
-        if (path && !source_options_toolkit(path) && (option_table[which].kind == OPTION_FOLDER || !access(path, F_OK)))
+        if (path && !source_options_toolkit(path))
             json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)after, option, root, path));
         free(path);
     }
-}
-
-static void release_options(struct source_options *o)
-{
-    for (size_t i = 0; i < o->folder_count; i++) free(o->folder[i]);
-    for (size_t i = 0; i < o->before_count; i++) free(o->before[i].name);
-    for (size_t i = 0; i < o->macro_count; i++) free(o->macro[i]);
-    free(o->folder);
-    free(o->before);
-    free(o->macro);
-    *o = (struct source_options){0};
 }
 
 // Files ---------------------------------------------------------------------------------------------------------------
@@ -179,15 +148,15 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
     size_t except = next ? from : SOURCE_NONE;
     if (*plain && *name == '"' && !next) found = try_folder(c, beside, plain, except, file, err);
     // include_next continues after the folder in which the including file was found.
-    for (size_t i = 0; next && i < c->options.folder_count && !begin; i++) {
+    for (size_t i = 0; next && i < c->options.folders.count && !begin; i++) {
         struct stat info;
-        char *path = text_format("%s/%s", c->options.folder[i], plain);
+        char *path = text_format("%s/%s", c->options.folders.list[i], plain);
         size_t which;
         if (look(c, path, &info, &which, NULL) > 0 && which == from) begin = i + 1;
         free(path);
     }
-    for (size_t i = begin; *plain && i < c->options.folder_count && !found; i++)
-        found = try_folder(c, c->options.folder[i], plain, except, file, err);
+    for (size_t i = begin; *plain && i < c->options.folders.count && !found; i++)
+        found = try_folder(c, c->options.folders.list[i], plain, except, file, err);
     free(plain);
     free(beside);
     if (!found) *file = SOURCE_NONE;
@@ -196,7 +165,6 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
 
 static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
                struct error *err);
-static int add_alias(struct closure *c, const char *name, size_t file, struct error *err);
 
 // The stand-in of this name, which is added as a file where it is not one yet. Without one: 0 with SOURCE_NONE.
 static int stand_in(struct closure *c, const char *name, size_t *file, struct error *err)
@@ -219,15 +187,14 @@ static int stand_in_for_vendor(struct closure *c, const char *vendor, struct err
     static const char option[] = "-default-device";
     int result = 0;
     bool given = false;
-    for (size_t i = 0; i < c->options.rest_count; i++) given |= strstr(c->options.rest[i], option) != NULL;
+    for (size_t i = 0; i < c->options.rest.count; i++) given |= strstr(c->options.rest.list[i], option) != NULL;
     for (const struct host_word *w = host_includes; c->host_headers && w->word && !result; w++) {
         size_t file;
         if (strcmp(w->word, vendor) != 0) continue;
-        if (!given) memory_add(c->options.rest, c->options.rest_count) = text_copy(option);
+        if (!given) text_list_add(&c->options.rest, text_copy(option));
         given = true;
-        char *name = text_format("<%s>", w->header);
-        result = stand_in(c, w->header, &file, err) || add_alias(c, name, file, err) ? -1 : 0;
-        free(name);
+        result = stand_in(c, w->header, &file, err);
+        if (!result) memory_add(c->source->aliases, c->source->alias_count) = (struct source_alias){w->header, file};
     }
     return result;
 }
@@ -251,7 +218,7 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
     size_t *target = s->files[at].target = memory_new(m.count, sizeof *target);
     for (size_t i = 0; i < m.count; i++) {
         target[i] = SOURCE_NONE;
-        if (m.list[i].kind == INCLUDE_DEFINE || m.list[i].computed) continue;
+        if (m.list[i].computed) continue;
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
         char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
         int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
@@ -284,26 +251,17 @@ static int visit_program(struct closure *c, const struct source_request *request
     return result;
 }
 
-// Files that an option includes before the program: from the working directory, or one of the folders.
-static int visit_before(struct closure *c, struct error *err)
-{
-    for (size_t i = 0; i < c->options.before_count; i++) {
-        struct source_before *b = &c->options.before[i];
-        size_t file = SOURCE_NONE;
-        int found = try_folder(c, ".", b->name, SOURCE_NONE, &file, err);
-        for (size_t k = 0; k < c->options.folder_count && !found; k++)
-            found = try_folder(c, c->options.folder[k], b->name, SOURCE_NONE, &file, err);
-        if (found < 0) return -1;
-        char **option = &c->options.rest[b->option];
-        if (found) free(*option);
-        if (found) *option = text_format("--pre-include=%s", c->source->files[file].path);
-    }
-    return 0;
-}
-
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
 
-// Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`).
+// Whether a word stands before this place of a text.
+static bool follows(const char *text, const char *at, const char *word)
+{
+    size_t length = strlen(word);
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
+    return (size_t)(at - text) >= length && !strncmp(at - length, word, length);
+}
+
+// Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`, `#define word`).
 static bool has_word(const char *text, const char *word, bool *own)
 {
     size_t length = strlen(word);
@@ -311,7 +269,7 @@ static bool has_word(const char *text, const char *word, bool *own)
     for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
         if ((at > text && cuda_in_name(at[-1])) || cuda_in_name(at[length])) continue;
         const char *after = at + length + strspn(at + length, " \t\n");
-        *own |= *after == ';' || (at > text + 6 && !strncmp(at - 6, "using ", 6));
+        *own |= *after == ';' || follows(text, at, "using") || follows(text, at, "define");
         found = true;
     }
     return found;
@@ -321,15 +279,7 @@ static bool has_word(const char *text, const char *word, bool *own)
 static bool needs_word(const struct closure *c, const char *word)
 {
     bool found = false, own = false;
-    size_t length = strlen(word);
-    for (size_t f = 0; f < c->source->file_count; f++) {
-        const struct source_file *file = &c->source->files[f];
-        found |= has_word(file->text, word, &own);
-        for (size_t i = 0; i < file->includes.count; i++)
-            own |= file->includes.list[i].kind == INCLUDE_DEFINE && !strcmp(file->includes.list[i].name, word);
-    }
-    for (size_t i = 0; i < c->options.macro_count; i++)
-        own |= !strncmp(c->options.macro[i], word, length) && !cuda_in_name(c->options.macro[i][length]);
+    for (size_t f = 0; f < c->source->file_count; f++) found |= has_word(c->source->files[f].text, word, &own);
     return found && !own;
 }
 
@@ -340,10 +290,10 @@ static int visit_tokens(struct closure *c, struct error *err)
         char *path = text_format("sweetspot/%s", w->header);
         char *option = text_format("--pre-include=%s", path);
         bool there = false; // by another word
-        for (size_t i = 0; i < c->options.rest_count; i++) there |= !strcmp(c->options.rest[i], option);
+        for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
         bool needed = !there && needs_word(c, w->word);
         if (needed)
-            memory_add(c->options.rest, c->options.rest_count) = option;
+            text_list_add(&c->options.rest, option);
         else
             free(option);
         free(path);
@@ -352,97 +302,16 @@ static int visit_tokens(struct closure *c, struct error *err)
     return 0;
 }
 
-// What macros stand for -----------------------------------------------------------------------------------------------
-
-static int add_alias(struct closure *c, const char *name, size_t file, struct error *err)
-{
-    struct source *s = c->source;
-    char *plain = text_format("%.*s", (int)(strlen(name) - 2), name + 1);
-    for (size_t i = 0; i < s->alias_count; i++) {
-        if (strcmp(s->aliases[i].name, plain) != 0) continue;
-        int result = s->aliases[i].file == file
-                         ? 0
-                         : error_set(err,
-                                     "macros include %s, which is '%s' in one place and '%s' in "
-                                     "another: name one of them by another path",
-                                     name, s->files[s->aliases[i].file].path, s->files[file].path);
-        free(plain);
-        return result;
-    }
-    memory_add(s->aliases, s->alias_count) = (struct source_alias){plain, file};
-    return 0;
-}
-
-static int follow_macro(struct closure *c, size_t from, const char *macro, int depth, bool *known, struct error *err);
-
-// One of the values that a macro has: a header's name, or another macro.
-static int follow_value(struct closure *c, size_t from, const char *value, int depth, bool *known, struct error *err)
-{
-    size_t file;
-    if (!value || (!include_is_header(value) && !include_is_identifier(value))) {
-        *known = false;
-        return 0;
-    }
-    if (!include_is_header(value)) return follow_macro(c, from, value, depth + 1, known, err);
-    if (resolve(c, from, value, false, &file, err)) return -1;
-    return file == SOURCE_NONE ? 0 : add_alias(c, value, file, err);
-}
-
-// Visits every file that a macro may mean in `from`. *known becomes false where that cannot be told.
-static int follow_macro(struct closure *c, size_t from, const char *macro, int depth, bool *known, struct error *err)
-{
-    enum { MOST_DEPTH = 6 };
-    size_t length = strlen(macro), found = 0;
-    for (size_t i = 0; depth < MOST_DEPTH && i < c->options.macro_count; i++) {
-        const char *m = c->options.macro[i];
-        if (strncmp(m, macro, length) || (m[length] && m[length] != '=')) continue;
-        found++;
-        if (follow_value(c, from, m[length] ? m + length + 1 : NULL, depth, known, err)) return -1;
-    }
-    for (size_t f = 0; depth < MOST_DEPTH && f < c->source->file_count; f++) {
-        const struct includes m = c->source->files[f].includes;
-        for (size_t i = 0; i < m.count; i++) {
-            if (m.list[i].kind != INCLUDE_DEFINE || strcmp(m.list[i].name, macro) != 0) continue;
-            found += m.list[i].real;
-            bool unused = true;
-            if (follow_value(c, from, m.list[i].value, depth, m.list[i].real ? known : &unused, err)) return -1;
-        }
-    }
-    if (!found) *known = false;
-    return 0;
-}
-
-// Every file that is found may redefine a macro, and include by macros itself: until nothing new is found.
-static int visit_computed(struct closure *c, struct error *err)
-{
-    size_t before;
-    do {
-        before = c->source->file_count;
-        for (size_t f = 0; f < c->source->file_count; f++) {
-            const struct source_file file = c->source->files[f];
-            for (size_t i = 0; i < file.includes.count; i++) {
-                if (!file.includes.list[i].computed) continue;
-                bool known = true;
-                if (follow_macro(c, f, file.includes.list[i].name, 0, &known, err)) return -1;
-                file.target[i] = known ? SOURCE_KNOWN : SOURCE_NONE;
-            }
-        }
-    } while (c->source->file_count > before);
-    return 0;
-}
-
 int source_open(struct source *s, const struct source_request *request, struct error *err)
 {
     struct closure c = {.source = s, .host_headers = request->host_headers, .hash = hash_new()};
     *s = (struct source){0};
     int result = read_options(&c.options, request, err);
-    if (!result && !(result = visit_program(&c, request, err)) && !(result = visit_before(&c, err)) &&
-        !(result = visit_computed(&c, err)))
-        result = visit_tokens(&c, err);
+    if (!result) result = visit_program(&c, request, err);
+    if (!result) result = visit_tokens(&c, err);
     hash_finish(c.hash, s->hash);
-    s->option = c.options.rest;
-    s->option_count = c.options.rest_count;
-    release_options(&c.options);
+    s->options = c.options.rest;
+    text_list_release(&c.options.folders);
     return result;
 }
 
@@ -454,11 +323,9 @@ void source_release(struct source *s)
         free(s->files[i].target);
         includes_release(&s->files[i].includes);
     }
-    for (size_t i = 0; i < s->alias_count; i++) free(s->aliases[i].name);
-    for (size_t i = 0; i < s->option_count; i++) free(s->option[i]);
+    text_list_release(&s->options);
     free(s->files);
     free(s->aliases);
-    free(s->option);
     *s = (struct source){0};
 }
 

@@ -18,42 +18,34 @@ enum { SOURCE_FILES_MOST = 10000 };
 enum include_kind {
     INCLUDE_DIRECTIVE, // #include "x.h", #include <x.h>, #include MACRO
     INCLUDE_ASKED,     // __has_include with one of these
-    INCLUDE_DEFINE,    // #define NAME value
 };
 
 struct include {
     enum include_kind kind;
     bool real;            // in the program; else in a comment or a string, where it is found to be on the safe side
-    bool computed;        // which file, only a preprocessor can tell
+    bool computed;        // by a macro: which file, only a preprocessor can tell
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and what it is about
     size_t end;           // after the header's name; for a computed one after "include" or "__has_include"
-    const char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
-    const char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
+    const char *name;     // the header's, with its quotes or brackets; where computed, the macro's or ""
 };
 
 struct includes {
     size_t count;
     struct include *list; // in the order of the text
-    struct arena memory;  // of the names and values
+    struct arena memory;  // of the names
 };
 
 // Comments, continued lines, digraphs and trigraphs are seen through. Release in any case.
 void includes_find(struct includes *, const char *text);
 void includes_release(struct includes *);
 
-// Whether a text is a header's name with its quotes or brackets, and nothing else.
-bool include_is_header(const char *text);
-// Whether it is one identifier.
-bool include_is_identifier(const char *text);
-
 // What is to be compiled. Borrowed.
 struct source_request {
     const char *path, *text; // of the program; where there is a text, it is that
-    size_t include_count, option_count, macro_count;
+    size_t include_count, option_count;
     const char *const *include; // folders, after those that the options name
     const char *const *option;  // NVRTC's, those of the job
-    const char *const *macro;   // "NAME=value": macros that the job defines, with every value that they may have
     bool host_headers;          // stand-ins for headers of the host are offered (host_headers.h)
 };
 
@@ -65,31 +57,29 @@ struct source_file {
     size_t *target; // for each mention the file that it means; SOURCE_NONE: none of these
 };
 
-// A name by which a macro may include a file.
+// A stand-in that a toolkit's header includes by its name.
 struct source_alias {
-    char *name;
+    const char *name;
     size_t file;
 };
 
 struct source {
     char hash[HASH_TEXT_SIZE];
-    size_t file_count, alias_count, option_count;
+    size_t file_count, alias_count;
     struct source_file *files; // the program is the first
     struct source_alias *aliases;
-    char **option; // the request's, without folders of the user's and with the paths of files included before all
+    struct text_list
+        options; // the request's, without folders of the user's; and stand-ins that are included before all
 };
 
-// `target` of what a macro includes, where all that the macro may stand for is among the aliases.
 #define SOURCE_NONE ((size_t)-1)
-#define SOURCE_KNOWN ((size_t)-2)
 
-// Reads and hashes the program and, transitively, every file that an #include, a __has_include or an option names and
-// that is found next to the including file or in one of the folders. Conditional compilation is not looked at, so the
-// hash may cover a file too many, never one too few. What a macro includes is known where each of the macro's
-// definitions, in these files, the options and the job's macros, is a header's name. An include that is found nowhere
-// there is a vendor's, and so is what lies in a toolkit's folder: the compiler's version stands for it. Stand-ins for
-// headers of the host are files like others: those that are named and found nowhere, and those of words that nvcc's
-// programs know without an #include.
+// Reads and hashes the program and, transitively, every file that an #include or a __has_include names and that is
+// found next to the including file or in one of the folders. Conditional compilation is not looked at, so the hash may
+// cover a file too many, never one too few. What a macro includes is unknown, and the compiler gets an error in its
+// place. An include that is found nowhere there is a vendor's, and so is what lies in a toolkit's folder: the
+// compiler's version stands for it. Stand-ins for headers of the host are files like others: those that are named and
+// found nowhere, and those of words that nvcc's programs know without an #include.
 // -1 with a message that names the file. Release in any case.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);

@@ -38,15 +38,12 @@ static int edit(struct edited *e, const struct source *s, const struct include *
     static const char *const words[] = {[INCLUDE_DIRECTIVE] = "include ", [INCLUDE_ASKED] = "__has_include("};
     static const char *const unknown[] = {
         [INCLUDE_DIRECTIVE] = "error the file that this macro names is not part of the hash of the source; "
-                              "define the macro as a name in quotes, or include by name: ",
+                              "include it by its name: ",
         [INCLUDE_ASKED] = "not_part_of_the_hash_of_the_source",
     };
-    if (m->kind == INCLUDE_DEFINE || !m->real) return 0;
-    if (m->computed) {
-        if (target == SOURCE_NONE) replace(e, m->word, m->end, unknown[m->kind]);
-        return 0;
-    }
-    if (m->next) replace(e, m->word, m->operand, words[m->kind]);
+    if (!m->real) return 0;
+    if (m->computed) replace(e, m->word, m->end, unknown[m->kind]);
+    if (m->next && !m->computed) replace(e, m->word, m->operand, words[m->kind]);
     if (target == SOURCE_NONE) return 0;
     char *name = header_name(s->files[target].path, err);
     if (!name) return -1;
@@ -84,13 +81,8 @@ int source_texts_make(struct source_texts *t, const struct source *s, struct err
     for (size_t i = 0; i < s->file_count; i++)
         if (add(t, text_copy(s->files[i].path), edit_file(s, i, err))) return -1;
     t->program = text_copy(t->text[0]);
-    for (size_t i = 0; i < s->alias_count; i++) {
-        const char *path = s->files[s->aliases[i].file].path;
-        char *name = strcmp(path, s->aliases[i].name) != 0 ? header_name(path, err) : NULL;
-        if (!name && strcmp(path, s->aliases[i].name) != 0) return -1;
-        if (name) add(t, text_copy(s->aliases[i].name), text_format("#include %s\n", name));
-        free(name);
-    }
+    for (size_t i = 0; i < s->alias_count; i++)
+        add(t, text_copy(s->aliases[i].name), text_format("#include \"%s\"\n", s->files[s->aliases[i].file].path));
     return 0;
 }
 

@@ -108,7 +108,7 @@ int store_put_document(struct store *, int64_t trial, const char *kind, const js
 // with a message: it cannot be read.
 json_t *store_get_document(struct store *, int64_t trial, const char *kind, double *when, struct error *);
 // Newest first, at most `limit` (0 = all). Stops and returns like store_each. One that is not JSON is NULL.
-int store_each_document(struct store *, const char *kind, int64_t limit,
+int store_each_document(struct store *, int64_t trial, const char *kind, int64_t limit,
                         int (*visit)(void *user, double when, json_t *document), void *user, struct error *);
 
 // Blobs: bytes by their content's hash, such as a finalist's cubin. The same bytes are stored once.

@@ -17,8 +17,8 @@ int store_put_document(struct store *store, int64_t trial, const char *kind, con
 }
 
 // Documents are few and small: all are read first, so that visit may use the store.
-static int each_document(struct store *store, int64_t trial, const char *kind, int64_t limit,
-                         int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
+int store_each_document(struct store *store, int64_t trial, const char *kind, int64_t limit,
+                        int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
 {
     struct found {
         double when;
@@ -44,12 +44,6 @@ static int each_document(struct store *store, int64_t trial, const char *kind, i
     return result;
 }
 
-int store_each_document(struct store *store, const char *kind, int64_t limit,
-                        int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
-{
-    return each_document(store, 0, kind, limit, visit, user, err);
-}
-
 struct newest {
     json_t *document;
     double when;
@@ -65,7 +59,7 @@ json_t *store_get_document(struct store *store, int64_t trial, const char *kind,
 {
     struct newest newest = {0};
     if (err) err->message[0] = 0;
-    each_document(store, trial, kind, 1, keep_document, &newest, err);
+    store_each_document(store, trial, kind, 1, keep_document, &newest, err);
     if (when && newest.document) *when = newest.when;
     return newest.document;
 }

@@ -118,12 +118,6 @@ static const struct environment_setting *find(const char *path)
     return NULL;
 }
 
-struct setting_lines {
-    char **line;
-    size_t count, room;
-    struct error *err;
-};
-
 // A value as text that gives it back: a real has a point or an exponent, a string its quotes.
 static char *value_text(const json_t *value)
 {
@@ -136,7 +130,7 @@ static char *value_text(const json_t *value)
     return longer;
 }
 
-static int collect(struct setting_lines *l, const char *path, const json_t *value)
+static int collect(struct text_list *lines, const char *path, const json_t *value, struct error *err)
 {
     size_t i;
     const char *key;
@@ -145,25 +139,24 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
     json_object_foreach((json_t *)value, key, part)
     {
         char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
-        if (!result) result = collect(l, deeper, part);
+        if (!result) result = collect(lines, deeper, part, err);
         free(deeper);
     }
     json_array_foreach(value, i, part)
     {
         char *deeper = text_format("%s.%zu", path, i);
-        if (!result) result = collect(l, deeper, part);
+        if (!result) result = collect(lines, deeper, part, err);
         free(deeper);
     }
     if (json_is_object(value) || json_is_array(value)) return result;
     const struct environment_setting *setting = find(path);
     if (!setting)
         return error_set(
-            l->err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
+            err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
     if (!setting->matters) return 0;
     char *text = value_text(value);
-    if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
-    l->line = memory_room(l->line, &l->room, l->count + 1, sizeof *l->line);
-    l->line[l->count++] = text_format("%s %s\n", path, text);
+    if (!text) return error_set(err, "'%s' is not UTF-8", path);
+    text_list_add(lines, text_format("%s %s\n", path, text));
     free(text);
     return 0;
 }
@@ -175,14 +168,13 @@ static int compare_lines(const void *a, const void *b)
 
 char *environment_text(const json_t *facts, struct error *err)
 {
-    struct setting_lines l = {.err = err};
+    struct text_list lines = {0};
     struct text text = {0};
-    int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
-    if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
+    int failed = facts ? collect(&lines, "", facts, err) : error_set(err, "what the trials depend on is not UTF-8");
+    if (lines.count) qsort(lines.list, lines.count, sizeof *lines.list, compare_lines);
     if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
-    for (size_t i = 0; i < l.count && !failed; i++) text_add(&text, "%s", l.line[i]);
-    for (size_t i = 0; i < l.count; i++) free(l.line[i]);
-    free(l.line);
+    for (size_t i = 0; i < lines.count && !failed; i++) text_add(&text, "%s", lines.list[i]);
+    text_list_release(&lines);
     return text.text;
 }
 

@@ -174,8 +174,7 @@ bool metric_applies(const struct metric *metric, const char *chip)
     return false;
 }
 
-// The first row of any set with that key, or NULL.
-static const struct metric *metrics_find_key(const char *key)
+const struct metric *metrics_find_key(const char *key)
 {
     for (size_t i = 0; metric_sets[i]; i++)
         for (const struct metric *metric = metric_sets[i]->metrics; metric->key; metric++)

@@ -15,7 +15,6 @@ function palette() {
         library: colour('library'),
         bad: colour('bad'),
         font: getComputedStyle(document.body).fontFamily,
-        series: [1, 2, 3, 4, 5, 6, 7, 8].map(i => colour(`series-${i}`)),
     };
 }
 
@@ -124,7 +123,7 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 //   title     what is shown                    label     the same for those who do not see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
-//   about(i)  names and texts of the i-th mark (whose data may have its own `i`), for its tooltip and a table below
+//   about(i)  names and texts of the i-th mark, for its tooltip and a table below
 //   marks()   how many there are; missing: no table
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
@@ -163,7 +162,6 @@ function figure(parent, spec) {
             const whole = {
                 animation: false,
                 progressive: 0,
-                color: p.series,
                 textStyle: {fontFamily: p.font, color: p.ink},
                 ...option,
                 grid: option.grid ?? GRID,
@@ -175,10 +173,7 @@ function figure(parent, spec) {
                     textStyle: {color: p.ink, fontSize: 12},
                     extraCssText: 'box-shadow: 0 2px 8px #0003',
                     // An element, so that names are never markup.
-                    formatter: marks => {
-                        const {data, dataIndex} = [marks].flat()[0];
-                        return el('div.tip', pairs(spec.about(data?.i ?? dataIndex)));
-                    },
+                    formatter: marks => el('div.tip', pairs(spec.about([marks].flat()[0].dataIndex))),
                     ...option.tooltip,
                 },
             };

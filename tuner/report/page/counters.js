@@ -1,6 +1,5 @@
 // Counters against time: any figure of the candidates against any other.
 
-const MOST_COLOURS = 8; // of values in the legend
 const FIRST_LOOKED_AT = ['icache_misses', 'occupancy', 'theoretical_occupancy', 'registers'];
 
 function showCounters(parent, result, job, key) {
@@ -25,10 +24,6 @@ function showCounters(parent, result, job, key) {
     const first =
         FIRST_LOOKED_AT.map(name => columns.indexOf(name)).find(i => usable.some(([each]) => each === i)) ??
         usable.find(([i]) => i !== timeColumn)[0];
-    const strongest = parameters.reduce(
-        (best, each, i) => ((each.importance ?? -1) > (parameters[best]?.importance ?? -1) ? i : best),
-        -1
-    );
     const renew = () => {
         view = look();
         chart.renew();
@@ -36,15 +31,12 @@ function showCounters(parent, result, job, key) {
     const x = choice('Across', `${key}/x`, options, first, renew);
     const upwards = usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0];
     const y = choice('Up', `${key}/y`, options, upwards, renew);
-    const names = [['', 'none'], ...parameters.map((each, i) => [i, each.name])];
-    const colour = choice('Colour', `${key}/colour`, names, strongest < 0 ? '' : strongest, renew);
     // The rows that have both figures, and the units.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
         const rows = points.rows
             .map((row, i) => ({row, i}))
-            .filter(({row}) => known(row[a]) && known(row[b]))
-            .map((each, mark) => ({...each, mark}));
+            .filter(({row}) => known(row[a]) && known(row[b]));
         const inUnit = column => {
             if (unit(column) !== 's')
                 return {factor: 1, label: unit(column) ? `${columns[column]} (${unit(column)})` : columns[column]};
@@ -59,7 +51,7 @@ function showCounters(parent, result, job, key) {
         id: 'counters',
         title: 'Counters against time',
         height: 420,
-        controls: [x.node, y.node, colour.node],
+        controls: [x.node, y.node],
         renewed: () => {
             const {a, b, rows} = view;
             const meaning = [a, b]
@@ -71,56 +63,25 @@ function showCounters(parent, result, job, key) {
             return `${both}${held}. ${meaning}`;
         },
         option: () => {
-            const p = palette(),
-                {a, b, rows, across, up} = view,
-                parameter = parameters[colour.value()];
-            const at = i => points.values?.[i]?.[Number(colour.value())],
-                data = ({row, i, mark}) => ({
-                    value: [row[a] * across.factor, row[b] * up.factor, at(i) ?? 0],
-                    i: mark,
-                });
-            const dots = {type: 'scatter', symbolSize: rows.length > 1000 ? 5 : 7, itemStyle: {opacity: 0.6}};
-            let series = [{...dots, data: rows.map(data), itemStyle: {opacity: 0.5, color: p.accent}}],
-                legend;
-            if (parameter && parameter.values.length <= MOST_COLOURS) {
-                series = parameter.values.map((value, k) => ({
-                    ...dots,
-                    name: `${parameter.name} = ${value}`,
-                    itemStyle: {opacity: 0.6, color: p.series[k]},
-                    data: rows.filter(({i}) => at(i) === k).map(data),
-                }));
-                legend = {
-                    type: 'scroll',
-                    top: 0,
-                    left: 0,
-                    icon: 'circle',
-                    itemWidth: 10,
-                    textStyle: {color: p.ink},
-                    pageTextStyle: {color: p.ink},
-                };
-            }
+            const {a, b, rows, across, up} = view,
+                values = rows.map(({row}) => [row[a] * across.factor, row[b] * up.factor]);
             return {
-                grid: {...GRID, top: legend ? 44 : 20},
-                legend,
-                // More values than that are shades.
-                visualMap:
-                    parameter && !legend
-                        ? {
-                              show: false,
-                              dimension: 2,
-                              max: parameter.values.length - 1,
-                              inRange: {color: [p.pale, p.accent]},
-                          }
-                        : undefined,
                 xAxis: axis(
-                    rows.map(({row}) => row[a] * across.factor),
+                    values.map(([value]) => value),
                     {name: across.label}
                 ),
                 yAxis: axis(
-                    rows.map(({row}) => row[b] * up.factor),
+                    values.map(([, value]) => value),
                     {name: up.label}
                 ),
-                series,
+                series: [
+                    {
+                        type: 'scatter',
+                        symbolSize: rows.length > 1000 ? 5 : 7,
+                        itemStyle: {opacity: 0.5, color: palette().accent},
+                        data: values,
+                    },
+                ],
             };
         },
         marks: () => view.rows.length,

@@ -14,26 +14,6 @@ function overviewEntries(jobs) {
     });
 }
 
-// A bar from 1 to the ratio, and its interval, on the logarithmic scale low..high.
-function ratioBar(ratio, low, high) {
-    const at = value => 100 * Math.min(1, Math.max(0, logShare(value, low, high)));
-    const part = (name, from, to) =>
-        known(from) && known(to)
-            ? el(`i.${name}`, {style: `left: ${at(from)}%; width: ${at(to) - at(from)}%`})
-            : null;
-    const {value, low: from, high: to} = ratio ?? {};
-    return el(
-        'div.ratio-bar',
-        {
-            role: 'img',
-            'aria-label': ratio ? `${times(value)}, between ${times(from)} and ${times(to)}` : 'no ratio',
-        },
-        part('one', 1, 1),
-        known(value) ? part(value >= 1 ? 'above' : 'below', Math.min(1, value), Math.max(1, value)) : null,
-        part('whisker', from, to)
-    );
-}
-
 const bestTime = ({winner, best}) => winner?.time?.value ?? best?.time;
 
 function jobCell({job, at, result, index}) {
@@ -60,13 +40,6 @@ function ratioCell({ratio}) {
 // What a column shows of a result, and by what it is sorted: numbers, or texts. down: the greatest first.
 const COLUMNS = [
     {name: 'Job', texts: true},
-    {
-        name: 'Against the library',
-        class: 'bar',
-        key: ({ratio}) => ratio?.value,
-        down: true,
-        show: ({ratio}, low, high) => ratioBar(ratio, low, high),
-    },
     {name: 'Ratio', class: 'interval', key: ({ratio}) => ratio?.value, down: true, show: ratioCell},
     {
         name: 'Verdict',
@@ -93,7 +66,7 @@ const COLUMNS = [
 ];
 
 // Unknown values are sorted last.
-function overviewRow(entry, low, high) {
+function overviewRow(entry) {
     const {job, result} = entry;
     return el(
         'tr',
@@ -106,7 +79,7 @@ function overviewRow(entry, low, high) {
                     'data-name': each.name,
                     'data-order': String((result && each.key(result)) ?? (each.down ? -1 : Infinity)),
                 },
-                result ? each.show(result, low, high) : UNKNOWN
+                result ? each.show(result) : UNKNOWN
             )
         )
     );
@@ -127,10 +100,7 @@ function verdictSummary(entries) {
 
 // The index's elements, which are made once, so that it is as the reader left it.
 function overview(jobs) {
-    const entries = overviewEntries(jobs),
-        ratios = entries.flatMap(({result}) => Object.values(result?.ratio ?? {})).filter(value => value > 0);
-    const low = Math.min(0.9, least(ratios)) / 1.02,
-        high = Math.max(1.1, most(ratios)) * 1.02;
+    const entries = overviewEntries(jobs);
     const head = [
         el('h1', jobs.length === 1 ? '1 job' : `${count(jobs.length)} jobs`),
         el('p.lead', entries.length ? `${verdictSummary(entries)}.` : ''),
@@ -148,7 +118,7 @@ function overview(jobs) {
         'table',
         {class: `overview${devices.size > 1 ? '' : ' one-device'}${titles.size > 1 ? '' : ' one-title'}`},
         el('thead', el('tr', COLUMNS.map(each => el('th', {scope: 'col'}, each.name)))),
-        el('tbody', entries.map(entry => overviewRow(entry, low, high)))
+        el('tbody', entries.map(overviewRow))
     );
     const box = el('div.scroll', node);
     new DataTable(node, {
@@ -167,8 +137,8 @@ function overview(jobs) {
         common.length ? el('p.note', common.join(' · ')) : '',
         el(
             'p.note',
-            'Bars: time of the faster library over the winner’s time. Right of the line at 1 the ' +
-                'tuned kernel is faster. Whiskers are the interval of the final’s paired ratios.'
+            'Ratio: time of the faster library over the winner’s time, with the interval of the final’s paired ' +
+                'ratios. Above 1 the tuned kernel is faster.'
         ),
         box,
     ];

@@ -23,37 +23,28 @@ function showProgress(parent, result, job) {
     const renew = () => chart.renew();
     const measures = {time: 'time of search', evaluations: 'evaluations'};
     const by = choice('Against', 'progress', measures, 'time', renew);
-    const scale = choice('Scale', 'progress-scale', {linear: 'linear', log: 'logarithmic'}, 'linear', renew);
     const chart = figure(parent, {
         id: 'progress',
         title: 'Best time so far',
-        controls: [by.node, scale.node],
+        controls: [by.node],
         height: 340,
         note: 'Every step of the best is shown. Lines across: the libraries. Dashed upright lines: where a run began.',
         option: () => {
             const p = palette(),
-                evaluations = by.value() === 'evaluations',
-                log = scale.value() === 'log';
+                evaluations = by.value() === 'evaluations';
             const x = row => (evaluations ? row[1] : row[0] / size);
             const baselines = (result.baselines ?? []).filter(each => known(each.time));
             const all = [...rows.map(row => row[2]), ...baselines.map(each => each.time)],
                 y = timeUnit(all);
-            const at = rows.map(x),
-                positive = at.filter(value => value > 0);
-            const first = positive.length ? least(positive) : 1;
             const label = libraryLabel(baselines, 0.05 * (most(all) - least(all)));
-            const data = rows.map(row => [log ? Math.max(x(row), first) : x(row), row[2] * y.factor]);
             return {
                 grid: {...GRID, right: 116},
-                xAxis: axis(
-                    data.map(([value]) => value),
-                    {
-                        log,
-                        zero: !log,
-                        splitLine: {show: false},
-                        name: evaluations ? 'evaluations' : `time of search (${unit})`,
-                    }
-                ),
+                xAxis: axis(rows.map(x), {
+                    log: false,
+                    zero: true,
+                    splitLine: {show: false},
+                    name: evaluations ? 'evaluations' : `time of search (${unit})`,
+                }),
                 yAxis: axis(
                     all.map(value => value * y.factor),
                     {name: `time (${y.unit})`}
@@ -66,7 +57,7 @@ function showProgress(parent, result, job) {
                     {
                         type: 'line',
                         step: 'end',
-                        data,
+                        data: rows.map(row => [x(row), row[2] * y.factor]),
                         symbol: 'circle',
                         symbolSize: rows.length > 80 ? 3 : 5,
                         showAllSymbol: true,
@@ -86,7 +77,7 @@ function showProgress(parent, result, job) {
                                         'insideEndTop'
                                     )
                                 )
-                                .filter(({xAxis}) => known(xAxis) && !(log && xAxis < first)),
+                                .filter(({xAxis}) => known(xAxis)),
                         ]),
                     },
                 ],
