@@ -33,7 +33,7 @@ static inline char *examples_folder(const char *name)
 {
     char *folder = e2e_folder(name);
 
-    e2e_passed(e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder));
+    e2e_passed(e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s'", folder));
     return folder;
 }
 

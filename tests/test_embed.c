@@ -203,8 +203,8 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     header = test_owned(text_read_file(job.header, NULL));
     assert_contains(header, "         f32  coef, in, 4 * (1) * (size_M) bytes\n",
                     "f64  ns::scale, out, 8 * (1) * (1) bytes, verified without guards around it\n",
-                    "texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address border, "
-                    "border, texel coordinates, read as element\n",
+                    ("texture x: f32, size_N x size_M, memory array, 1 channel, filter linear, address border, "
+                     "border, texel coordinates, read as element\n"),
                     "surface y: f32, size_M, memory array, 1 channel, verified without guards around it\n",
                     "mini_gemm_launch(&kernels, stream, M, N, z, texture_x, surface_y)");
     make_cubin(1);
