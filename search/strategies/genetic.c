@@ -30,22 +30,6 @@ static const uint16_t *select_parent(struct strategy_state *s)
     return g->configs + best * s->width;
 }
 
-// Makes `config` one without a row: itself, else a configuration near it, else any. False when none is left.
-static bool make_new(struct strategy_state *s, uint16_t *config)
-{
-    uint16_t near[SPACE_MAX_PARAMETERS];
-    size_t size = s->width * sizeof *config;
-    if (history_find(&s->history, config) < 0) return true;
-    for (int attempt = 0; attempt < 24; attempt++) {
-        memcpy(near, config, size);
-        kit_perturb(s, near, 1 + attempt / 8);
-        if (history_find(&s->history, near) >= 0) continue;
-        memcpy(config, near, size);
-        return true;
-    }
-    return history_sample_new(&s->history, &s->rng, config);
-}
-
 static bool genetic_ask(struct strategy_state *s, uint16_t *config)
 {
     const struct genetic *g = s->own;
@@ -57,7 +41,7 @@ static bool genetic_ask(struct strategy_state *s, uint16_t *config)
             config[i] = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count);
     }
     space_repair(s->space, &s->rng, config);
-    return make_new(s, config);
+    return kit_make_new(s, config);
 }
 
 static void genetic_tell(struct strategy_state *s, size_t row)

@@ -143,3 +143,18 @@ void kit_perturb(struct strategy_state *s, uint16_t *config, int changes)
     }
     space_repair(s->space, &s->rng, config);
 }
+
+bool kit_make_new(struct strategy_state *s, uint16_t *config)
+{
+    uint16_t near[SPACE_MAX_PARAMETERS];
+    size_t size = s->width * sizeof *config;
+    if (history_find(&s->history, config) < 0) return true;
+    for (int attempt = 0; attempt < 24; attempt++) {
+        memcpy(near, config, size);
+        kit_perturb(s, near, 1 + attempt / 8);
+        if (history_find(&s->history, near) >= 0) continue;
+        memcpy(config, near, size);
+        return true;
+    }
+    return history_sample_new(&s->history, &s->rng, config);
+}

@@ -81,7 +81,10 @@ void strategy_forget(struct strategy *, const uint16_t *config);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told
 
-// For several strategies: changes `changes` parameters with more than one value at random and repairs the result.
+// Helpers that several strategies use.
+// Changes `changes` parameters with more than one value at random and repairs the result.
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
+// Makes `config` one without a row: itself, else a configuration near it, else any. False when none is left.
+bool kit_make_new(struct strategy_state *, uint16_t *config);
 
 #endif
