@@ -114,6 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(line);
         check_answer();
     }
+    struct error ignored;
+    gpu_final_end(&w.final, &ignored);
     if (w.has_job) forget_job(&w);
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
