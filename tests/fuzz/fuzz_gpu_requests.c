@@ -117,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error ignored;
     gpu_final_end(&w.final, &ignored);
     if (w.has_job) forget_job(&w);
+    arena_release(&w.job); // of one that was refused
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
     free(text);
