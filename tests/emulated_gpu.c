@@ -139,7 +139,7 @@ static void launch(void **args)
             return;
         }
     if (!strncmp(fake_launched, "ceiling", family)) return;
-    fprintf(stderr, "there is no kernel '%s' in tests/emulated_gpu.c\n", fake_launched);
+    fprintf(stderr, "tests/emulated_gpu.c has no kernel '%s'\n", fake_launched);
     _exit(EXIT_USAGE);
 }
 

@@ -135,8 +135,8 @@ TEST(checks_without_time_are_left_to_another_run)
     static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools FAKE_NVCC=1 "
                                  "SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'";
     char *out = tune_for(folder, 3, before, "-q"), *tools = test_text("%s/tools", folder);
-    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: there is no time left for it",
-                    "is not run under compute-sanitizer: there is no time left\n",
+    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: no time is left for it",
+                    "is not run under compute-sanitizer: no time is left\n",
                     "checks for which there was no time are left out; to decide with them: sweetspot tune job.cfg "
                     "--store job.db --finish\n");
     assert_null(text_read_file(tools, NULL));
@@ -147,7 +147,7 @@ TEST(a_compiler_that_takes_too_long_is_given_up)
 {
     char *folder = write_large("slow_nvcc");
     char *out = tune_for(folder, 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60", "-q");
-    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: there is no time left for it");
+    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: no time is left for it");
 }
 
 // An exhausted space ends a run long before its time.
@@ -237,7 +237,7 @@ TEST(a_winner_that_is_refused_late_is_replaced_at_once)
                                  "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'";
     char *out = tune_for(folder, 4, before, "-q"), *path = test_text("%s/log", folder);
     assert_contains(out, "is out of the final: out_of_bounds: compute-sanitizer's memcheck",
-                    "is not run under compute-sanitizer: there is no time left\n", "X=8,MODE=good");
+                    "is not run under compute-sanitizer: no time is left\n", "X=8,MODE=good");
     const char *log = test_owned(text_read_file(path, NULL)), *first = strstr(log, "final 0.0: ");
     assert_true(first && !strstr(first + 1, "final 0.0: "));
 }

@@ -197,6 +197,10 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,
                   prefix);
     assert_contains(r.err, "no store 'out/sgemm.db'");
+    // A source tree is a project, though its programs find their files in it.
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot status %s/configs/suite/fp32_129.cfg", folder, project);
+    char *store = test_text("no store '%s/out/fp32_129.db'", project);
+    assert_contains(r.err, store);
 }
 
 // The demo's job on its recording, as if it had been recorded with the installed template.

@@ -7,6 +7,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
@@ -132,19 +133,20 @@ static char *project_of(const char *from)
 static char *shortened(char *path)
 {
     char *here = getcwd(NULL, 0);
-    size_t length = here ? strlen(here) : 0;
-    char *below =
-        length > 1 && !strncmp(path, here, length) && path[length] == '/' ? text_copy(path + length + 1) : NULL;
+    char *below = here && input_file_is_below(here, path) ? text_copy(path + strlen(here) + 1) : NULL;
     free(here);
     if (!below) return path;
     free(path);
     return below;
 }
 
+// Under PREFIX, not in a source tree.
 static bool is_installed(const char *folder)
 {
-    char *data = installation_data("configs"), *real = data ? realpath(data, NULL) : NULL;
-    bool is = real && !strncmp(folder, real, strlen(real));
+    static const char ending[] = "/share/sweetspot";
+    char *data = installation_data("."), *real = data ? realpath(data, NULL) : NULL;
+    size_t length = real ? strlen(real) : 0, tail = strlen(ending);
+    bool is = length > tail && !strcmp(real + length - tail, ending) && input_file_is_below(real, folder);
     free(data);
     free(real);
     return is;

@@ -80,7 +80,7 @@ bool builds_begin(struct final_run *f)
     if (!builds_wanted(f)) return false;
     if (left < f->clock.nvcc) {
         f->unchecked = true;
-        error_set(&f->builds.why, "there is no time left for it");
+        error_set(&f->builds.why, "no time is left for it");
         without_race(f, BUILDS_MISSING);
         reset(f);
         return false;
@@ -99,7 +99,7 @@ void builds_hurry(struct final_run *f)
     struct policy *policy = f->with.policy;
     if (!f->builds.on || policy->final_sent || builds_over(f) || final_clock_left(&f->clock, clock_now()) > 0) return;
     f->unchecked = true;
-    error_set(&f->builds.why, "there is no time left for it");
+    error_set(&f->builds.why, "no time is left for it");
     for (size_t i = policy->queue.count; i-- > 0;) {
         struct task *t = (struct task *)policy->queue.tasks[i];
         if (t->queued.state == TASK_COMPILING) slot_stop(&f->with.pool->compilers[t->queued.worker]);

@@ -3,9 +3,8 @@
 //
 // The first two processes take a part each. If they agree, the rounds go on in the second process until the order is
 // decided, in parts that double; if not, all processes take a part, and no more rounds could decide it. If something
-// else seems to use the device, the next process takes a part too. The planned
-// rounds are shared by the planned processes. If the order of candidates is still open then, there are up to sixteen
-// times as many.
+// else seems to use the device, the next process takes a part too. The planned processes share the planned rounds. If
+// the order of candidates is then still open, up to sixteen times as many rounds follow.
 //
 // A final with several winners (objective "each") has all of its rounds, in all processes.
 #ifndef SWEETSPOT_FINAL_ROUNDS_H

@@ -108,7 +108,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
     double begin = clock_now(), left = final_clock_left(&f->clock, begin);
     if (left + over_time < f->clock.sanitizer) {
         f->unchecked = true;
-        display_message(f->with.display, "trial %" PRId64 " is not run under compute-sanitizer: there is no time left",
+        display_message(f->with.display, "trial %" PRId64 " is not run under compute-sanitizer: no time is left",
                         t->trial);
         return NULL;
     }

@@ -179,7 +179,8 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     s->arena_bytes = offset;
     if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) || (failed = open_origins(s, 0, err)) ||
         (failed = cuda_alloc(BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)) ||
-        (failed = cuda_zero(cuda, s->memory, s->arena_bytes + ALIGNMENT, err))) // initcheck reports copies of the rest
+        // Otherwise initcheck reports every copy of bytes that were never written.
+        (failed = cuda_zero(cuda, s->memory, s->arena_bytes + ALIGNMENT, err)))
         return failed;
     s->arena = round_up(s->memory, ALIGNMENT);
     for (size_t i = 0; i < s->count; i++) {

@@ -190,10 +190,10 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->objective, weight, times, best, n) < 1;
 }
 
-// Of a right candidate's time, for a soak of one that is not the best; and s, where that time is short.
+// How long a right candidate that is not the best is soaked: a share of its time so far, at least so many seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
-// Before a new best limits others. The others are not soaked for long: none of them wins without a soak in the final.
+// A new best is soaked before it limits others. Others get a short soak: they cannot win without one in the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
     const struct soak_budget brief = {0, soak_of_best.most, fmax(soak_share * (clock_now() - t->begin), soak_least)};
