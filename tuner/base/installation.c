@@ -2,6 +2,7 @@
 #include "tuner/base/installation.h"
 
 #include "tuner/base/base.h"
+#include <sched.h>
 #include <unistd.h>
 
 // The folder of this program's executable, or NULL.
@@ -71,4 +72,12 @@ char *installation_data(const char *name)
     char *folder = data_folder(), *path = folder ? existing(folder, ".", name) : NULL;
     free(folder);
     return path;
+}
+
+int64_t installation_cores(void)
+{
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN); // more than the set has room for
+    return cores < 1 ? 1 : cores;
 }

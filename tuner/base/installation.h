@@ -3,6 +3,8 @@
 #ifndef SWEETSPOT_INSTALLATION_H
 #define SWEETSPOT_INSTALLATION_H
 
+#include <stdint.h>
+
 #ifndef SWEETSPOT_VERSION
 #define SWEETSPOT_VERSION "0.1"
 #endif
@@ -16,5 +18,7 @@ char *installation_worker(const char *variable, const char *name);
 char *installation_headers(void);
 // The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL if there is none.
 char *installation_data(const char *name);
+// The cores that this process may use, at least 1.
+int64_t installation_cores(void);
 
 #endif

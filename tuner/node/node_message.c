@@ -2,7 +2,6 @@
 #include "tuner/node/node_message.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -28,15 +27,6 @@ void node_identity_programs(char hash[HASH_TEXT_SIZE])
     memcpy(hash, known, sizeof known);
 }
 
-// The cores that this process may use.
-static int64_t node_identity_cores(void)
-{
-    cpu_set_t set;
-    if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN); // more than the set has room for
-    return cores < 1 ? 1 : cores;
-}
-
 #define IDENTITY(member) RECORD_MEMBER(struct node_identity, member)
 static const struct record_field identity_fields[] = {{"version", IDENTITY(version)},
                                                       {"program", IDENTITY(program)},
@@ -51,7 +41,7 @@ char *node_identity_line(void)
     node_identity_programs(programs);
     gethostname(host, sizeof host - 1);
     json_t *object = record_write(&identity_record,
-                                  &(struct node_identity){SWEETSPOT_VERSION, programs, host, node_identity_cores()});
+                                  &(struct node_identity){SWEETSPOT_VERSION, programs, host, installation_cores()});
     char *text = json_dumps(object, JSON_COMPACT), *line = text_format(NODE_GREETING "%d %s", NODE_PROTOCOL, text);
     free(text);
     json_decref(object);

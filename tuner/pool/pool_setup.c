@@ -46,7 +46,7 @@ static int choose_programs(struct worker_pool *p, struct error *err)
 // Here: one per core, unless the settings say how many.
 static int64_t count_compilers(const struct worker_pool *p)
 {
-    int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t compilers = p->settings.compilers ? p->settings.compilers : installation_cores();
     return p->replay || compilers < 1 ? 1 : compilers;
 }
 

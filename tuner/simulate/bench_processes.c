@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tuner/base/base.h"
+#include "tuner/base/installation.h"
 
 // The data that the processes share.
 struct board {
@@ -62,8 +63,7 @@ int bench_deal(const struct bench_options *o, bench_runner *one, void *user, str
     pid_t children[BENCH_MAX_PROCESSES];
     struct board *board = bench_shared(sizeof *board, err);
     if (!board) return -1;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t wanted = o->processes > 0 ? o->processes : cores > 0 ? cores : 1;
+    int64_t wanted = o->processes > 0 ? o->processes : installation_cores();
     if (wanted > BENCH_MAX_PROCESSES) wanted = BENCH_MAX_PROCESSES;
     if ((size_t)wanted > bench_runs(o)) wanted = (int64_t)bench_runs(o);
     int count = 0, status, result = 0;
