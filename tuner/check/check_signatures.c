@@ -42,8 +42,7 @@ static int ask(struct check *c, struct worker *w, const uint16_t *config, const 
     int failed = 0;
     size_t i;
     if (!json_object_get(request, "units")) return ask_unit(c, w, config, request, 0, folder, err);
-    json_array_foreach(json_object_get(request, "units"), i, unit)
-    {
+    json_array_foreach(json_object_get(request, "units"), i, unit) {
         size_t number = (size_t)json_get_integer(unit, "unit", 0);
         if (!failed) failed = ask_unit(c, w, config, request_of_unit(request, unit), number, folder, err);
     }

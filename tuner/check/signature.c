@@ -106,8 +106,7 @@ static char *write_text(const json_t *entries, size_t only)
         if (is_probed(v)) add_code(&text, expression, TYPE_COUNT + (size_t)(v - vector_types) + 1);
         free(expression);
     }
-    json_array_foreach(entries, i, entry)
-    {
+    json_array_foreach(entries, i, entry) {
         if (only != SIZE_MAX && only != i) continue;
         text_add(&text,
                  "extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE

@@ -205,13 +205,11 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         p->error = first;
     }
     json_array_foreach(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
-    {
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
                json_get_integer(entry, "registers", -1),
                json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0),
                json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
                json_get_string(entry, "entry", "?"), text);
-    }
     json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
         printf("    %s\n", json_string_value(entry));
     free(text);

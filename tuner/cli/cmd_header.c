@@ -81,8 +81,7 @@ static int check_header(const struct job *job, const char *path)
     if (!sections) return session_complain(EXIT_USAGE, &err);
     if (!json_array_size(sections))
         status = complain(EXIT_USAGE, "there is no header '%s'; `sweetspot header JOB` writes it", path);
-    json_array_foreach(sections, i, section)
-    {
+    json_array_foreach(sections, i, section) {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
         const char *trouble = other_job ? "is the header of another job" : source_trouble(section, hash);
         printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),

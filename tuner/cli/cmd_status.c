@@ -85,8 +85,7 @@ static void add_baselines(struct status *status)
     json_t *document = session_document(status->session, "baselines", NULL), *list = json_array(), *baseline;
     double best = json_get_number(json_object_get(status->report, "best"), "objective", NAN);
     size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline)
-    {
+    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < status->session->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);

@@ -18,12 +18,11 @@ static json_t *baselines_of(const json_t *documents)
     json_t *names = json_object();
     const json_t *document, *problem, *entry;
     size_t i, p, e;
-    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
-        json_array_foreach(json_object_get(problem, "entries"), e, entry)
-    {
-        if (!json_get_integer(entry, "trial", 0))
-            json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
-    }
+    json_array_foreach(documents, i, document)
+        json_array_foreach(json_object_get(document, "problems"), p, problem)
+            json_array_foreach(json_object_get(problem, "entries"), e, entry)
+                if (!json_get_integer(entry, "trial", 0))
+                    json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
     return names;
 }
 
@@ -32,11 +31,9 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     const json_t *entry;
     size_t i;
     json_array_foreach(json_object_get(problem, "entries"), i, entry)
-    {
         if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
                      : json_get_bool(entry, "winner", false))
             return entry;
-    }
     return NULL;
 }
 
@@ -58,8 +55,7 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
     table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
     table_cell(table, "%s", show_interval(&time, text, sizeof text));
-    json_object_foreach(baselines, name, unused)
-    {
+    json_object_foreach(baselines, name, unused) {
         const json_t *theirs = find_entry(problem, name);
         struct interval their_time = json_get_interval(theirs, "time"),
                         ratio = problem ? json_get_interval(theirs, "ratio")
@@ -81,21 +77,16 @@ static void print_times(const json_t *documents, bool one)
     struct arena memory = {NULL};
     static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
     for (i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
-    json_object_foreach(baselines, name, unused)
-    {
+    json_object_foreach(baselines, name, unused) {
         titles[count++] = arena_format(&memory, ">%s", name);
         titles[count++] = arena_format(&memory, ">ratio to %s", name);
     }
     titles[count++] = ">rate";
     titles[count++] = ">of ceiling";
     struct table *table = table_new(titles);
-    json_array_foreach(documents, i, document)
-    {
+    json_array_foreach(documents, i, document) {
         const json_t *problems = json_object_get(document, "problems");
-        json_array_foreach(problems, p, problem)
-        {
-            add_line(table, document, problem, baselines, one);
-        }
+        json_array_foreach(problems, p, problem) add_line(table, document, problem, baselines, one);
         if (json_array_size(problems) > 1) add_line(table, document, NULL, baselines, one);
     }
     table_print(table, stdout);
@@ -242,8 +233,7 @@ static void print_sanitized(const struct comparison *c)
         size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
-        json_array_foreach(tools, i, tool)
-        {
+        json_array_foreach(tools, i, tool) {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
             char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", name, line);

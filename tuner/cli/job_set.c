@@ -153,8 +153,7 @@ void job_set_print(const struct job_set *s, const char *format, int version, con
 {
     json_t *jobs = json_array(), *document, *last = NULL;
     size_t i;
-    json_array_foreach(documents, i, document)
-    {
+    json_array_foreach(documents, i, document) {
         if (last && !strcmp(json_get_string(last, "job", ""), json_get_string(document, "job", ""))) {
             if (!json_object_get(last, "other_devices")) json_object_set_new(last, "other_devices", json_array());
             json_array_append(json_object_get(last, "other_devices"), document);

@@ -20,8 +20,7 @@ int list_entries(const char *what, json_t *all, const struct row_column *columns
     json_t *chosen = json_array(), *entry;
     const char **known = memory_new(json_array_size(all) + 1, sizeof *known);
     size_t i, k, count = 0;
-    json_array_foreach(all, i, entry)
-    {
+    json_array_foreach(all, i, entry) {
         const char *own = json_get_string(entry, "name", "");
         if (!wanted || !strcmp(own, wanted)) json_array_append(chosen, entry);
         for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;

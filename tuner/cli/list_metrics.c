@@ -13,7 +13,8 @@ static bool has(const json_t *list, const char *metric)
 {
     size_t i;
     json_t *row;
-    json_array_foreach(list, i, row) if (!strcmp(json_get_string(row, "metric", ""), metric)) return true;
+    json_array_foreach(list, i, row)
+        if (!strcmp(json_get_string(row, "metric", ""), metric)) return true;
     return false;
 }
 
@@ -120,10 +121,8 @@ static char *keys_of(const json_t *sets, const char *name)
     json_t *set, *metric, *seen = json_object();
     struct text keys = {0};
     text_add(&keys, "%s", "");
-    json_array_foreach(json_object_get(sets, "sets"), i, set)
-    {
-        json_array_foreach(json_object_get(set, "metrics"), k, metric)
-        {
+    json_array_foreach(json_object_get(sets, "sets"), i, set) {
+        json_array_foreach(json_object_get(set, "metrics"), k, metric) {
             const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
             if (strncmp(full, name, length) || full[length] != '.') continue;
             char *one = text_format("%s (%s)", key, full + length);
@@ -142,8 +141,7 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
                                                 COLUMN_OF("key", "keys"),    COLUMN("description"), {0}};
     size_t i;
     json_t *metric, *kept = json_array();
-    json_array_foreach(json_object_get(answer, "metrics"), i, metric)
-    {
+    json_array_foreach(json_object_get(answer, "metrics"), i, metric) {
         const char *name = json_get_string(metric, "name", "");
         char *keys = keys_of(answer, name);
         json_object_set_new(metric, "keys", json_string(keys));

@@ -84,8 +84,7 @@ static json_t *compilers_of(const json_t *workers, size_t first)
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
     double busy = 0;
     char name[48], state[48];
-    json_array_foreach(workers, i, w)
-    {
+    json_array_foreach(workers, i, w) {
         bool same = !strcmp(json_get_string(w, "node", ""), node);
         if (!same || strcmp(json_get_string(w, "kind", ""), "compiler")) continue;
         if (i < first) return NULL;
@@ -126,8 +125,7 @@ void status_live_print(const json_t *live, FILE *out)
     if (!strcmp(json_get_string(live, "state", ""), live_state_text(LIVE_DEAD))) return;
     print_search(live, out);
     json_t *rows = json_array();
-    json_array_foreach(workers, i, w)
-    {
+    json_array_foreach(workers, i, w) {
         bool compiler = !strcmp(json_get_string(w, "kind", ""), "compiler");
         json_t *together = compiler ? compilers_of(workers, i) : NULL;
         if (together || !compiler) json_array_append_new(rows, together ? together : json_incref(w));
@@ -152,8 +150,7 @@ static void print_best(const json_t *report)
                json_get_string(best, "configuration", ""));
     else
         printf("  with the fastest kernel of each problem\n");
-    json_array_foreach(json_object_get(best, "problems"), i, problem)
-    {
+    json_array_foreach(json_object_get(best, "problems"), i, problem) {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
         if (!json_get_bool(problem, "tuned", true)) continue;
@@ -162,8 +159,7 @@ static void print_best(const json_t *report)
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline)
-    {
+    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
         double ratio = json_get_number(baseline, "ratio", NAN);
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
@@ -176,8 +172,7 @@ static void print_runs(const json_t *report)
     const json_t *run;
     char when[32], time[32];
     size_t i;
-    json_array_foreach(json_object_get(report, "runs"), i, run)
-    {
+    json_array_foreach(json_object_get(report, "runs"), i, run) {
         if (i == RUNS_SHOWN) break;
         printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
                show_moment(json_get_number(run, "started", NAN), when, sizeof when),
@@ -193,8 +188,7 @@ static void print_disabled(const json_t *report)
 {
     const json_t *one, *last = json_array_get(json_object_get(report, "runs"), 0);
     size_t i;
-    json_array_foreach(json_object_get(last, "gpus"), i, one)
-    {
+    json_array_foreach(json_object_get(last, "gpus"), i, one) {
         const char *aside = json_get_string(one, "aside", NULL);
         if (aside) printf("%-15s%s\n", "disabled", aside);
     }
@@ -212,8 +206,7 @@ void status_print(const json_t *report, const struct session *session)
     printf("%-15s%s\n", "device", device);
     free(device);
     printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
-    json_object_foreach(json_object_get(report, "trials"), key, value)
-    {
+    json_object_foreach(json_object_get(report, "trials"), key, value) {
         printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);
         separator = ", ";
     }
@@ -255,8 +248,7 @@ static const json_t *fastest_baseline(const json_t *report)
 {
     const json_t *baseline, *fastest = NULL;
     size_t i;
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline)
-    {
+    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
         double time = json_get_number(baseline, "objective", NAN);
         if (isfinite(time) && !(time >= json_get_number(fastest, "objective", INFINITY))) fastest = baseline;
     }

@@ -56,9 +56,7 @@ static void note(json_t *document, const char *text)
     size_t i;
     json_t *each;
     json_array_foreach(notes, i, each)
-    {
         if (!strcmp(json_string_value(each), text)) return;
-    }
     if (*text) json_array_append_new(notes, json_string(text));
 }
 
@@ -220,8 +218,7 @@ static void interpret_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages"), *stage;
     size_t i;
-    json_array_foreach(stages, i, stage)
-    {
+    json_array_foreach(stages, i, stage) {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
         const char *name = json_get_string(stage, "name", "the kernel");
         double sectors = json_get_number(counters, "global_load_sectors", NAN) +

@@ -253,8 +253,7 @@ static json_t *counters_json(const struct judged_job *about, const struct judgem
     const json_t *stages = json_object_get(j->profile, "stages"), *stage;
     json_t *out = json_array();
     size_t i;
-    json_array_foreach(stages, i, stage)
-    {
+    json_array_foreach(stages, i, stage) {
         json_t *values = json_object_get(stage, "counters");
         json_array_append_new(
             out, json_pack("{s:s, s:s, s:O?, s:O?, s:o}", "problem", about->job->problems[about->problem].name, "stage",
@@ -336,14 +335,12 @@ static void print_problems(FILE *to, const json_t *document)
     titles[count++] = "status";
     titles[count++] = ">error / bound";
     titles[count++] = ">time";
-    json_array_foreach(baselines, k, b)
-    {
+    json_array_foreach(baselines, k, b) {
         titles[count++] = own[made++] = text_format(">%s", json_get_string(b, "name", "?"));
         titles[count++] = own[made++] = text_format(">ratio to %s", json_get_string(b, "name", "?"));
     }
     struct table *table = table_new(titles);
-    json_array_foreach(problems, i, problem)
-    {
+    json_array_foreach(problems, i, problem) {
         struct interval time = json_get_interval(problem, "time");
         double error = json_get_number(problem, "error", NAN);
         table_cell(table, "%s%s", json_get_string(problem, "problem", "?"),
@@ -379,8 +376,7 @@ static void print_sanitizers(FILE *to, const json_t *document)
     if (!json_array_size(tools)) return;
     fprintf(to, "\ncompute-sanitizer %s on %s\n", json_get_string(about, "version", "?"),
             json_get_string(about, "problem", "?"));
-    json_array_foreach(tools, i, tool)
-    {
+    json_array_foreach(tools, i, tool) {
         char *name = sanitized_tool_name(tool), *words = sanitized_tool_text(tool);
         fprintf(to, "  %s: %s\n", name, words);
         free(name);
@@ -394,17 +390,13 @@ static void print_findings(FILE *to, const json_t *document)
                  *notes = json_object_get(document, "notes"), *note;
     size_t i;
     if (json_array_size(findings)) fprintf(to, "\nFindings\n");
-    json_array_foreach(findings, i, finding)
-    {
+    json_array_foreach(findings, i, finding) {
         const char *advice = json_get_string(finding, "advice", "");
         fprintf(to, "  %zu. %s: %s\n", i + 1, json_get_string(finding, "rule", "?"),
                 json_get_string(finding, "seen", ""));
         if (*advice) fprintf(to, "     %s\n", advice);
     }
-    json_array_foreach(notes, i, note)
-    {
-        fprintf(to, "%snote: %s\n", i ? "" : "\n", json_string_value(note));
-    }
+    json_array_foreach(notes, i, note) fprintf(to, "%snote: %s\n", i ? "" : "\n", json_string_value(note));
 }
 
 void judgement_print(FILE *to, const json_t *document)

@@ -168,8 +168,7 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     double all, left;
     left = excess_of(json_object_get(stage, "totals"), what, &all);
     struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
-    json_array_foreach((json_t *)(uintptr_t)lines, i, line)
-    {
+    json_array_foreach((json_t *)(uintptr_t)lines, i, line) {
         double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
         if (!(excess > 0.01 * all)) continue;
         list[count] = (struct profile_culprit){line, excess, excess / all, amount / (amount - excess), 0};

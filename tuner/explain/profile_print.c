@@ -280,8 +280,7 @@ static const char *main_stall(const json_t *line)
     const char *key, *most = "";
     json_t *value;
     json_int_t largest = 0;
-    json_object_foreach(json_object_get(line, "stalls"), key, value)
-    {
+    json_object_foreach(json_object_get(line, "stalls"), key, value) {
         if (!strcmp(key, "selected") || !strcmp(key, "not_selected") || json_integer_value(value) <= largest) continue;
         largest = json_integer_value(value);
         most = key;

@@ -40,8 +40,7 @@ char *sanitized_text(const json_t *document)
     size_t i;
     if (!document) return NULL;
     struct text clean = {0}, all = {0};
-    json_array_foreach(tools, i, tool)
-    {
+    json_array_foreach(tools, i, tool) {
         char *name = sanitized_tool_name(tool), *result = result_text(tool, false);
         if (!strcmp(result, "clean"))
             text_add(&clean, "%s%s", clean.length ? ", " : "", name);

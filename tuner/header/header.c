@@ -132,8 +132,7 @@ static void comment_devices(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         int64_t kernels = json_get_integer(section, "kernels", 0);
         const char *configuration = json_get_string(section, "configuration", "");
         if (header_is_fallback(section)) {
@@ -173,8 +172,7 @@ static void comment_launching(struct renderer *r)
     }
     json_array_foreach(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
     json_array_foreach(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
-    json_array_foreach(header_objects(r), i, each)
-    {
+    json_array_foreach(header_objects(r), i, each) {
         char *name = header_object_name(each);
         text_add(&arguments, ", %s", name);
         free(name);
@@ -252,8 +250,7 @@ static void put_selection(struct renderer *r)
                "#define NAME_CHOICE(device) NAME_CHOICE_1(device)\n",
                device);
     free(device);
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i) continue;
         device = device_macro(section);
         text_add(&names, "%s%s", number ? ", " : "", device);
@@ -261,8 +258,7 @@ static void put_selection(struct renderer *r)
         free(device);
     }
     number = 0;
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
         header_put(r, "#%s NAME_CHOICE(NAME_DEVICE) == %zu\n#define %s_%s %zu\n", number ? "elif" : "if", number + 1,
                    r->upper, macro, i);
@@ -289,8 +285,7 @@ static void put_parameters(struct renderer *r, const json_t *section)
 {
     const json_t *parameter;
     size_t i;
-    json_array_foreach(json_object_get(section, "parameters"), i, parameter)
-    {
+    json_array_foreach(json_object_get(section, "parameters"), i, parameter) {
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
         char *macro = header_upper(name);
@@ -310,8 +305,7 @@ static void put_macros(struct renderer *r)
     size_t i;
     char number[32];
     header_put(r, "/* A text parameter is a string here, and bare words under its own name. */\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const char *hash = json_get_string(section, "source_hash", "");
         header_put_condition(r, i);
         put_parameters(r, section);
@@ -348,13 +342,11 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
 {
     const json_t *stage, *item, *parameters = json_object_get(section, "parameters");
     size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
+    json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const json_t *defines = json_object_get(stage, "defines");
         char *name = header_upper(json_get_string(stage, "name", "?"));
         if (defines) header_put(r, "#ifdef NAME_STAGE_%s\n", name);
-        json_array_foreach(defines, k, item)
-        {
+        json_array_foreach(defines, k, item) {
             const char *macro = json_get_string(item, "name", "?");
             if (header_find(parameters, macro)) header_put(r, "#undef %s\n", macro);
             put_definition(r, item);
@@ -371,11 +363,9 @@ static void put_own_names(struct renderer *r)
     size_t i, k;
     header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
                   "#define NAME_PARAMETERS_DEFINED\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         header_put_condition(r, i);
-        json_array_foreach(json_object_get(section, "parameters"), k, item)
-        {
+        json_array_foreach(json_object_get(section, "parameters"), k, item) {
             const char *name = json_get_string(item, "name", "?");
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
@@ -398,8 +388,7 @@ static void undefine(struct renderer *r, const json_t *list, json_t *seen)
 {
     const json_t *item;
     size_t k;
-    json_array_foreach(list, k, item)
-    {
+    json_array_foreach(list, k, item) {
         const char *name = json_get_string(item, "name", "?");
         if (!is_option(item) && !json_object_get(seen, name)) header_put(r, "#undef %s\n", name);
         json_object_set_new(seen, name, json_true());
@@ -414,8 +403,7 @@ static void put_undefine(struct renderer *r)
     header_put(r, "#if defined(NAME_UNDEFINE_PARAMETERS) && defined(NAME_PARAMETERS_DEFINED)\n"
                   "#undef NAME_UNDEFINE_PARAMETERS\n#undef NAME_DEFINE_PARAMETERS\n"
                   "#undef NAME_PARAMETERS_DEFINED\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         json_array_foreach(json_object_get(section, "stages"), s, stage)
             undefine(r, json_object_get(stage, "defines"), seen);
         undefine(r, json_object_get(section, "parameters"), seen);
@@ -431,8 +419,7 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     const json_t *stage;
     size_t i;
     json_t *prefixes = json_object();
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
+    json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?");
         char *identifier = header_identifier(name);
         json_object_set_new(prefixes, name,

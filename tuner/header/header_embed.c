@@ -160,8 +160,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         "edit. */\n#if defined(__GNUC__)\n#define ALIGNED __attribute__((aligned(64)))\n#else\n#define ALIGNED\n"
         "#endif\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
         lower);
-    json_array_foreach(sections, i, section)
-    {
+    json_array_foreach(sections, i, section) {
         char *name = header_binary_name(lower, section);
         const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
         const struct embedded_binary *found = find(l, hash);

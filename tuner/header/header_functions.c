@@ -55,22 +55,19 @@ static void put_runs(struct renderer *r, const char *name, const char *prefix)
     header_put(r, "name_unused_sizes");
     json_object_foreach((json_t *)r->loops, key, value) header_put(r, "    *at_%s = loop_%s;\n", key, key);
     header_put(r, "    switch (section) {\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *stage = header_find_stage(section, name), *loops = json_object_get(stage, "repeat");
         if (!stage) continue;
         header_put(r, loops ? "    case %zu:\n" : "    case %zu:\n        return run == 0;\n", i);
         if (!loops) continue;
-        json_array_foreach(loops, k, loop)
-        {
+        json_array_foreach(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "        for (loop_%s = %s; %s; loop_%s = %s)\n", variable,
                        json_get_string(loop, "from", "0"), json_get_string(loop, "while", "0"), variable,
                        json_get_string(loop, "next", "0"));
         }
         header_put(r, "        {\n            if (run-- > 0) continue;\n");
-        json_array_foreach(loops, k, loop)
-        {
+        json_array_foreach(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "            *at_%s = loop_%s;\n", variable, variable);
         }
@@ -111,8 +108,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
     header_put(r, ". */\n");
     header_begin(r, type, name, "");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // it is something else there
@@ -131,8 +127,7 @@ static void put_members(struct renderer *r, const char *stage, size_t place, con
     const json_t *member;
     size_t i;
     json_t *seen = json_object();
-    json_array_foreach(json_object_get(like, "members"), i, member)
-    {
+    json_array_foreach(json_object_get(like, "members"), i, member) {
         char *name = header_scalar_name(prefix, place, member);
         if (json_object_get(seen, name))
             header_refuse(r, "two members of '%s' would have one name in the header, %s",
@@ -150,8 +145,7 @@ static void put_scalars(struct renderer *r, const char *stage, const char *prefi
     size_t i;
     for (size_t place = 0; place < JOB_MAX_ARGUMENTS; place++) {
         const json_t *like = NULL;
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = find_argument(section, stage, place);
             const char *kind = json_get_string(own, "kind", "");
             if (!like && (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))) like = own;
@@ -213,8 +207,8 @@ static const json_t *find_map(const json_t *section, const char *stage, size_t a
 {
     const json_t *map;
     size_t k;
-    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k,
-                       map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
+    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k, map)
+        if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
     return NULL;
 }
 
@@ -224,7 +218,8 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
     for (size_t argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
         const json_t *section, *map = NULL;
         size_t i;
-        json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
+        json_array_foreach(r->sections, i, section)
+            if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
         char *name = text_format("%stensor_map_%zu", prefix, argument);
         header_put(r, "/* Argument %zu, a tensor map of ", argument);
@@ -233,8 +228,7 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
         header_begin(r, type, name,
                      "    struct name_tensor_map t = {0, 0, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, "
                      "{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0};\n");
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
             header_put(r, "    case %zu:\n", i);
@@ -259,8 +253,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         put_runs(r, stage, prefix);
     }
     header_begin(r, type, name, "    struct name_launch_shape g = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *own = header_find_stage(section, stage);
         if (!own) continue;
         header_put(r, "    case %zu: /* ", i);
@@ -292,13 +285,11 @@ static void put_bytes(struct renderer *r)
     const json_t *section, *buffer;
     size_t i, k;
     if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
-    json_array_foreach(header_buffers(r), k, buffer)
-    {
+    json_array_foreach(header_buffers(r), k, buffer) {
         char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
              *function = text_format("%s_bytes_%s", r->lower, identifier);
         header_begin(r, "long long", function, "");
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
         }
@@ -316,12 +307,10 @@ static void put_supported(struct renderer *r)
     header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
                   "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
     header_begin(r, "int", name, "");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *limits = json_object_get(section, "supported");
         header_put(r, "    case %zu: return %s", i, limits ? "1" : "0 /* it was not verified */");
-        json_array_foreach(limits, k, limit)
-        {
+        json_array_foreach(limits, k, limit) {
             const char *size = json_string_value(json_array_get(r->sizes, k));
             int64_t multiple = json_get_integer(limit, "multiple", 1);
             header_put(r, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
@@ -341,8 +330,9 @@ static void put_tensor_map_type(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t i, k, count = 0;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
-        count += json_array_size(json_object_get(stage, "tensor_maps"));
+    json_array_foreach(r->sections, i, section)
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+            count += json_array_size(json_object_get(stage, "tensor_maps"));
     if (count || header_embeds(r->sections)) header_put_template(r, embedded_header_tensor_map());
 }
 

@@ -56,8 +56,7 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
     char *result = builds_text(nvcc, nvrtc);
     header_comment(r, "   built by %s with NAME_OPTIONS_NVCC: %s", *version ? version : PROTOCOL_NVCC, result);
     free(result);
-    json_array_foreach(json_object_get(nvcc, "problems"), i, problem)
-    {
+    json_array_foreach(json_object_get(nvcc, "problems"), i, problem) {
         struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
                         theirs = json_get_interval(problem, PROTOCOL_NVCC);
         header_comment(r, "     %s  %s by NVRTC, %s by nvcc", json_get_string(problem, "problem", "?"),
@@ -115,8 +114,7 @@ static void comment_stages(struct renderer *r, const json_t *section)
                    {"code_bytes", "bytes of code"}};
     const json_t *stage;
     size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
+    json_array_foreach(json_object_get(section, "stages"), i, stage) {
         struct text text = {0};
         double occupancy = json_get_number(stage, "occupancy", NAN);
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
@@ -138,13 +136,11 @@ static void comment_section(struct renderer *r, const json_t *section)
     char text[128];
     struct text problems = {0};
     comment_choice(r, section);
-    json_array_foreach(json_object_get(section, "problems"), i, item)
-    {
+    json_array_foreach(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
         header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, text, sizeof text));
     }
-    json_array_foreach(json_object_get(section, "ratios"), i, item)
-    {
+    json_array_foreach(json_object_get(section, "ratios"), i, item) {
         struct interval ratio = json_get_interval(item, "ratio");
         header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, text, sizeof text),
                        json_get_string(item, "name", "?"));
@@ -202,8 +198,7 @@ static void put_provenance(struct renderer *r, const json_t *section)
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = json_get_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
-    json_array_foreach(json_object_get(section, "ratios"), i, ratio)
-    {
+    json_array_foreach(json_object_get(section, "ratios"), i, ratio) {
         char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
         define_interval(r, macro, json_get_interval(ratio, "ratio"));
         free(macro);
@@ -220,8 +215,7 @@ void header_provenance(struct renderer *r)
     header_put(r, " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. "
                   "NVCC_RATIO: the time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95%% "
                   "intervals. ERROR: the largest error over the\n * bound. */\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         header_put_condition(r, i);
         put_provenance(r, section);
     }

@@ -46,8 +46,7 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
     size_t i;
     struct text text = {0};
     text_add(&text, "%s", "");
-    json_array_foreach(buffers, i, item)
-    {
+    json_array_foreach(buffers, i, item) {
         char *identifier = header_identifier(json_get_string(item, "name", "?"));
         text_add(&text, "%sX(%s, %s, %s)", i ? " " : "", json_get_string(item, "direction", "in"),
                  json_get_string(item, "type", "?"), identifier);
@@ -79,8 +78,8 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define_text(r, "template", json_get_string(section, "template", ""));
     define_options(r, section);
     header_define(r, "alignment", "%" PRId64, json_get_integer(section, "alignment", 16));
-    json_array_foreach(json_object_get(section, "stages"), i, stage) if (!json_object_get(stage, "library"))
-        define_stage(r, section, stage);
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+        if (!json_object_get(stage, "library")) define_stage(r, section, stage);
     define_buffers(r, json_object_get(section, "buffers"));
     if (!binary) return;
     header_define_text(r, "binary_hash", json_get_string(binary, "hash", ""));
@@ -145,19 +144,19 @@ static void comment_repeat(struct renderer *r, const json_t *stage, const char *
     size_t i;
     if (!json_object_get(stage, "repeat")) return;
     header_comment(r, "     it runs again and again: for (run = 0; %sgeometry(sizes, run).used; run++)", prefix);
-    json_array_foreach(json_object_get(stage, "swap"), i, pair) header_comment(
-        r,
-        "     after every run exchange %s and %s; and before the first stage once for every run, so that "
-        "the result is where it belongs",
-        json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
+    json_array_foreach(json_object_get(stage, "swap"), i, pair)
+        header_comment(
+            r,
+            "     after every run exchange %s and %s; and before the first stage once for every run, so that "
+            "the result is where it belongs",
+            json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
 }
 
 void header_comment_arguments(struct renderer *r, const json_t *section)
 {
     const json_t *stage, *argument;
     size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
+    json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
         const json_t *library = json_object_get(stage, "library");
         if (!header_is_part(stage)) continue;
@@ -179,16 +178,14 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
     static const char no_guards[] = ", verified without guards around it";
     const json_t *one, *size;
     size_t i, k;
-    json_array_foreach(json_object_get(section, "constants"), i, one)
-    {
+    json_array_foreach(json_object_get(section, "constants"), i, one) {
         const char *direction = json_get_string(one, "direction", "in");
         if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
         header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
                        json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
                        strcmp(direction, "in") != 0 ? no_guards : "");
     }
-    json_array_foreach(json_object_get(section, "objects"), i, one)
-    {
+    json_array_foreach(json_object_get(section, "objects"), i, one) {
         struct text sizes = {0};
         const char *kind = json_get_string(one, "kind", "?");
         json_array_foreach(json_object_get(one, "size"), k, size)
@@ -223,8 +220,7 @@ void header_comment_contract(struct renderer *r, const json_t *section)
     header_put(r,
                " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
                "every launch:\n");
-    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
-    {
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer) {
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
@@ -267,8 +263,7 @@ void header_architecture(struct renderer *r)
     json_t *done = json_object();
     header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && "
                   "!defined(NAME_ANY_ARCHITECTURE)\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const char *arch = json_get_string(section, "arch", "");
         int compute = header_compute(section) * 10;
         if (!compute || json_object_get(done, arch)) continue;

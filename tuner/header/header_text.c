@@ -58,8 +58,7 @@ static void add_sizes(struct text *to, const struct renderer *r, int word, bool 
     size_t i;
     bool bare = word == PARAMETERS || word == SIZES;
     const char *type = word == DECLARED || word == PARAMETERS ? "long long " : "", *comma = bare ? "" : ", ";
-    json_array_foreach(r->sizes, i, size)
-    {
+    json_array_foreach(r->sizes, i, size) {
         if (word == UNUSED)
             text_add(to, "    (void)size_");
         else if (word == TIMED)

@@ -74,8 +74,7 @@ static int from_kernel_tuner(struct recorded *r, const json_t *document, struct 
     }
     if (recorded_add_trials(r, json_object_size(cache), err)) return -1;
     size_t trial = 0;
-    json_object_foreach(cache, key, entry)
-    {
+    json_object_foreach(cache, key, entry) {
         if (set_configuration(r, trial, entry, err)) return error_prefix(err, "'%s'", key);
         const json_t *time = json_object_get(entry, "time");
         if (!set_time(r, trial, time, json_object_get(entry, "times"), millisecond)) {
@@ -157,8 +156,7 @@ static int from_t4(struct recorded *r, const json_t *document, struct error *err
     if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
-    json_object_foreach(first, name, value)
-    {
+    json_object_foreach(first, name, value) {
         json_t *values = collect_values(results, name);
         int result = recorded_add_parameter(r, name, values, -1, err);
         json_decref(values);

@@ -334,8 +334,7 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
     json_object_set_new(head, "parameters", parameters_json(r));
     json_object_set_new(head, "columns", columns_json(r, chosen, count));
-    json_object_foreach(head, name, member)
-    {
+    json_object_foreach(head, name, member) {
         text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
         put(&o, "", json_incref(member), strcmp(name, "baselines") ? 0 : measured);
     }

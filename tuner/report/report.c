@@ -76,8 +76,7 @@ static json_t *reproduce_json(const struct result *r)
     memory_add(words, count) = job;
     for (i = 0; i < sizeof options / sizeof *options; i++)
         for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
-    json_array_foreach(pools, i, pool)
-    {
+    json_array_foreach(pools, i, pool) {
         memory_add(words, count) = "--pool";
         memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }

@@ -58,8 +58,7 @@ static void write_json(FILE *out, const json_t *value, int depth)
         return;
     }
     fputc(object ? '{' : '[', out);
-    json_object_foreach((json_t *)value, key, member)
-    {
+    json_object_foreach((json_t *)value, key, member) {
         json_t *name = json_string(key);
         fputs(separator, out);
         json_dumpf(name, out, TEXT_FLAGS);
@@ -68,8 +67,7 @@ static void write_json(FILE *out, const json_t *value, int depth)
         json_decref(name);
         separator = ",\n";
     }
-    json_array_foreach(value, i, member)
-    {
+    json_array_foreach(value, i, member) {
         fputs(separator, out);
         write_json(out, member, depth + 1);
         separator = ",\n";

@@ -113,9 +113,7 @@ static json_t *columns_json(struct points *c, json_t *values, size_t shown)
         json_array_append_new(meanings, json_string(c->meanings[i]));
     }
     json_array_foreach(c->rows, i, row)
-    {
         while (json_array_size(row) < count + FIRST_COLUMNS) json_array_append_new(row, json_null());
-    }
     return json_pack("{s:I, s:I, s:o, s:o, s:o, s:O, s:o, s:I}", "shown", (json_int_t)shown, "of",
                      (json_int_t)c->result->table.timed, "columns", names, "units", units, "meanings", meanings, "rows",
                      c->rows, "values", values, "figures_left_out", (json_int_t)c->left_out);

@@ -81,10 +81,8 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
         if (!json_array_has(parameters, space_parameter(job->space, i)->name))
             return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);
     json_array_foreach(parameters, i, item)
-    {
         if (job_parameter(job, json_string_value(item)) < 0)
             return refuse(recorded, "the job has no parameter", json_string_value(item), err);
-    }
     // A job may be renamed, or have other problems than when it was recorded; both at once make another job.
     if (!*name || !strcmp(name, job->name)) return 0;
     for (i = 0; i < job->tuned_count; i++)

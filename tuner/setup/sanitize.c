@@ -169,8 +169,7 @@ static size_t list_symbols(const json_t *problems, size_t problem, const char *s
 {
     const json_t *stages = json_object_get(json_array_get(problems, problem), "stages"), *stage;
     size_t count = 0, i;
-    json_array_foreach(stages, i, stage)
-    {
+    json_array_foreach(stages, i, stage) {
         const char *symbol = json_get_string(stage, "symbol", "");
         if (*symbol && !json_get_bool(stage, "again", false) && count < JOB_MAX_STAGES) symbols[count++] = symbol;
     }
@@ -306,8 +305,7 @@ enum trial_status sanitizer_verdict(const json_t *document, struct error *reason
     const json_t *list = json_object_get(document, "tools"), *tool;
     size_t i;
     *reason = (struct error){""};
-    json_array_foreach(list, i, tool)
-    {
+    json_array_foreach(list, i, tool) {
         if (json_get_bool(tool, "advice", false) || strcmp(json_get_string(tool, "status", ""), "errors")) continue;
         error_set(reason, "compute-sanitizer's %s: %s (%" PRId64 " errors, problem %s)",
                   json_get_string(tool, "tool", "?"), json_get_string(tool, "first", ""),

@@ -136,14 +136,12 @@ static int collect(struct text_list *lines, const char *path, const json_t *valu
     const char *key;
     json_t *part;
     int result = 0;
-    json_object_foreach((json_t *)value, key, part)
-    {
+    json_object_foreach((json_t *)value, key, part) {
         char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
         if (!result) result = collect(lines, deeper, part, err);
         free(deeper);
     }
-    json_array_foreach(value, i, part)
-    {
+    json_array_foreach(value, i, part) {
         char *deeper = text_format("%s.%zu", path, i);
         if (!result) result = collect(lines, deeper, part, err);
         free(deeper);
