@@ -37,8 +37,7 @@ static double build_once(const json_t *one, uint64_t *size)
     json_t *list, *item;
     size_t j;
     double start = now();
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(one, "parameters"), name, list)
-    {
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(one, "parameters"), name, list) {
         int64_t values[256];
         json_array_foreach(list, j, item) values[j] = json_integer_value(item);
         space_add_parameter(space, name, PARAMETER_INT, values, json_array_size(list), &err);
@@ -59,8 +58,7 @@ static int spaces(void)
     size_t i;
     int wrong = !all;
     printf("%-22s %14s %10s %12s %14s %8s\n", "space", "raw", "valid", "ours (s)", "Kernel Tuner", "ratio");
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach(all, i, one) {
         double best = INFINITY, theirs = json_get_number(one, "kernel_tuner_seconds", NAN);
         uint64_t size = 0;
         for (int k = 0; k < 5; k++) best = fmin(best, build_once(one, &size));

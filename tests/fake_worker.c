@@ -148,8 +148,7 @@ static json_t *compile(const json_t *request)
     bool huge = mode_is(request, "registers"), impossibly = mode_is(request, "registers_impossible");
     size_t i;
     json_t *entry, *entries = json_array();
-    json_array_foreach(json_object_get(request, "entries"), i, entry)
-    {
+    json_array_foreach(json_object_get(request, "entries"), i, entry) {
         bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
         json_array_append_new(entries, json_pack("{s:O, s:o, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
                                                  symbol_of(request, entry), "registers",
@@ -183,8 +182,7 @@ static const char *add_programs(const json_t *request, json_t *to)
 {
     size_t i;
     json_t *each;
-    json_array_foreach(json_object_get(request, "baselines"), i, each)
-    {
+    json_array_foreach(json_object_get(request, "baselines"), i, each) {
         const char *name = json_get_string(each, "name", ""), *why = json_get_string(each, "reason", NULL);
         if (!strcmp(json_get_string(each, "kind", ""), "operation") || !strcmp(name, "current")) continue;
         const json_t *problem = json_array_get(json_object_get(each, "problems"), 0),
@@ -333,8 +331,7 @@ static json_t *count(const json_t *request)
 {
     json_t *trials = json_array(), *one;
     size_t i;
-    json_array_foreach(json_object_get(request, "trials"), i, one)
-    {
+    json_array_foreach(json_object_get(request, "trials"), i, one) {
         if (mode_is(one, "count_crash")) abort();
         if (getenv("FAKE_NO_COUNTERS")) {
             json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"),
@@ -443,8 +440,7 @@ static json_t * final(const json_t *request)
         note_text(text);
     }
     rounds = take_time(request, rounds);
-    json_array_foreach(candidates, i, one)
-    {
+    json_array_foreach(candidates, i, one) {
         if (places == 0) break;
         if (mode_is(one, "final_blames_unknown"))
             return json_pack("{s:s, s:s, s:i}", "status", "crashed", "reason", "scripted", "trial", 4711);
@@ -475,8 +471,7 @@ static json_t * final(const json_t *request)
     }
     json_t *times = json_array(), *named_baselines = json_object_get(request, "baselines");
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
-    json_array_foreach(named_baselines, i, one)
-    {
+    json_array_foreach(named_baselines, i, one) {
         // A program that crashes in its first final.
         if (!strcmp(json_string_value(one), "late_crash"))
             return json_pack("{s:s, s:O, s:s}", "status", "crashed", "baseline", one, "reason", "it crashed: scripted");

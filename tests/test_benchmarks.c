@@ -77,12 +77,10 @@ static void check_file(const char *path)
     if (strncmp(command, begin, strlen(begin)) != 0) fail_msg("%s: the command is not '%s...'", path, begin);
     size_t p;
     const json_t *problem;
-    json_array_foreach(json_object_get(compare, "problems"), p, problem)
-    {
+    json_array_foreach(json_object_get(compare, "problems"), p, problem) {
         size_t i, spread = 0;
         const json_t *entry;
-        json_array_foreach(json_object_get(problem, "entries"), i, entry)
-        {
+        json_array_foreach(json_object_get(problem, "entries"), i, entry) {
             const json_t *time = json_object_get(entry, "time");
             double value = json_number_value(json_array_get(time, 0));
             spread += json_is_true(json_object_get(entry, "winner")) && value > 0 &&

@@ -66,8 +66,7 @@ TEST(every_member_is_documented)
         json_t *value;
         char *heading = test_text("`%s`", kind_of(&events, i));
         assert_contains(document, heading);
-        json_object_foreach(events.list[i], key, value)
-        {
+        json_object_foreach(events.list[i], key, value) {
             char *member = test_text("`%s`", key);
             assert_contains(document, member);
         }

@@ -139,11 +139,10 @@ TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
         } else {
             assert_int_equal(profile_culprit(stage, EXCESS_SHARED, blame, 2), 0);
         }
-        json_object_foreach(json_object_get(stage, "totals"), key, value)
-        {
+        json_object_foreach(json_object_get(stage, "totals"), key, value) {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line) sum +=
-                json_get_number(json_object_get(line, "self"), key, 0);
+            json_array_foreach(json_object_get(stage, "lines"), i, line)
+                sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 0.01 * total);
         }
         assert_true(profile_number(stage, "samples") > 1000);

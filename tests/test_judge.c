@@ -148,8 +148,7 @@ TEST(the_document_has_what_its_description_says)
         json_array_get(json_object_get(document, "findings"), 0)};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         assert_true(json_object_size(lists[i]) > 3);
-        json_object_foreach((json_t *)(uintptr_t)lists[i], key, value)
-        {
+        json_object_foreach((json_t *)(uintptr_t)lists[i], key, value) {
             char *line = test_text("\n| `%s` |", key);
             if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
         }

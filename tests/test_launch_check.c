@@ -85,8 +85,7 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
     size_t i, checked = 0, registers = column(columns, "registers"), shared = column(columns, "shared_bytes"),
               occupancy = column(columns, "theoretical_occupancy"), parameters = space_parameter_count(job->space);
     int64_t *values = calloc(symbols_count(job->symbols), sizeof *values);
-    json_array_foreach(json_object_get(root, "trials"), i, row)
-    {
+    json_array_foreach(json_object_get(root, "trials"), i, row) {
         char config[2048] = "";
         if (json_is_null(json_array_get(row, registers))) continue; // recorded without the compiler's figures
         uint16_t indices[SPACE_MAX_PARAMETERS];

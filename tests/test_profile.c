@@ -137,11 +137,10 @@ TEST(the_sum_over_lines_is_the_kernels_total)
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
         const char *key;
         size_t i;
-        json_object_foreach(json_object_get(stage, "totals"), key, value)
-        {
+        json_object_foreach(json_object_get(stage, "totals"), key, value) {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line) sum +=
-                json_get_number(json_object_get(line, "self"), key, 0);
+            json_array_foreach(json_object_get(stage, "lines"), i, line)
+                sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 1e-6 * total);
         }
         // and what CUPTI's patched code counts is what the hardware counts

@@ -213,9 +213,7 @@ TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
     size_t i;
     const json_t *row;
     json_array_foreach(at(job, "results.0.points.values"), i, row)
-    {
         assert_true(json_integer_value(json_array_get(row, 0)) < (json_int_t)groups);
-    }
 }
 
 TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, teardown)
@@ -397,8 +395,7 @@ TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
     json_t *job = report_of(100);
     const json_t *points = at(job, "results.0.points"), *columns = at(points, "columns"), *name;
     size_t i, found = SIZE_MAX;
-    json_array_foreach(columns, i, name)
-    {
+    json_array_foreach(columns, i, name) {
         if (!strcmp(json_string_value(name), "icache_misses")) found = i;
         assert_string_not_equal(json_string_value(name), "of_the_job"); // no trial knows it
     }

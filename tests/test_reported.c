@@ -67,8 +67,7 @@ static int good_ones(const char *status, int seed)
     free(command);
     size_t i, count = 0;
     int good = 0;
-    json_array_foreach(json_object_get(root, "trials"), i, row)
-    {
+    json_array_foreach(json_object_get(root, "trials"), i, row) {
         int x = (int)json_integer_value(cell(root, row, "X")), y = (int)json_integer_value(cell(root, row, "Y"));
         good += (x - 31) * (x - 31) + (y - 6) * (y - 6) < 26; // 81 of 1,600
         count++;
@@ -129,8 +128,7 @@ TEST(the_workers_figures_reach_the_store)
            *row;
     size_t i;
     assert_int_equal(json_array_size(json_object_get(root, "trials")), 6);
-    json_array_foreach(json_object_get(root, "trials"), i, row)
-    {
+    json_array_foreach(json_object_get(root, "trials"), i, row) {
         int x = (int)json_integer_value(cell(root, row, "X"));
         double time = 1e-3 * (1 + 0.01 * (x - 7) * (x - 7));
         const struct {

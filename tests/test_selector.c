@@ -180,16 +180,15 @@ static void expect_exact_times(const char *folder, const json_t *header)
     char *path = test_text("%s/exact.h", folder);
     struct error err;
     size_t i, k;
-    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
-        json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
+    json_array_foreach(sections, i, section)
+        json_array_foreach(json_object_get(section, "times"), k, one)
+            json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
     char *text = test_file("%s", path);
     const char *at = strstr(text, "_time times[] = {");
     assert_non_null(at);
-    json_array_foreach(sections, i, section)
-    {
-        json_array_foreach(json_object_get(section, "times"), k, one)
-        {
+    json_array_foreach(sections, i, section) {
+        json_array_foreach(json_object_get(section, "times"), k, one) {
             double found = NAN;
             at = strchr(at, '\n') + 1;
             assert_int_equal(sscanf(at, " {%*d, {%*d, %*d, %*d}, %lf}", &found), 1);

@@ -15,11 +15,9 @@ TEST(published_spaces_have_the_published_sizes)
     size_t i, j;
     json_t *one, *list, *item;
     const char *name;
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach(all, i, one) {
         struct fixture f = open_space();
-        json_object_foreach(json_object_get(one, "parameters"), name, list)
-        {
+        json_object_foreach(json_object_get(one, "parameters"), name, list) {
             int64_t values[64];
             json_array_foreach(list, j, item) values[j] = json_integer_value(item);
             add_values(&f, name, json_array_size(list), values);

@@ -170,8 +170,8 @@ static bool asks(const json_t *request, const char *name)
 {
     size_t i;
     json_t *each;
-    json_array_foreach(json_object_get(request, "pipes"), i,
-                       each) if (!strcmp(json_string_value(each), name)) return true;
+    json_array_foreach(json_object_get(request, "pipes"), i, each)
+        if (!strcmp(json_string_value(each), name)) return true;
     return false;
 }
 

@@ -193,8 +193,7 @@ static void same_value(const char *what, sqlite3_stmt *row, int column, const js
         size_t i;
         const json_t *one;
         same = text;
-        json_array_foreach(value, i, one)
-        {
+        json_array_foreach(value, i, one) {
             char *end;
             if (same) same = fabs(strtod(text, &end) - json_number_value(one)) <= 1e-9 * json_number_value(one);
             if (same) text = end;
@@ -293,8 +292,7 @@ TEST(every_figure_is_the_one_that_is_exported)
     json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
-    json_array_foreach(json_object_get(space, "trials"), t, trial)
-    {
+    json_array_foreach(json_object_get(space, "trials"), t, trial) {
         char *config = text_copy("");
         for (c = 0; c < json_array_size(parameters); c++) {
             json_t *value = json_array_get(trial, c);
@@ -307,8 +305,7 @@ TEST(every_figure_is_the_one_that_is_exported)
             free(config);
             config = more;
         }
-        json_array_foreach(trial, c, cell)
-        {
+        json_array_foreach(trial, c, cell) {
             const char *column = json_string_value(json_array_get(columns, c));
             bool each = json_is_array(cell) && trial_field_find(FIELD_PROBLEM, column);
             for (size_t p = 0; p < (each ? json_array_size(cell) : 1); p++, cells++)

@@ -190,8 +190,7 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     assert_string_equal(json_get_string(live, "phase", ""), "search");
     assert_int_equal(json_array_size(json_object_get(live, "workers")), 4);
     int64_t done = 0;
-    json_array_foreach(json_object_get(live, "workers"), i, w)
-    {
+    json_array_foreach(json_object_get(live, "workers"), i, w) {
         bool gpu = !strcmp(json_get_string(w, "kind", ""), "gpu");
         assert_int_equal(gpu, i < 2);
         double busy = json_get_number(w, "busy", NAN);
@@ -220,8 +219,7 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     json_t *document = test_json(workers_of(folder)), *w;
     const json_t *gpu[2] = {NULL, NULL};
     size_t i, compilers[2] = {0, 0};
-    json_array_foreach(json_object_get(document, "workers"), i, w)
-    {
+    json_array_foreach(json_object_get(document, "workers"), i, w) {
         bool two = !strcmp(json_get_string(w, "node", ""), "two");
         if (!two) assert_string_equal(json_get_string(w, "node", ""), "one");
         if (strcmp(json_get_string(w, "kind", ""), "gpu"))

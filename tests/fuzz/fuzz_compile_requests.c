@@ -105,8 +105,8 @@ static void put_paths(json_t *value)
     }
     json_t *include = json_object_get(value, "include"), *each;
     size_t i;
-    json_array_foreach(include, i, each) if (json_is_string(each) && strchr(json_string_value(each), '/'))
-        json_string_set(each, "/nowhere");
+    json_array_foreach(include, i, each)
+        if (json_is_string(each) && strchr(json_string_value(each), '/')) json_string_set(each, "/nowhere");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

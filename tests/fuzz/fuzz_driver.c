@@ -133,10 +133,8 @@ static void put_template(json_t *object)
     if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))
         json_object_set_new(object, "cubin", json_string(template_path));
     json_array_foreach(json_object_get(object, "entries"), i, entry)
-    {
         if (!strcmp(json_get_string(entry, "cubin_hash", ""), "x.cu"))
             json_object_set_new(entry, "cubin_hash", json_string(template_hash));
-    }
 }
 
 // With the request's id, unless the answer has its own.

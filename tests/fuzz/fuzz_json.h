@@ -35,14 +35,12 @@ static json_t *json_node(json_t *value, size_t *at, json_t **parent, const char 
     const char *key;
     json_t *each, *found;
     if (!(*at)--) return value;
-    json_array_foreach(value, i, each)
-    {
+    json_array_foreach(value, i, each) {
         *parent = value;
         *index = i;
         if ((found = json_node(each, at, parent, name, index))) return found;
     }
-    json_object_foreach(value, key, each)
-    {
+    json_object_foreach(value, key, each) {
         *parent = value;
         *name = key;
         if ((found = json_node(each, at, parent, name, index))) return found;

@@ -101,8 +101,7 @@ static void check_files(const struct node_link *l)
 {
     const char *there;
     json_t *here;
-    json_object_foreach(l->brought, there, here)
-    {
+    json_object_foreach(l->brought, there, here) {
         char hash[HASH_TEXT_SIZE];
         const char *path = json_string_value(here), *name = strrchr(path, '/') + 1;
         int64_t size;

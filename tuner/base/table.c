@@ -195,8 +195,7 @@ static char *list_text(const json_t *list)
     struct text all = {0};
     json_t *item;
     size_t i;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const json_t *text = json_is_object(item) ? json_object_iter_value(json_object_iter(item)) : item;
         text_add(&all, "%s%s", i ? "," : "", json_is_string(text) ? json_string_value(text) : "");
     }
@@ -225,8 +224,7 @@ void rows_print(const json_t *rows, const struct row_column *columns, bool csv, 
     for (i = 0; i < count; i++) titles[i] = columns[i].title;
     struct table *table = table_new(titles);
     free(titles);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         for (size_t c = 0; c < count; c++) {
             char *text = cell_text(row, &columns[c]);
             table_cell(table, "%s", text ? text : "");

@@ -49,11 +49,9 @@ static json_t *json_pipe(const struct comparison *c)
 {
     const struct work_bounds *w = c->work;
     if (!w->pipe) return json_null();
-    char *words = work_ceiling_text(c->ceilings, w->pipe);
-    json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
-                             json_real(w->ceiling), "measured", words);
-    free(words);
-    return pipe;
+    autofree char *words = work_ceiling_text(c->ceilings, w->pipe);
+    return json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
+                     json_real(w->ceiling), "measured", words);
 }
 
 json_t *compare_json(const struct comparison *c)
@@ -139,9 +137,10 @@ void compare_print_csv(const json_t *documents)
 {
     json_t *rows = json_array(), *document, *problem, *entry;
     size_t i, p, k;
-    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
-        json_array_foreach(json_object_get(problem, "entries"), k, entry)
-            json_array_append_new(rows, csv_row(document, problem, entry));
+    json_array_foreach(documents, i, document)
+        json_array_foreach(json_object_get(document, "problems"), p, problem)
+            json_array_foreach(json_object_get(problem, "entries"), k, entry)
+                json_array_append_new(rows, csv_row(document, problem, entry));
     rows_print(rows, csv_columns, true, stdout);
     json_decref(rows);
 }

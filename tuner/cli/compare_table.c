@@ -5,7 +5,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
-#include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/setup/sanitize.h"
 
@@ -18,12 +17,11 @@ static json_t *baselines_of(const json_t *documents)
     json_t *names = json_object();
     const json_t *document, *problem, *entry;
     size_t i, p, e;
-    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
-        json_array_foreach(json_object_get(problem, "entries"), e, entry)
-    {
-        if (!json_get_integer(entry, "trial", 0))
-            json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
-    }
+    json_array_foreach(documents, i, document)
+        json_array_foreach(json_object_get(document, "problems"), p, problem)
+            json_array_foreach(json_object_get(problem, "entries"), e, entry)
+                if (!json_get_integer(entry, "trial", 0))
+                    json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
     return names;
 }
 
@@ -32,11 +30,9 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     const json_t *entry;
     size_t i;
     json_array_foreach(json_object_get(problem, "entries"), i, entry)
-    {
         if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
                      : json_get_bool(entry, "winner", false))
             return entry;
-    }
     return NULL;
 }
 
@@ -58,8 +54,7 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
     table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
     table_cell(table, "%s", show_interval(&time, text, sizeof text));
-    json_object_foreach(baselines, name, unused)
-    {
+    json_object_foreach(baselines, name, unused) {
         const json_t *theirs = find_entry(problem, name);
         struct interval their_time = json_get_interval(theirs, "time"),
                         ratio = problem ? json_get_interval(theirs, "ratio")
@@ -81,21 +76,16 @@ static void print_times(const json_t *documents, bool one)
     struct arena memory = {NULL};
     static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
     for (i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
-    json_object_foreach(baselines, name, unused)
-    {
+    json_object_foreach(baselines, name, unused) {
         titles[count++] = arena_format(&memory, ">%s", name);
         titles[count++] = arena_format(&memory, ">ratio to %s", name);
     }
     titles[count++] = ">rate";
     titles[count++] = ">of ceiling";
     struct table *table = table_new(titles);
-    json_array_foreach(documents, i, document)
-    {
+    json_array_foreach(documents, i, document) {
         const json_t *problems = json_object_get(document, "problems");
-        json_array_foreach(problems, p, problem)
-        {
-            add_line(table, document, problem, baselines, one);
-        }
+        json_array_foreach(problems, p, problem) add_line(table, document, problem, baselines, one);
         if (json_array_size(problems) > 1) add_line(table, document, NULL, baselines, one);
     }
     table_print(table, stdout);
@@ -112,12 +102,10 @@ static void print_ceilings(const struct comparison *c)
     bool known = false;
     for (size_t p = 0; p < c->session->job->tuned_count; p++) known |= isfinite(w[p].floor);
     if (!known) return;
-    char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
-         *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
+    autofree char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
+                  *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
     printf("Of ceiling: the least time that the work takes at the measured ceilings, over the tuned time: %s%s%s.\n",
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
-    free(memory);
-    free(arithmetic);
 }
 
 static void print_processes(const struct comparison *c)
@@ -141,11 +129,11 @@ static void print_table(const struct comparison *c)
 {
     const struct final *final = &c->final;
     const struct job *job = c->session->job;
-    char text[96], *device = session_device(c->session);
+    char text[96];
+    autofree char *device = session_device(c->session);
     printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
            show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
            final->replayed ? ", replayed from a recording" : "");
-    free(device);
     const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     if (!strcmp(d->certainty, "undecided"))
@@ -167,10 +155,9 @@ static void print_table(const struct comparison *c)
         printf("compute class: %s%s\n", job_compute_class(job),
                strcmp(job_compute_class(job), op->classes[0]) ? "; do not compare with results of other classes" : "");
     }
-    json_t *documents = json_pack("[o]", compare_json(c));
+    autojson json_t *documents = json_pack("[o]", compare_json(c));
     printf("\n");
     print_times(documents, true);
-    json_decref(documents);
     printf("\n%s", about_ratios);
     print_ceilings(c);
     print_processes(c);
@@ -235,23 +222,18 @@ static void print_sanitized(const struct comparison *c)
 {
     const struct final *final = &c->final;
     for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
-        json_t *document = store_get_document(
+        autojson json_t *document = store_get_document(
             c->session->store, final->kernel_count ? final->kernels[k] : final->winner, SANITIZED_DOCUMENT, NULL, NULL);
         const json_t *tools = json_object_get(document, "tools"), *tool;
-        char *words = sanitized_text(document);
+        autofree char *words = sanitized_text(document);
         size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
-        json_array_foreach(tools, i, tool)
-        {
+        json_array_foreach(tools, i, tool) {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
-            char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
+            autofree char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", name, line);
-            free(name);
-            free(line);
         }
-        free(words);
-        json_decref(document);
     }
 }
 

@@ -220,8 +220,7 @@ static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT
     size_t i;
     for (i = 0; i < UNIT_COUNT && !names; i++)
         wanted[i] = execution_units[i].key && !execution_units[i].macro && pipe_exists(&execution_units[i], compute);
-    json_array_foreach((json_t *)(uintptr_t)names, i, name)
-    {
+    json_array_foreach((json_t *)(uintptr_t)names, i, name) {
         const struct execution_unit *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
         if (!p)
             return error_set(err, "unknown execution unit '%s'", json_is_string(name) ? json_string_value(name) : "?");

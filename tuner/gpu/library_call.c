@@ -134,8 +134,7 @@ static int map_arrays(const json_t *list, struct sweetspot_array *array)
 {
     size_t i;
     json_t *each;
-    json_array_foreach(list, i, each)
-    {
+    json_array_foreach(list, i, each) {
         size_t bytes = (size_t)json_get_integer(each, "bytes", 0);
         int how = json_get_bool(each, "written", false) ? MAP_SHARED : MAP_PRIVATE;
         array[i] = (struct sweetspot_array){
@@ -199,8 +198,8 @@ int library_call_serve(const char *text)
     if (!request || !array || !value || answer == MAP_FAILED || map_arrays(arrays, array)) {
         fprintf(stderr, "%s\n", *err.message ? err.message : "cannot map the arrays of the call");
     } else {
-        json_object_foreach((json_t *)(uintptr_t)values, key, each) value[count++] =
-            (struct sweetspot_value){key, json_number_value(each)};
+        json_object_foreach((json_t *)(uintptr_t)values, key, each)
+            value[count++] = (struct sweetspot_value){key, json_number_value(each)};
         // A sanitizer would make an ordinary end of a fault.
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], SIG_DFL);
         status = call(request, array, value, answer) ? EXIT_FAILURE : EXIT_SUCCESS;

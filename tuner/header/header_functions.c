@@ -24,9 +24,8 @@ static void put_case(struct renderer *r, const json_t *stage)
     for (size_t k = 0; k < 9; k++) {
         const char *array = k < 3 ? "grid" : k < 6 ? "block" : "cluster";
         const json_t *text = json_array_get(json_object_get(stage, array), k % 3);
-        char *member = text_format("%s[%zu]", array, k % 3);
+        autofree char *member = text_format("%s[%zu]", array, k % 3);
         put_unsigned(r, member, json_is_string(text) ? json_string_value(text) : "1");
-        free(member);
     }
     put_unsigned(r, "shared_bytes", json_get_string(stage, "shared", "0"));
     header_put(r, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
@@ -55,22 +54,19 @@ static void put_runs(struct renderer *r, const char *name, const char *prefix)
     header_put(r, "name_unused_sizes");
     json_object_foreach((json_t *)r->loops, key, value) header_put(r, "    *at_%s = loop_%s;\n", key, key);
     header_put(r, "    switch (section) {\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *stage = header_find_stage(section, name), *loops = json_object_get(stage, "repeat");
         if (!stage) continue;
         header_put(r, loops ? "    case %zu:\n" : "    case %zu:\n        return run == 0;\n", i);
         if (!loops) continue;
-        json_array_foreach(loops, k, loop)
-        {
+        json_array_foreach(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "        for (loop_%s = %s; %s; loop_%s = %s)\n", variable,
                        json_get_string(loop, "from", "0"), json_get_string(loop, "while", "0"), variable,
                        json_get_string(loop, "next", "0"));
         }
         header_put(r, "        {\n            if (run-- > 0) continue;\n");
-        json_array_foreach(loops, k, loop)
-        {
+        json_array_foreach(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "            *at_%s = loop_%s;\n", variable, variable);
         }
@@ -88,10 +84,8 @@ static const json_t *find_argument(const json_t *section, const char *stage, siz
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
 {
     if (!member) return text_format("%sargument_%zu", prefix, place);
-    char *identifier = header_identifier(json_get_string(member, "name", "?")),
-         *name = text_format("%sargument_%zu_%s", prefix, place, identifier);
-    free(identifier);
-    return name;
+    autofree char *identifier = header_identifier(json_get_string(member, "name", "?"));
+    return text_format("%sargument_%zu_%s", prefix, place, identifier);
 }
 
 // `own`: the name of the struct's, where `like` is a member.
@@ -102,7 +96,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     size_t i;
     bool real = json_object_get(like, "real") != NULL;
     const char *type = real ? "double" : "long long";
-    char *name = header_scalar_name(prefix, place, own ? like : NULL);
+    autofree char *name = header_scalar_name(prefix, place, own ? like : NULL);
     header_put(r, "/* Argument %zu, ", place);
     header_put_comment(r->file, own ? own : "");
     header_put(r, own ? "." : "");
@@ -111,8 +105,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
     header_put(r, ". */\n");
     header_begin(r, type, name, "");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // it is something else there
@@ -122,7 +115,6 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(each, "value", "0"));
     }
     header_end(r, type, name, " return 0;\n    }\n");
-    free(name);
 }
 
 // The functions of a struct's members, whose names must differ as identifiers too.
@@ -130,18 +122,15 @@ static void put_members(struct renderer *r, const char *stage, size_t place, con
 {
     const json_t *member;
     size_t i;
-    json_t *seen = json_object();
-    json_array_foreach(json_object_get(like, "members"), i, member)
-    {
-        char *name = header_scalar_name(prefix, place, member);
+    autojson json_t *seen = json_object();
+    json_array_foreach(json_object_get(like, "members"), i, member) {
+        autofree char *name = header_scalar_name(prefix, place, member);
         if (json_object_get(seen, name))
             header_refuse(r, "two members of '%s' would have one name in the header, %s",
                           json_get_string(like, "name", "?"), name);
         json_object_set_new(seen, name, json_true());
         put_scalar(r, stage, place, i, member, json_get_string(like, "name", "?"), prefix);
-        free(name);
     }
-    json_decref(seen);
 }
 
 static void put_scalars(struct renderer *r, const char *stage, const char *prefix)
@@ -150,8 +139,7 @@ static void put_scalars(struct renderer *r, const char *stage, const char *prefi
     size_t i;
     for (size_t place = 0; place < JOB_MAX_ARGUMENTS; place++) {
         const json_t *like = NULL;
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = find_argument(section, stage, place);
             const char *kind = json_get_string(own, "kind", "");
             if (!like && (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))) like = own;
@@ -213,8 +201,8 @@ static const json_t *find_map(const json_t *section, const char *stage, size_t a
 {
     const json_t *map;
     size_t k;
-    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k,
-                       map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
+    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k, map)
+        if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
     return NULL;
 }
 
@@ -224,24 +212,23 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
     for (size_t argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
         const json_t *section, *map = NULL;
         size_t i;
-        json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
+        json_array_foreach(r->sections, i, section)
+            if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
-        char *name = text_format("%stensor_map_%zu", prefix, argument);
+        autofree char *name = text_format("%stensor_map_%zu", prefix, argument);
         header_put(r, "/* Argument %zu, a tensor map of ", argument);
         header_put_comment(r->file, json_get_string(map, "buffer", "?"));
         header_put(r, ". */\n");
         header_begin(r, type, name,
                      "    struct name_tensor_map t = {0, 0, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, "
                      "{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0};\n");
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
             header_put(r, "    case %zu:\n", i);
             put_map(r, own);
         }
         header_end(r, type, name, " break;\n    }\n    return t;\n");
-        free(name);
     }
 }
 
@@ -251,16 +238,15 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     static const char type[] = "struct name_launch_shape";
     const json_t *section;
     size_t i;
-    json_t *loops = header_loops(r->sections, stage);
-    char *name = text_format("%sgeometry", prefix);
+    autojson json_t *loops = header_loops(r->sections, stage);
+    autofree char *name = text_format("%sgeometry", prefix);
     if (loops) {
         r->repeated = prefix;
         r->loops = loops;
         put_runs(r, stage, prefix);
     }
     header_begin(r, type, name, "    struct name_launch_shape g = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *own = header_find_stage(section, stage);
         if (!own) continue;
         header_put(r, "    case %zu: /* ", i);
@@ -271,19 +257,15 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     header_end(r, type, name, " break;\n    }\n    return g;\n");
     for (i = 0; i < 10; i++) {
         const char *array = i < 3 ? "grid" : i < 6 ? "block" : i < 9 ? "cluster" : "shared";
-        char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
-             *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
+        autofree char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
+                      *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
         header_put(r, "NAME_FUNCTION unsigned %s%s(name_parameters) { return %s(name_sizes).%s; }\n", prefix, word,
                    name, member);
-        free(word);
-        free(member);
     }
     put_scalars(r, stage, prefix);
     put_tensor_maps(r, stage, prefix);
     r->repeated = NULL;
     r->loops = NULL;
-    json_decref(loops);
-    free(name);
     header_put(r, "\n");
 }
 
@@ -292,19 +274,15 @@ static void put_bytes(struct renderer *r)
     const json_t *section, *buffer;
     size_t i, k;
     if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
-    json_array_foreach(header_buffers(r), k, buffer)
-    {
-        char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
-             *function = text_format("%s_bytes_%s", r->lower, identifier);
+    json_array_foreach(header_buffers(r), k, buffer) {
+        autofree char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
+                      *function = text_format("%s_bytes_%s", r->lower, identifier);
         header_begin(r, "long long", function, "");
-        json_array_foreach(r->sections, i, section)
-        {
+        json_array_foreach(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
         }
         header_end(r, "long long", function, " return 0;\n    }\n");
-        free(identifier);
-        free(function);
     }
 }
 
@@ -312,16 +290,14 @@ static void put_supported(struct renderer *r)
 {
     const json_t *section, *limit, *condition;
     size_t i, k;
-    char *name = text_format("%s_supported", r->lower);
+    autofree char *name = text_format("%s_supported", r->lower);
     header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
                   "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
     header_begin(r, "int", name, "");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const json_t *limits = json_object_get(section, "supported");
         header_put(r, "    case %zu: return %s", i, limits ? "1" : "0 /* it was not verified */");
-        json_array_foreach(limits, k, limit)
-        {
+        json_array_foreach(limits, k, limit) {
             const char *size = json_string_value(json_array_get(r->sizes, k));
             int64_t multiple = json_get_integer(limit, "multiple", 1);
             header_put(r, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
@@ -333,7 +309,6 @@ static void put_supported(struct renderer *r)
         header_put(r, ";\n");
     }
     header_end(r, "int", name, " return 0;\n    }\n");
-    free(name);
     header_put(r, "\n");
 }
 
@@ -341,8 +316,9 @@ static void put_tensor_map_type(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t i, k, count = 0;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage)
-        count += json_array_size(json_object_get(stage, "tensor_maps"));
+    json_array_foreach(r->sections, i, section)
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+            count += json_array_size(json_object_get(stage, "tensor_maps"));
     if (count || header_embeds(r->sections)) header_put_template(r, embedded_header_tensor_map());
 }
 

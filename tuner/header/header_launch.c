@@ -18,8 +18,9 @@ static bool calls_library(const struct renderer *r)
     const json_t *section, *stage;
     size_t i, k;
     bool any = false;
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage) any |=
-        header_is_part(stage) && json_object_get(stage, "library");
+    json_array_foreach(r->sections, i, section)
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+            any |= header_is_part(stage) && json_object_get(stage, "library");
     return any;
 }
 
@@ -52,8 +53,7 @@ static size_t argument_room(const json_t *stage)
 {
     const json_t *a;
     size_t i, bytes = 0;
-    json_array_foreach(json_object_get(stage, "arguments"), i, a)
-    {
+    json_array_foreach(json_object_get(stage, "arguments"), i, a) {
         bool map = !strcmp(json_get_string(a, "kind", ""), "map");
         bytes += map ? 256 : 15 + (size_t)json_get_integer(a, "bytes", 8);
     }
@@ -83,35 +83,29 @@ static void put_binaries(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    json_t *seen = json_object();
+    autojson json_t *seen = json_object();
     header_put(r, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    json_array_foreach(r->sections, i, section)
-    {
-        char *name = header_binary_name(r->lower, section);
+    json_array_foreach(r->sections, i, section) {
+        autofree char *name = header_binary_name(r->lower, section);
         if (name && !json_object_get(seen, name))
             header_put(r, "extern const unsigned char %s[%" PRId64 "];\n", name,
                        json_get_integer(json_object_get(section, "binary"), "bytes", 0));
         if (name) json_object_set_new(seen, name, json_true());
-        free(name);
     }
     header_put(r, "#ifdef __cplusplus\n}\n#endif\n\n"
                   "static inline const struct name_binary *name_binaries(int *count)\n{\n"
                   "    static const struct name_binary binaries[] = {\n");
-    json_array_foreach(r->sections, i, section)
-    {
-        char *device = header_literal(json_get_string(section, "device", "")),
-             *name = header_binary_name(r->lower, section);
+    json_array_foreach(r->sections, i, section) {
+        autofree char *device = header_literal(json_get_string(section, "device", "")),
+                      *name = header_binary_name(r->lower, section);
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
         header_put(r, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s, {", device, header_compute(section),
                    json_get_integer(section, "sm_count", 0), digits ? strtol(digits, NULL, 10) : 0,
                    json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
         put_units(r, json_object_get(json_object_get(section, "binary"), "units"), most_units(r));
         header_put(r, "}},\n");
-        free(device);
-        free(name);
     }
     header_put(r, "    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n");
-    json_decref(seen);
 }
 
 // The sizes of the text's arrays, which have at least one element each.
@@ -122,12 +116,10 @@ static void put_room(struct renderer *r)
     sizes = larger_of(sizes, json_array_size(r->sizes));
     buffers = larger_of(buffers, json_array_size(header_buffers(r)));
     objects = larger_of(objects, json_array_size(header_objects(r)));
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         kernels = larger_of(kernels, (size_t)json_get_integer(section, "kernels", 1));
         stages = larger_of(stages, header_stage_count(section));
-        json_array_foreach(json_object_get(section, "stages"), k, stage)
-        {
+        json_array_foreach(json_object_get(section, "stages"), k, stage) {
             arguments = larger_of(arguments, json_array_size(json_object_get(stage, "arguments")));
             bytes = larger_of(bytes, argument_room(stage));
             swaps = larger_of(swaps, json_array_size(json_object_get(stage, "swap")));
@@ -158,12 +150,10 @@ static char *stage_symbol(struct renderer *r, const json_t *section, const json_
     const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
     const char *entry = json_get_string(stage, "entry", "");
     if (!symbols || !header_is_part(stage) || json_object_get(stage, "library")) return text_copy("0");
-    char *known = binary_symbol_name((size_t)json_get_integer(stage, "unit", 0), entry);
+    autofree char *known = binary_symbol_name((size_t)json_get_integer(stage, "unit", 0), entry);
     if (!json_is_string(json_object_get(symbols, known)))
         header_refuse(r, "the stored binary has no symbol for the entry '%s'", entry);
-    char *symbol = header_literal(json_get_string(symbols, known, ""));
-    free(known);
-    return symbol;
+    return header_literal(json_get_string(symbols, known, ""));
 }
 
 static void put_stage(struct renderer *r, const json_t *section, const json_t *stage)
@@ -171,20 +161,18 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
     const char *name = json_get_string(stage, "name", ""), *shared = json_get_string(stage, "shared", "0");
     const json_t *swaps = json_object_get(stage, "swap"), *pair;
     bool part = header_is_part(stage), library = part && json_object_get(stage, "library");
-    char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
+    autofree char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
-    json_t *loops = header_loops(r->sections, name);
+    autojson json_t *loops = header_loops(r->sections, name);
     size_t i;
     header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %zu, {", symbol, call,
                json_get_integer(stage, "unit", 0), header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
                product(stage, "cluster") > 8, loops != NULL, part ? json_array_size(swaps) : 0);
-    json_array_foreach(swaps, i, pair) header_put(
-        r, "%s{%zu, %zu}", i ? ", " : "", header_index(header_buffers(r), json_string_value(json_array_get(pair, 0))),
-        header_index(header_buffers(r), json_string_value(json_array_get(pair, 1))));
+    json_array_foreach(swaps, i, pair)
+        header_put(r, "%s{%zu, %zu}", i ? ", " : "",
+                   header_index(header_buffers(r), json_string_value(json_array_get(pair, 0))),
+                   header_index(header_buffers(r), json_string_value(json_array_get(pair, 1))));
     header_put(r, json_array_size(swaps) ? "}},\n" : "{0, 0}}},\n");
-    json_decref(loops);
-    free(symbol);
-    free(call);
 }
 
 static void put_stages(struct renderer *r)
@@ -193,8 +181,7 @@ static void put_stages(struct renderer *r)
     size_t i, k;
     header_put(r, "static inline const struct name_stage *name_stages(int section)\n{\n"
                   "    static const struct name_stage stages[][NAME_MOST_STAGES] = {\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         header_put(r, "        {\n");
         json_array_foreach(json_object_get(section, "stages"), k, stage) put_stage(r, section, stage);
         header_put(r, "        },\n");
@@ -208,15 +195,13 @@ static void put_variables(struct renderer *r)
     size_t i, k;
     header_put(r, "static inline const struct name_variable *name_variables(int *count)\n{\n"
                   "    static const struct name_variable variables[] = {\n        {-1, \"\", \"\"},\n");
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "constants"), k, constant)
-    {
-        if (!json_object_get(constant, "symbol")) continue;
-        char *name = header_literal(json_get_string(constant, "name", "")),
-             *symbol = header_literal(json_get_string(constant, "symbol", ""));
-        header_put(r, "        {%zu, %s, %s},\n", i, name, symbol);
-        free(name);
-        free(symbol);
-    }
+    json_array_foreach(r->sections, i, section)
+        json_array_foreach(json_object_get(section, "constants"), k, constant) {
+            if (!json_object_get(constant, "symbol")) continue;
+            autofree char *name = header_literal(json_get_string(constant, "name", "")),
+                          *symbol = header_literal(json_get_string(constant, "symbol", ""));
+            header_put(r, "        {%zu, %s, %s},\n", i, name, symbol);
+        }
     header_put(r, "    };\n    *count = (int)(sizeof variables / sizeof variables[0]);\n    return variables;\n}\n\n");
 }
 
@@ -226,11 +211,9 @@ static size_t object_of(const struct renderer *r, const json_t *argument)
     size_t i;
     const json_t *each;
     json_array_foreach(header_objects(r), i, each)
-    {
         if (!strcmp(json_get_string(each, "name", ""), json_get_string(argument, "name", "")) &&
             json_equal(json_object_get(each, "kind"), json_object_get(argument, "kind")))
             break;
-    }
     return i;
 }
 
@@ -263,22 +246,17 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     const json_t *members = json_object_get(a, "members"), *member;
     size_t i;
     if (!members) {
-        char *function = header_scalar_name(prefix, place, NULL),
-             *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
+        autofree char *function = header_scalar_name(prefix, place, NULL),
+                      *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
         put_scalar(r, a, section, function, at);
-        free(function);
-        free(at);
         return;
     }
     header_put(r, "        {\n        unsigned char *at = name_value(s, %" PRId64 ", 16);\n",
                json_get_integer(a, "bytes", 1));
-    json_array_foreach(members, i, member)
-    {
-        char *function = header_scalar_name(prefix, place, member),
-             *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
+    json_array_foreach(members, i, member) {
+        autofree char *function = header_scalar_name(prefix, place, member),
+                      *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
         put_scalar(r, member, section, function, at);
-        free(function);
-        free(at);
     }
     header_put(r, "        }\n");
 }
@@ -304,7 +282,7 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
 {
     const json_t *a, *library = json_object_get(stage, "library");
     const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
-    json_t *loops = header_loops(r->sections, name);
+    autojson json_t *loops = header_loops(r->sections, name);
     size_t n;
     if (loops && library)
         header_refuse(r, "a launch cannot be embedded: stage '%s' is a library's and runs again and again", name);
@@ -318,7 +296,6 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
         json_array_foreach(json_object_get(stage, "arguments"), n, a) put_argument(r, section, i, a, prefix, n);
     header_put(r, "        break;\n");
     r->repeated = NULL;
-    json_decref(loops);
 }
 
 // The function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and calls. What
@@ -334,11 +311,10 @@ static void put_fill(struct renderer *r)
         header_put(r, "    const long long size_%s = c->size[%zu];\n", json_string_value(size), k);
     header_put(r, "    (void)c;\n    (void)run;\n    (void)arguments;\nname_unused_sizes"
                   "    switch (section * NAME_MOST_STAGES + stage) {\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         if (!json_object_get(section, "binary")) continue;
-        json_array_foreach(json_object_get(section, "stages"), k, stage) if (header_is_part(stage))
-            put_fill_case(r, section, i, stage, k);
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+            if (header_is_part(stage)) put_fill_case(r, section, i, stage, k);
     }
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }
@@ -358,22 +334,18 @@ static void put_launch(struct renderer *r)
         header_objects(r) ? ", then texture and surface objects" : "",
         library ? ", then the callback for a library's stage" : "");
     json_array_foreach(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
-    json_array_foreach(header_buffers(r), i, each)
-    {
-        char *name = header_identifier(json_get_string(each, "name", "?"));
+    json_array_foreach(header_buffers(r), i, each) {
+        autofree char *name = header_identifier(json_get_string(each, "name", "?"));
         int element = element_of(each);
         bool in = !strcmp(json_get_string(each, "direction", ""), "in");
         header_put(r, in ? ", NAME_IN(%s) buffer_%s" : ", NAME_OUT(%s) buffer_%s",
                    only_bits(element) ? "void" : c_type(element), name);
         text_add(&call, "    c.buffer[%zu] = %s_ADDRESS(buffer_%s);\n", i, r->upper, name);
-        free(name);
     }
-    json_array_foreach(header_objects(r), i, each)
-    {
-        char *name = header_object_name(each);
+    json_array_foreach(header_objects(r), i, each) {
+        autofree char *name = header_object_name(each);
         header_put(r, ", unsigned long long %s", name);
         text_add(&call, "    c.object[%zu] = %s;\n", i, name);
-        free(name);
     }
     if (library) header_put(r, ", name_library_call *call, void *user");
     header_put(r, ")\n{\n    struct name_call c;\n"

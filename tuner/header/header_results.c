@@ -13,8 +13,7 @@ static void put_relative_time(struct renderer *r)
     header_put(r, "/* The section's relative time on these sizes. */\n"
                   "static inline double name_relative_time(int section name_declared_sizes)\n{\n"
                   "    double work = 1, blocks = 0, at_once = 1;\n    switch (section) {\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const char *prefix = json_get_string(r->prefixes, json_get_string(section, "stage", ""), NULL);
         header_put(r, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
         if (prefix)
@@ -47,14 +46,14 @@ static void put_times(struct renderer *r)
                "static inline const struct name_time *name_times(int *count)\n{\n"
                "    static const struct name_time times[] = {\n",
                sizes ? sizes : 1);
-    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
-    {
-        char seconds[32];
-        header_put(r, "        {%zu, {", i);
-        put_sizes(r, json_object_get(one, "sizes"));
-        header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
-        rows++;
-    }
+    json_array_foreach(r->sections, i, section)
+        json_array_foreach(json_object_get(section, "times"), k, one) {
+            char seconds[32];
+            header_put(r, "        {%zu, {", i);
+            put_sizes(r, json_object_get(one, "sizes"));
+            header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
+            rows++;
+        }
     if (!rows) header_put(r, "        {-1, {0}, 0},\n");
     header_put(r, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
@@ -68,8 +67,7 @@ static void put_selector(struct renderer *r)
     header_put_template(r, embedded_fn_selector());
     header_put(r, "/* Whether a section's kernel supports a problem: it has a stage for it. */\n"
                   "static inline int name_can_on(int section name_declared_sizes)\n{\n    return ");
-    json_object_foreach(r->prefixes, stage, prefix)
-    {
+    json_object_foreach(r->prefixes, stage, prefix) {
         header_put(r, "%s%sgeometry_on(section name_given_sizes).used", any ? " || " : "", json_string_value(prefix));
         any = true;
     }
@@ -90,20 +88,16 @@ static void put_result_rows(struct renderer *r)
 {
     const json_t *section, *problem;
     size_t i, k;
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         if (header_is_fallback(section)) continue;
-        char *device = header_literal(json_get_string(section, "device", ""));
-        json_array_foreach(json_object_get(section, "problems"), k, problem)
-        {
-            char *name = header_literal(json_get_string(problem, "name", ""));
+        autofree char *device = header_literal(json_get_string(section, "device", ""));
+        json_array_foreach(json_object_get(section, "problems"), k, problem) {
+            autofree char *name = header_literal(json_get_string(problem, "name", ""));
             struct interval time = json_get_interval(problem, "time");
             header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
             put_sizes(r, json_object_get(problem, "sizes"));
             header_put(r, "}, %.9g, %.9g, %.9g},\n", known(time.value), known(time.low), known(time.high));
-            free(name);
         }
-        free(device);
     }
 }
 

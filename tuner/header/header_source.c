@@ -21,7 +21,7 @@ static void define_options(struct renderer *r, const json_t *section)
     const json_t *options = json_object_get(section, "options");
     struct text nvrtc = {0}, nvcc = {0};
     size_t count = json_array_size(options);
-    const char **given = memory_new(count, sizeof *given);
+    autofree const char **given = memory_new(count, sizeof *given);
     if (*arch) text_add(&nvrtc, "--gpu-architecture=%s ", arch);
     text_add(&nvrtc, "-std=%s", PROTOCOL_CXX_STANDARD);
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,6 @@ static void define_options(struct renderer *r, const json_t *section)
     header_define_text(r, "options_nvcc", nvcc.text ? nvcc.text : "");
     free(nvrtc.text);
     free(nvcc.text);
-    free(given);
     text_list_release(&for_nvcc);
 }
 
@@ -46,12 +45,10 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
     size_t i;
     struct text text = {0};
     text_add(&text, "%s", "");
-    json_array_foreach(buffers, i, item)
-    {
-        char *identifier = header_identifier(json_get_string(item, "name", "?"));
+    json_array_foreach(buffers, i, item) {
+        autofree char *identifier = header_identifier(json_get_string(item, "name", "?"));
         text_add(&text, "%sX(%s, %s, %s)", i ? " " : "", json_get_string(item, "direction", "in"),
                  json_get_string(item, "type", "?"), identifier);
-        free(identifier);
     }
     header_define_function(r, "buffers", "(X)", text.text);
     free(text.text);
@@ -60,16 +57,12 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
 {
     const char *entry = json_get_string(stage, "entry", "");
-    char *prefix =
-             header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?")),
-         *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
-         *instance = text_format("%sinstantiate", prefix);
+    autofree char *prefix = header_stage_count(section) == 1 ? text_copy("")
+                                                             : text_format("%s_", json_get_string(stage, "name", "?")),
+                  *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
+                  *instance = text_format("%sinstantiate", prefix);
     header_define_text(r, name, entry);
     if (instantiation) header_define(r, instance, "%s", instantiation);
-    free(name);
-    free(instance);
-    free(prefix);
-    free(instantiation);
 }
 
 void header_source_macros(struct renderer *r, const json_t *section)
@@ -79,8 +72,8 @@ void header_source_macros(struct renderer *r, const json_t *section)
     header_define_text(r, "template", json_get_string(section, "template", ""));
     define_options(r, section);
     header_define(r, "alignment", "%" PRId64, json_get_integer(section, "alignment", 16));
-    json_array_foreach(json_object_get(section, "stages"), i, stage) if (!json_object_get(stage, "library"))
-        define_stage(r, section, stage);
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+        if (!json_object_get(stage, "library")) define_stage(r, section, stage);
     define_buffers(r, json_object_get(section, "buffers"));
     if (!binary) return;
     header_define_text(r, "binary_hash", json_get_string(binary, "hash", ""));
@@ -90,7 +83,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
 static void comment_argument(struct renderer *r, const char *prefix, size_t place, const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
-    char *text;
+    autofree char *text = NULL;
     if (!strcmp(kind, "scalar"))
         text = json_object_get(argument, "real")
                    ? text_format(" = %g", json_get_number(argument, "real", 0))
@@ -106,7 +99,6 @@ static void comment_argument(struct renderer *r, const char *prefix, size_t plac
                                                       : "",
                            json_get_string(argument, "direction", "in"));
     header_comment(r, "     %2zu  %-4s %s%s", place, json_get_string(argument, "type", "?"), name, text);
-    free(text);
 }
 
 static void comment_attributes(struct renderer *r, const json_t *stage)
@@ -131,12 +123,11 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
 static void comment_macros(struct renderer *r, const json_t *stage)
 {
     if (!json_object_get(stage, "defines")) return;
-    char *name = header_upper(json_get_string(stage, "name", "?"));
+    autofree char *name = header_upper(json_get_string(stage, "name", "?"));
     header_comment(r,
                    "     its own macros: #define NAME_STAGE_%s and NAME_DEFINE_PARAMETERS, and compile the template "
                    "once for it",
                    name);
-    free(name);
 }
 
 static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
@@ -145,19 +136,19 @@ static void comment_repeat(struct renderer *r, const json_t *stage, const char *
     size_t i;
     if (!json_object_get(stage, "repeat")) return;
     header_comment(r, "     it runs again and again: for (run = 0; %sgeometry(sizes, run).used; run++)", prefix);
-    json_array_foreach(json_object_get(stage, "swap"), i, pair) header_comment(
-        r,
-        "     after every run exchange %s and %s; and before the first stage once for every run, so that "
-        "the result is where it belongs",
-        json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
+    json_array_foreach(json_object_get(stage, "swap"), i, pair)
+        header_comment(
+            r,
+            "     after every run exchange %s and %s; and before the first stage once for every run, so that "
+            "the result is where it belongs",
+            json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
 }
 
 void header_comment_arguments(struct renderer *r, const json_t *section)
 {
     const json_t *stage, *argument;
     size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-    {
+    json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
         const json_t *library = json_object_get(stage, "library");
         if (!header_is_part(stage)) continue;
@@ -179,16 +170,14 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
     static const char no_guards[] = ", verified without guards around it";
     const json_t *one, *size;
     size_t i, k;
-    json_array_foreach(json_object_get(section, "constants"), i, one)
-    {
+    json_array_foreach(json_object_get(section, "constants"), i, one) {
         const char *direction = json_get_string(one, "direction", "in");
         if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
         header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
                        json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
                        strcmp(direction, "in") != 0 ? no_guards : "");
     }
-    json_array_foreach(json_object_get(section, "objects"), i, one)
-    {
+    json_array_foreach(json_object_get(section, "objects"), i, one) {
         struct text sizes = {0};
         const char *kind = json_get_string(one, "kind", "?");
         json_array_foreach(json_object_get(one, "size"), k, size)
@@ -223,8 +212,7 @@ void header_comment_contract(struct renderer *r, const json_t *section)
     header_put(r,
                " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
                "every launch:\n");
-    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
-    {
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer) {
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
@@ -244,10 +232,8 @@ void header_comment_contract(struct renderer *r, const json_t *section)
 
 char *header_object_name(const json_t *argument)
 {
-    char *identifier = header_identifier(json_get_string(argument, "name", "?")),
-         *name = text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
-    free(identifier);
-    return name;
+    autofree char *identifier = header_identifier(json_get_string(argument, "name", "?"));
+    return text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
 }
 
 const json_t *header_objects(const struct renderer *r)
@@ -264,11 +250,10 @@ void header_architecture(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    json_t *done = json_object();
+    autojson json_t *done = json_object();
     header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && "
                   "!defined(NAME_ANY_ARCHITECTURE)\n");
-    json_array_foreach(r->sections, i, section)
-    {
+    json_array_foreach(r->sections, i, section) {
         const char *arch = json_get_string(section, "arch", "");
         int compute = header_compute(section) * 10;
         if (!compute || json_object_get(done, arch)) continue;
@@ -280,5 +265,4 @@ void header_architecture(struct renderer *r)
             r->lower, arch);
     }
     header_put(r, "#endif\n");
-    json_decref(done);
 }

@@ -65,8 +65,7 @@ static void place_files(struct node_link *l, json_t *value, bool files)
     json_array_foreach(value, i, member) place_files(l, member, false);
     if (!json_is_object(value)) return;
     json_t *changed = json_object();
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach(value, key, member) {
         if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
             char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));

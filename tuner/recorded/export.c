@@ -56,7 +56,8 @@ static void add_metric(struct exporter *e, const char *key)
     struct recorded *r = e->recorded;
     const json_t *metric = NULL, *one;
     size_t i;
-    json_array_foreach(e->metrics, i, one) if (!strcmp(json_get_string(one, "key", ""), key)) metric = one;
+    json_array_foreach(e->metrics, i, one)
+        if (!strcmp(json_get_string(one, "key", ""), key)) metric = one;
     struct recorded_metric *metrics = arena_new(&r->memory, (r->metric_count + 1) * sizeof *metrics);
     if (r->metric_count) memcpy(metrics, r->metrics, r->metric_count * sizeof *metrics);
     r->metrics = metrics;
@@ -139,13 +140,13 @@ static int add_trial(void *user, const struct trial *trial)
 static int add_baselines(struct exporter *e, struct error *err)
 {
     struct recorded *r = e->recorded;
-    json_t *document = store_get_document(e->store, 0, "baselines", NULL, err), *baseline;
+    autojson json_t *document = store_get_document(e->store, 0, "baselines", NULL, err);
+    json_t *baseline;
     size_t i;
     if (!document) return *err->message ? -1 : 0;
     const json_t *list = json_object_get(document, "baselines");
     r->baselines = arena_new(&r->memory, json_array_size(list) * sizeof *r->baselines);
-    json_array_foreach(list, i, baseline)
-    {
+    json_array_foreach(list, i, baseline) {
         const json_t *problems = json_object_get(baseline, "problems");
         if (json_array_size(problems) != r->problem_count) continue; // unavailable
         struct recorded_baseline *to = &r->baselines[r->baseline_count++];
@@ -166,8 +167,7 @@ static int add_final(void *user, double when, json_t *document)
     json_t *entry;
     size_t i;
     (void)when;
-    json_array_foreach(json_object_get(document, "entries"), i, entry)
-    {
+    json_array_foreach(json_object_get(document, "entries"), i, entry) {
         struct trial trial;
         int64_t id = json_get_integer(entry, "trial", 0);
         if (id && !store_get(e->store, id, &trial, NULL))

@@ -69,24 +69,20 @@ static json_t *reproduce_json(const struct result *r)
                                       {"--strategy", json_get_string(run, "strategy", NULL)},
                                       {"--seed", run ? seed : NULL},
                                       {"--device", strcmp(device, "0") ? device : NULL}};
-    const char **words = NULL;
+    autofree const char **words = NULL;
     size_t count = 0, i;
     memory_add(words, count) = "sweetspot";
     memory_add(words, count) = "tune";
     memory_add(words, count) = job;
     for (i = 0; i < sizeof options / sizeof *options; i++)
         for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
-    json_array_foreach(pools, i, pool)
-    {
+    json_array_foreach(pools, i, pool) {
         memory_add(words, count) = "--pool";
         memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }
     memory_add(words, count) = NULL;
-    char *line = text_command(words);
-    json_t *command = json_string(line);
-    free(line);
-    free(words);
-    return command;
+    autofree char *line = text_command(words);
+    return json_string(line);
 }
 
 // The beginning of a RESULT: where it is from.

@@ -83,9 +83,7 @@ static size_t count_processes(const json_t *document)
     const json_t *number;
     json_int_t most = 0;
     json_array_foreach(json_object_get(document, "process"), i, number)
-    {
         if (json_integer_value(number) > most) most = json_integer_value(number);
-    }
     return (size_t)most + 1;
 }
 
@@ -112,7 +110,7 @@ static void take_winner(const struct result *r, const struct final *final, struc
 int report_final(const struct result *r, struct report_final *out, struct error *err)
 {
     double when = 0, opened = 0;
-    json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
+    autojson json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
     const json_t *shown = document ? document : open; // an open one has no winner
     struct final final = {0};
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
@@ -129,8 +127,6 @@ int report_final(const struct result *r, struct report_final *out, struct error 
         if (document) take_winner(r, &final, out);
     }
     if (document) final_release(&final);
-    json_decref(document);
-    json_decref(open);
     if (!out->json) out->json = json_null();
     if (!out->ratio) out->ratio = json_null();
     if (!out->winner) out->winner = json_null();
@@ -141,8 +137,7 @@ json_t *report_baselines(const struct result *r)
 {
     json_t *document = result_document(r, "baselines", NULL), *list = json_array(), *baseline;
     size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline)
-    {
+    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
