@@ -1,6 +1,5 @@
 // Memory for many small things that are released together.
-#ifndef SWEETSPOT_ARENA_H
-#define SWEETSPOT_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ void *arena_new(struct arena *, size_t size);             // zeroed; ends the pr
 const char *arena_copy(struct arena *, const char *text); // NULL becomes ""
 const char *arena_format(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_release(struct arena *); // frees all; the arena is empty afterwards and can be used again
-
-#endif

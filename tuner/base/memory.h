@@ -1,7 +1,6 @@
 // Host memory. The driver and `search/` end the process when memory is exhausted: nothing is lost, since every finished
 // trial is committed. Workers use memory_try and answer with an error instead.
-#ifndef SWEETSPOT_MEMORY_H
-#define SWEETSPOT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ static inline size_t larger_of(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
-
-#endif

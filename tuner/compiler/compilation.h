@@ -1,6 +1,5 @@
 // What a compiler, NVRTC or nvcc, made of a source, and what ptxas said about it.
-#ifndef SWEETSPOT_COMPILATION_H
-#define SWEETSPOT_COMPILATION_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/protocol/compile_message.h"
@@ -28,5 +27,3 @@ char *compilation_warnings(const char *log);
 json_t *compilation_refuse(const char *log);
 json_t *compilation_refuse_late(void);
 void compilation_release(struct compilation *);
-
-#endif

@@ -1,6 +1,5 @@
 // A request whose stages have different macros: every unit is compiled for itself, and their cubins are joined.
-#ifndef SWEETSPOT_COMPILE_UNITS_H
-#define SWEETSPOT_COMPILE_UNITS_H
+#pragma once
 
 #include "tuner/protocol/compile_message.h"
 
@@ -8,5 +7,3 @@
 // share the deadline. New reference.
 json_t *compile_units(const struct compile_request *request, const char *version,
                       json_t *(*compile)(const struct compile_request *request, const char *version));
-
-#endif

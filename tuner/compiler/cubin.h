@@ -1,6 +1,5 @@
 // What a cubin says of its kernels.
-#ifndef SWEETSPOT_CUBIN_H
-#define SWEETSPOT_CUBIN_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -11,5 +10,3 @@ struct cubin_kernel {
 
 // Never reads beyond `size`, whatever the bytes are.
 struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *symbol);
-
-#endif

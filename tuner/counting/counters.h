@@ -19,8 +19,7 @@
 //     counters_close(c);
 //
 // All calls come from one thread, with the context current. One `struct counters` at a time for each context.
-#ifndef SWEETSPOT_COUNTERS_H
-#define SWEETSPOT_COUNTERS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/trial/metrics.h"
@@ -81,5 +80,3 @@ int counters_measure(struct counters *c, size_t candidates, const size_t *stages
 // "throughput"), a description and a unit, which are "" where CUPTI has none. Strings live during the call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err);
-
-#endif

@@ -13,8 +13,7 @@
 //
 // Outputs and scratch without a fill hold arbitrary data before a launch. What it is, a key decides: for each buffer in
 // each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
-#ifndef SWEETSPOT_GPU_BUFFERS_H
-#define SWEETSPOT_GPU_BUFFERS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/limits.h"
@@ -131,5 +130,3 @@ int buffers_write_guards(struct buffers *, int copy, uint64_t key, struct error 
 // Makes sure that there are `copies` copies, at distances that cannot be foreseen. Existing ones stay.
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
 // has its own request, because nothing is timed while a profiler session is open.
-#ifndef SWEETSPOT_GPU_COUNTING_H
-#define SWEETSPOT_GPU_COUNTING_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/gpu/baselines.h"
@@ -29,5 +28,3 @@ int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines 
 
 // The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
 int gpu_counting_list(const char *chip, json_t *answer, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // Buffers of a problem as the host sees them, for references on the CPU.
-#ifndef SWEETSPOT_HOST_COPY_H
-#define SWEETSPOT_HOST_COPY_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -15,5 +14,3 @@ int host_read(struct workload *, const struct device_buffer *, int64_t shift, vo
 int host_download(struct workload *, const struct device_buffer *, void **to, struct error *err);
 // Waits.
 int host_upload(struct workload *, uint64_t to, const void *from, size_t bytes, struct error *err);
-
-#endif

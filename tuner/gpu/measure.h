@@ -10,8 +10,7 @@
 //                  that change or are the job's, or arrays, launches are timed one by one.
 //
 // Samples are taken in batches of one synchronisation each.
-#ifndef SWEETSPOT_GPU_MEASURE_H
-#define SWEETSPOT_GPU_MEASURE_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/buffers.h"
@@ -85,5 +84,3 @@ int measure_samples(struct measure *, struct measure_plan *const *plans, size_t 
 // judged launch that was not right: then *status and *reason say so. Fails only if the device does.
 int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,
                  enum trial_status *status, struct error *reason, struct error *err);
-
-#endif

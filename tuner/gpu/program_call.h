@@ -1,8 +1,7 @@
 // A function of the user's that enqueues work on the worker's stream: a baseline that is a program
 // (kernels/sweetspot_baseline.h). Its code runs in this process. If it crashes, or takes longer than it may, this
 // process answers the request at work with that and its name, and ends; the driver continues without it.
-#ifndef SWEETSPOT_PROGRAM_CALL_H
-#define SWEETSPOT_PROGRAM_CALL_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/libraries/cuda.h"
@@ -23,5 +22,3 @@ int program_call_run(struct program_call *, struct cuda *, void **arguments, str
 void program_call_answers(int file, const json_t *id);
 // From now on a baseline's work may take at most so many seconds; 0: without a limit.
 void program_call_limit(const char *baseline, double seconds);
-
-#endif

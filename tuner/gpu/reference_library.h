@@ -1,7 +1,6 @@
 // A reference in a user's library: its functions compute expected values, make inputs, and judge outputs. They run in
 // processes of their own (library_call.h).
-#ifndef SWEETSPOT_REFERENCE_LIBRARY_H
-#define SWEETSPOT_REFERENCE_LIBRARY_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -26,5 +25,3 @@ void reference_library_release(struct device_problem *);
 
 // The expected values of a problem, by a command of the user's (reference_command.c), from the same set. Waits.
 int reference_command_compute(struct workload *, struct device_problem *, struct error *err);
-
-#endif

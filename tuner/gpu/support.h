@@ -1,7 +1,6 @@
 // The worker's own kernels (kernels/support.cu) as functions: everything is enqueued on the context's stream, nothing
 // waits. Structs finding and region have the layout of their namesakes there.
-#ifndef SWEETSPOT_GPU_SUPPORT_H
-#define SWEETSPOT_GPU_SUPPORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -177,5 +176,3 @@ int support_load_begin(struct support *, struct error *err);
 int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
-
-#endif

@@ -7,8 +7,7 @@
 // Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
 // kernel destroyed the context: every later call fails, the process must be replaced).
-#ifndef SWEETSPOT_CUDA_H
-#define SWEETSPOT_CUDA_H
+#pragma once
 
 #include "kernels/element.h"
 #include "tuner/base/base.h"
@@ -152,5 +151,3 @@ int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct 
                        struct error *err);
 // From now on the context's stream waits for the last of these kernels.
 int cuda_beside_join(struct cuda_beside *, struct error *err);
-
-#endif

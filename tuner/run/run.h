@@ -4,8 +4,7 @@
 //
 // Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
 // the request at the head of its queue.
-#ifndef SWEETSPOT_RUN_H
-#define SWEETSPOT_RUN_H
+#pragma once
 
 #include "tuner/final/final.h"
 #include "tuner/protocol/job_message.h"
@@ -132,5 +131,3 @@ json_t *run_event_so_far(const struct run *);                                   
 void run_event_progress(struct run *);                                            // every few seconds
 void run_event_searched(const struct run *);
 void run_event_end(const struct run *, int exit_status);
-
-#endif

@@ -1,7 +1,6 @@
 // A candidate's trial as it goes into the store: what the compiler, the driver and the GPU worker know of it, put
 // together. Which figures these are is the table of fields (tuner/trial/trial_field.h).
-#ifndef SWEETSPOT_TRIAL_RECORD_H
-#define SWEETSPOT_TRIAL_RECORD_H
+#pragma once
 
 #include "tuner/base/arena.h"
 #include "tuner/job/job.h"
@@ -35,5 +34,3 @@ void trial_record_make(struct trial_record *, const struct trial_facts *, enum t
 // *count 0 where there is none; the caller frees.
 struct trial_counter *trial_record_counters(const struct counted_trial *answer, const char *const *keys,
                                             size_t key_count, size_t *count);
-
-#endif

@@ -1,7 +1,6 @@
 // What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. If the reader closes
 // the stream, the run continues.
-#ifndef SWEETSPOT_EVENTS_H
-#define SWEETSPOT_EVENTS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -17,5 +16,3 @@ struct event_stream {
 // Writes {"event": kind, "when": Unix time, "job": job, <members>}; no "job" where it is NULL. Takes the reference to
 // `members` (may be NULL). A NULL stream is none. Says on stderr, once, that a line could not be written.
 void event_write(struct event_stream *, const char *kind, const char *job, json_t *members);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // The driver removes the file at its end. One that a killed driver left behind is recognised: on the driver's own
 // machine there is no such process any more; on another machine the file falls silent.
-#ifndef SWEETSPOT_LIVE_STATUS_H
-#define SWEETSPOT_LIVE_STATUS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -44,5 +43,3 @@ int live_status_read(const char *store_path, struct live_status *, struct error 
 void live_status_release(struct live_status *);
 // What a document means to a process on `machine` at the time `now` (Unix time).
 enum live_state live_status_decide(const json_t *document, const char *machine, double now);
-
-#endif
