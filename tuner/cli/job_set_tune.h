@@ -1,6 +1,5 @@
 // Tuning as the command line says: one job file, or several and folders of them within one budget.
-#ifndef SWEETSPOT_JOB_SET_TUNE_H
-#define SWEETSPOT_JOB_SET_TUNE_H
+#pragma once
 
 #include "tuner/cli/job_set.h"
 #include "tuner/run/tune.h"
@@ -21,5 +20,3 @@ int tune_path(const char *path, const struct tune_request *, struct tune_outcome
 // gained most a second. Then come the finals, whose time is extra. Ends with a table on stdout, or the event "jobs".
 // The first exit status other than 0 is returned, after all jobs have had their turn; that of an interruption at once.
 int job_set_tune(struct job_set *, const struct tune_request *);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // A function prints all entries (`name` NULL) or one entry with its details on stdout, as an enum format says, and
 // returns an exit status; an unknown name is a usage error that suggests the nearest.
-#ifndef SWEETSPOT_LIST_H
-#define SWEETSPOT_LIST_H
+#pragma once
 
 #include "tuner/base/table.h"
 
@@ -23,5 +22,3 @@ int list_entries(const char *what, json_t *all, const struct row_column *, const
                  const char *note);
 // As command_refuse_unknown, where the names are too many to be listed: `how` says what lists them.
 int list_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how);
-
-#endif

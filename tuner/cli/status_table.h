@@ -1,6 +1,5 @@
 // What status prints for people, from the documents that cmd_status.c gathers.
-#ifndef SWEETSPOT_STATUS_TABLE_H
-#define SWEETSPOT_STATUS_TABLE_H
+#pragma once
 
 #include "tuner/cli/session.h"
 #include "tuner/watch/live_status.h"
@@ -15,5 +14,3 @@ json_t *status_live_json(const struct live_status *);
 // Who runs it, how far it is, and a line for each GPU and for the compilers of each node. A run that is not there any
 // more has one line, which says so.
 void status_live_print(const json_t *live, FILE *);
-
-#endif

@@ -1,6 +1,5 @@
 // The results of compute-sanitizer's tools (the document of tuner/setup/sanitize.h), in words.
-#ifndef SWEETSPOT_SANITIZED_H
-#define SWEETSPOT_SANITIZED_H
+#pragma once
 
 #include "tuner/base/json.h"
 
@@ -11,5 +10,3 @@ char *sanitized_text(const json_t *document);
 char *sanitized_tool_text(const json_t *tool);
 // The tool's name, with " (warning)" where it found something that does not change the verdict. malloc'ed.
 char *sanitized_tool_name(const json_t *tool);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
 // or is still running, has only the first, and lasts until its last trial.
-#ifndef SWEETSPOT_RUN_TIMES_H
-#define SWEETSPOT_RUN_TIMES_H
+#pragma once
 
 #include "tuner/report/trial_table.h"
 
@@ -27,5 +26,3 @@ int run_times_read(struct run_times *, struct store *, const struct trial_table 
 void run_times_release(struct run_times *);
 
 json_t *run_times_json(const struct run_times *);
-
-#endif

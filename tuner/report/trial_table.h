@@ -3,8 +3,7 @@
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
 // has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If
 // it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
-#ifndef SWEETSPOT_TRIAL_TABLE_H
-#define SWEETSPOT_TRIAL_TABLE_H
+#pragma once
 
 #include "tuner/base/hash_index.h"
 #include "tuner/job/job.h"
@@ -51,5 +50,3 @@ static inline bool trial_failed(enum trial_status status)
 {
     return status != STATUS_OK && status != STATUS_SLOW;
 }
-
-#endif

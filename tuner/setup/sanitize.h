@@ -16,8 +16,7 @@
 //
 // STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". Errors of a tool that is advice (racecheck misjudges
 // asynchronous copies), warnings, and tools that fail never change a verdict.
-#ifndef SWEETSPOT_SANITIZE_H
-#define SWEETSPOT_SANITIZE_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
@@ -46,5 +45,3 @@ json_t *sanitizer_end(struct sanitizing *);
 
 // What a document means for a candidate: STATUS_OK, or what it is instead, with the tool and its first error as reason.
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
-
-#endif
