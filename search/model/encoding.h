@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "search/space/space.h"
-#include "tuner/base/arena.h"
+#include "tuner/base/memory.h"
 
 struct encoding {
     struct arena memory; // of what the pointers point to

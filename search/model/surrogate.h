@@ -12,7 +12,6 @@
 #include "search/model/gp.h"
 #include "search/model/history.h"
 #include "search/model/prior.h"
-#include "tuner/base/arena.h"
 
 struct surrogate {
     const struct space *space;

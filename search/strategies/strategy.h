@@ -13,7 +13,6 @@
 #include "search/model/history.h"
 #include "search/model/prior.h"
 #include "search/space/space.h"
-#include "tuner/base/arena.h"
 
 // The conditions of an instance.
 struct strategy_options {

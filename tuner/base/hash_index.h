@@ -3,7 +3,6 @@
 // where `same` denies a record, it is as if it were not there.
 #pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 struct hash_slot {

@@ -15,8 +15,6 @@
 // unknown after reading, and members that the table does not have are ignored.
 #pragma once
 
-#include "tuner/base/arena.h"
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 enum record_kind {

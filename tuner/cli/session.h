@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"

@@ -2,7 +2,6 @@
 // together. Which figures these are is the table of fields (tuner/trial/trial_field.h).
 #pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/job/job.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/trial_message.h"

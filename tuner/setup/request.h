@@ -2,7 +2,6 @@
 // numbers concrete.
 #pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"

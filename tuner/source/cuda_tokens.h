@@ -2,7 +2,6 @@
 // scan, not a preprocessor: conditions are not looked at.
 #pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 enum cuda_token_kind {

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"

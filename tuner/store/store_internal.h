@@ -3,7 +3,6 @@
 
 #include <sqlite3.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/store/store.h"
 #include "tuner/trial/trial_field.h"
 

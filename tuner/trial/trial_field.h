@@ -3,7 +3,6 @@
 // CSV follow.
 #pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
