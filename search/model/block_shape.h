@@ -6,7 +6,6 @@
 // BLOCK_X, THREADS, MDIMC, tile_size_x). A space without such names has no doubtful blocks.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,7 +6,6 @@
 // Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct gp;

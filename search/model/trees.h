@@ -2,7 +2,6 @@
 // best of some random splits at every node. With targets 0 and 1 the mean is the chance of a 1.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "search/space/random.h"

@@ -3,7 +3,6 @@
 // filling the struct that their caller owns. A candidate's failure is a trial's status, never an error.
 #pragma once
 
-#include <stdarg.h>
 #include <stdbool.h>
 
 enum { ERROR_MESSAGE_MAX = 2048 };

@@ -3,7 +3,6 @@
 // "measure" of a "job" request by it, and the worker reads them by it.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // A setting is one row, from which the member of its struct and the row of its table are made:

@@ -1,10 +1,7 @@
 // What a compiler, NVRTC or nvcc, made of a source, and what ptxas said about it.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/protocol/compile_message.h"
-#include "tuner/protocol/message.h"
-#include "tuner/trial/trial.h"
 
 struct compilation {
     enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT, COMPILE_NO_MEMORY } result;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/nvcc_recipe.h"

@@ -21,7 +21,6 @@
 // All calls come from one thread, with the context current. One `struct counters` at a time for each context.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/trial/metrics.h"
 
 struct counters;

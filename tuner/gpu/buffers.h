@@ -15,7 +15,6 @@
 // each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/device_image.h"
 #include "tuner/gpu/support.h"

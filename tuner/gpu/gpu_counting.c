@@ -1,7 +1,6 @@
 // See gpu_counting.h.
 #include "tuner/gpu/gpu_counting.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"

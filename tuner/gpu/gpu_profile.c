@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/linetable.h"

@@ -6,7 +6,6 @@
 // tool knows them to be written. Outputs and other scratch are left as they were allocated.
 #include "tuner/gpu/gpu_requests.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/pipeline.h"
 

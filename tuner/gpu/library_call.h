@@ -7,7 +7,6 @@
 #pragma once
 
 #include "kernels/sweetspot_reference.h"
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/protocol/job_message.h"
 

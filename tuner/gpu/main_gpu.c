@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"

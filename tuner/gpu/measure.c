@@ -3,7 +3,6 @@
 // reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 

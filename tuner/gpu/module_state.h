@@ -7,7 +7,6 @@
 // there.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/libraries/cuda.h"
 
 struct module_variable {

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
-
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
 struct launch_arguments {
     uint64_t value[PIPELINE_ARGUMENTS_MAX];

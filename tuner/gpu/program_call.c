@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "kernels/sweetspot_baseline.h"
-#include "tuner/base/base.h"
-#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/libraries/library.h"
 

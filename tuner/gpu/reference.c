@@ -3,7 +3,6 @@
 
 #include "kernels/least.h"
 #include "kernels/npy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/host_copy.h"

@@ -16,7 +16,6 @@
 
 #include "kernels/npy.h"
 #include "kernels/parallel.h"
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/run_program.h"
 #include "tuner/gpu/host_copy.h"

@@ -1,7 +1,6 @@
 // See reference_library.h.
 #include "tuner/gpu/reference_library.h"
 
-#include "tuner/base/base.h"
 #include "tuner/gpu/host_copy.h"
 
 static struct sweetspot_array in_own_layout(const struct device_buffer *b, int output)

@@ -7,7 +7,6 @@
 // from.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/settings.h"
 
 enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };

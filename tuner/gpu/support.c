@@ -2,7 +2,6 @@
 // delay the worker's start by some milliseconds.
 #include "tuner/gpu/support.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };

@@ -1,7 +1,6 @@
 // See verify.h.
 #include "tuner/gpu/verify.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/reference_library.h"
 

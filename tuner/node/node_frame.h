@@ -6,7 +6,6 @@
 // beat goes before everything that waits. Files go in pieces, so that a large one delays a beat by one piece.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/json.h"
 

@@ -10,7 +10,6 @@
 // candidate that hangs does not decide, but a few that have to be compiled among many from the cache do.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum {

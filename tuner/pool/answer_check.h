@@ -3,7 +3,6 @@
 // else is killed and started again.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // 0, or -1 with a reason; for signs of life ("progress") too. Requests of an unknown kind pass.

@@ -6,7 +6,6 @@
 // node's agent, whose bytes the agent carries (node_link.h). All else is the same.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"

@@ -14,7 +14,6 @@
 // identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
 enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };

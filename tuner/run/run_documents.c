@@ -2,7 +2,6 @@
 // (live_status.h).
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"

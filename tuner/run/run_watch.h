@@ -6,7 +6,6 @@
 // second as well, for what happens without a decision (a worker starts, a node joins).
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/protocol/trial_message.h"

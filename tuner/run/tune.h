@@ -2,7 +2,6 @@
 #pragma once
 
 #include "search/model/stop.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 
 enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most

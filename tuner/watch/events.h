@@ -2,7 +2,6 @@
 // the stream, the run continues.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define EVENTS_FORMAT "sweetspot-events"

@@ -2,7 +2,6 @@
 #include "tuner/watch/live_status.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"

@@ -6,7 +6,6 @@
 // machine there is no such process any more; on another machine the file falls silent.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define LIVE_STATUS_FORMAT "sweetspot-live"
