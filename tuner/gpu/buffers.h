@@ -88,6 +88,12 @@ int buffers_second(struct buffers *, struct error *err);
 void buffers_single(struct buffers *);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
+static inline size_t buffer_elements(const struct device_buffer *b)
+{
+    return (size_t)b->view.rows * (size_t)b->view.cols;
+}
+// A buffer as it lies in the first copy, with its padding: malloc'ed, to be freed also after a failure. Waits.
+int buffer_download(struct cuda *, const struct device_buffer *, void **to, struct error *err);
 static inline bool buffer_is_input(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;

@@ -334,7 +334,7 @@ int support_row_sizes(struct support *s, uint64_t from, int64_t rows, int64_t co
     int failed;
     if ((failed = cuda_zero(s->cuda, s->small, sizeof sums, err)) ||
         (failed = launch_plain(s, ROW_SIZES, blocks, 1, BLOCK, args, err)) ||
-        (failed = cuda_download(s->cuda, sums, s->small, sizeof sums, err)) || (failed = cuda_sync(s->cuda, err)))
+        (failed = cuda_fetch(s->cuda, sums, s->small, sizeof sums, err)))
         return failed;
     *result = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     return 0;
@@ -349,7 +349,7 @@ int support_sums(struct support *s, const struct operand *from, struct device_su
     void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &partials}, *join[] = {&partials, &count, &s->small};
     if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) ||
         (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
-        (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
+        (failed = cuda_fetch(s->cuda, &got, s->small, sizeof got, err)))
         return failed;
     *sums = (struct device_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
     return 0;

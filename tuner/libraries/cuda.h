@@ -52,6 +52,17 @@ int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct er
 int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
 // Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
 int cuda_sync(struct cuda *, struct error *err);
+// Copies and waits.
+static inline int cuda_store(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
+{
+    int failed = cuda_upload(c, to, from, bytes, err);
+    return failed ? failed : cuda_sync(c, err);
+}
+static inline int cuda_fetch(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
+{
+    int failed = cuda_download(c, to, from, bytes, err);
+    return failed ? failed : cuda_sync(c, err);
+}
 
 // Compiles PTX for the device. *cubin is malloc'ed.
 int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err);
