@@ -42,30 +42,20 @@ struct measure {
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
                  const struct measure_settings *settings, struct error *err)
 {
-    struct measure *m = memory_try(1, sizeof *m, err);
-    *out = NULL;
+    struct measure *m = *out = memory_try(1, sizeof *m, err);
+    int failed = 0;
     if (!m) return -1;
     const struct cuda_info *info = cuda_info(cuda);
     m->cuda = cuda;
     m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
-    if (!m->samples) {
-        measure_close(m);
-        return -1;
-    }
+    if (!m->samples) return -1;
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
     m->l2_bytes = (size_t)info->l2_bytes;
     m->memory_bytes = (size_t)info->memory_bytes;
-    for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
-        int failed = cuda_event_create(&m->event[i], err);
-        if (failed) {
-            measure_close(m);
-            return failed;
-        }
-    }
-    *out = m;
-    return 0;
+    for (int i = 0; i < 2 * MEASURE_BATCH && !failed; i++) failed = cuda_event_create(&m->event[i], err);
+    return failed;
 }
 
 void measure_close(struct measure *m)

@@ -77,24 +77,19 @@ uint64_t support_near(enum element type, uint64_t bits)
 
 int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
 {
-    struct support *s = memory_try(1, sizeof *s, err);
-    int result = -1;
-    *out = NULL;
+    struct support *s = *out = memory_try(1, sizeof *s, err);
+    int failed;
     if (!s) return -1;
     const struct cuda_info *info = cuda_info(cuda);
     s->cuda = cuda;
     s->wide = (unsigned)info->sm_count * 8;
     // On an H200, the L2's size is enough.
     s->flush_bytes = (size_t)(info->l2_bytes > 0 ? info->l2_bytes : 64 << 20) / 4 * 5;
-    if ((result = cuda_module_load(image, &s->module, err)) || (result = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
-        (result = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
-        (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
+    if ((failed = cuda_module_load(image, &s->module, err)) || (failed = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
+        (failed = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
+        (failed = cuda_zero(cuda, s->flush, s->flush_bytes, err)))
         error_prefix(err, "support kernels");
-        support_close(s);
-        return result;
-    }
-    *out = s;
-    return 0;
+    return failed;
 }
 
 void support_close(struct support *s)

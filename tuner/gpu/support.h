@@ -122,7 +122,7 @@ struct guard_contents {
 struct support;
 
 // `image` is support.cu's cubin, compiled for the element types of all operands that it will be given: others are
-// refused by name. Allocates the memory that the L2 is flushed with. The caller closes.
+// refused by name. Allocates the memory that the L2 is flushed with. The caller closes, also after a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
