@@ -100,7 +100,7 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
     struct buffers *buffers = subject->buffers;
     struct error dropped;
     *out = (struct measure_plan){.subject = *subject, .repeats = 1};
-    if (estimate >= m->settings.graph_below || subject->work.restore || subject->work.put) return 0;
+    if (estimate >= m->settings.graph_below || subject->work.restore || subject->work.copy) return 0;
     unsigned copies = launches_for(m, buffers, estimate);
     if (!copies || buffers_clone(buffers, copies, &dropped)) return 0;
     int failed = cuda_capture_begin(m->cuda, err);
@@ -140,7 +140,7 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
     for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
     if ((failed = buffers_restore(s->buffers, copies, plan->repeats, key, err)) ||
         (s->work.restore && entropy_below(restored_of) && (failed = s->work.restore(s->work.self, err))) ||
-        (s->work.put && (failed = s->work.put(s->work.self, s->buffers->shift[copy], err))))
+        (s->work.copy && (failed = s->work.copy(s->work.self, s->buffers->shift[copy], false, err))))
         return failed;
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
@@ -222,7 +222,8 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         judged[i] = true;
         plan->launches_judged++;
         const struct work *work = &plan->subject.work;
-        if (work->take && (failed = work->take(work->self, plan->subject.buffers->shift[copy], err))) return failed;
+        if (work->copy && (failed = work->copy(work->self, plan->subject.buffers->shift[copy], true, err)))
+            return failed;
         if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, key, (unsigned)i, err)))
             return failed;
     }

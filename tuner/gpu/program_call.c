@@ -145,11 +145,6 @@ int program_call_open(struct program_call **out, const char *baseline, const str
     return !failed && p->init_name ? find_function(library, path, p->init_name, &p->init, err) : failed;
 }
 
-void program_call_close(struct program_call *p)
-{
-    free(p);
-}
-
 static int call(struct program_call *p, sweetspot_baseline *function, const char *name, struct cuda *cuda,
                 void **arguments, struct error *err)
 {

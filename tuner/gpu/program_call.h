@@ -9,10 +9,9 @@
 
 struct program_call;
 
-// Opens "library" and finds "function" and "init" of a stage; `baseline` is whose it is. The caller closes; the library
+// Opens "library" and finds "function" and "init" of a stage; `baseline` is whose it is. The caller frees; the library
 // stays open, since its code may be needed until the process ends. CUDA_REFUSED if there is no such function.
 int program_call_open(struct program_call **out, const char *baseline, const struct stage_call *, struct error *err);
-void program_call_close(struct program_call *); // NULL is fine
 // Calls "init", if there is one, and waits for the device.
 int program_call_init(struct program_call *, struct cuda *, void **arguments, struct error *err);
 // Enqueues. CUDA_REFUSED: the function reports failure.
