@@ -20,7 +20,7 @@ void gpu_counting_close(struct gpu_counting *); // NULL is fine
 json_t *gpu_counting_describe(const struct gpu_counting *);
 // The keys of the columns that gpu_counting_run() fills, in order; and what the chip lacks, one text at most.
 const char *const *gpu_counting_keys(const struct gpu_counting *, size_t *count, struct arena *);
-const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count, struct arena *);
+const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count);
 // Fills `answer`, which is cleared, and keeps what it points to in `memory`. The negative codes are those of
 // gpu_trial_run().
 int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const struct count_request *,

@@ -382,21 +382,13 @@ static int hide(struct workload *w, struct device_problem *p, struct error *err)
     return failed;
 }
 
-static int by_library(struct workload *w, size_t number, struct error *err)
-{
-    return reference_library_compute(w, &w->problems[number], err);
-}
-
-static int by_command(struct workload *w, size_t number, struct error *err)
-{
-    return reference_command_compute(w, &w->problems[number], err);
-}
-
 int reference_compute(struct workload *w, size_t number, struct error *err)
 {
     static int (*const compute[])(struct workload *, size_t, struct error *) = {
-        [IMPLEMENTATION_OPERATION] = by_operation, [IMPLEMENTATION_KERNEL] = by_kernel,
-        [IMPLEMENTATION_LIBRARY] = by_library,     [IMPLEMENTATION_COMMAND] = by_command,
+        [IMPLEMENTATION_OPERATION] = by_operation,
+        [IMPLEMENTATION_KERNEL] = by_kernel,
+        [IMPLEMENTATION_LIBRARY] = reference_library_compute,
+        [IMPLEMENTATION_COMMAND] = reference_command_compute,
         [IMPLEMENTATION_FILES] = by_files,
     };
     const enum implementation_kind kind = w->reference.kind;

@@ -269,8 +269,9 @@ static int cache_path(struct command_run *c, const char *description, char path[
     return failed;
 }
 
-int reference_command_compute(struct workload *w, struct device_problem *p, struct error *err)
+int reference_command_compute(struct workload *w, size_t problem, struct error *err)
 {
+    struct device_problem *p = &w->problems[problem];
     struct command_run *c = memory_try(1, sizeof *c, err);
     char path[PATH_MAX];
     const unsigned first = 0;

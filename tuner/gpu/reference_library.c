@@ -67,8 +67,9 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
     return failed;
 }
 
-int reference_library_compute(struct workload *w, struct device_problem *p, struct error *err)
+int reference_library_compute(struct workload *w, size_t problem, struct error *err)
 {
+    struct device_problem *p = &w->problems[problem];
     const char *function = w->reference.function;
     struct library_answer answer;
     struct library_call *c;

@@ -80,11 +80,6 @@ int live_status_write(const char *path, const json_t *document, struct error *er
     return status;
 }
 
-void live_status_remove(const char *path)
-{
-    unlink(path);
-}
-
 enum live_state live_status_decide(const json_t *document, const char *machine, double now)
 {
     long pid = (long)json_get_integer(document, "pid", 0);

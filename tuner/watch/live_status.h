@@ -35,7 +35,6 @@ char *live_status_machine(void);
 // seconds lie between two versions at least. New reference.
 json_t *live_status_begin(double every);
 int live_status_write(const char *path, const json_t *document, struct error *); // -1 with a message
-void live_status_remove(const char *path);
 
 // Reads the file next to a store. -1 with a message where it is there and cannot be used. The caller releases.
 int live_status_read(const char *store_path, struct live_status *, struct error *);
