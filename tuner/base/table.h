@@ -11,8 +11,6 @@
 // narrow, the widest columns of text are cut and end in an ellipsis; a file or a pipe gets everything.
 #pragma once
 
-#include <stdio.h>
-
 #include "tuner/base/json.h"
 
 struct table;

@@ -2,8 +2,6 @@
 // in a process with a deadline.
 #pragma once
 
-#include <stddef.h>
-
 #include "tuner/compiler/compilation.h"
 
 struct nvcc {

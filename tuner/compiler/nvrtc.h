@@ -2,8 +2,6 @@
 // about it.
 #pragma once
 
-#include <stddef.h>
-
 #include "tuner/compiler/compilation.h"
 
 // "nvrtc 13.0", or -1 when the library does not answer.

@@ -1,8 +1,6 @@
 // See integrity.h.
 #include "tuner/gpu/integrity.h"
 
-#include <string.h>
-
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"

@@ -15,8 +15,6 @@
 //   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to them.
 #pragma once
 
-#include <stdbool.h>
-
 #include "kernels/operation.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"

@@ -3,8 +3,6 @@
 // program, the shapes, sizes and scalars, and the checksums of the inputs' data as they lie on the device.
 #pragma once
 
-#include <stdbool.h>
-
 #include "tuner/gpu/workload_data.h"
 
 enum { REFERENCE_CACHE_PATH_MAX = 4096 };

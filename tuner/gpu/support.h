@@ -2,8 +2,6 @@
 // waits. Structs finding and region have the layout of their namesakes there.
 #pragma once
 
-#include <stdint.h>
-
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/libraries/cuda.h"

@@ -12,7 +12,6 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 
-#include "tuner/base/error.h"
 #include "tuner/libraries/library.h"
 
 // clang-format off

@@ -1,8 +1,6 @@
 // See problem_message.h.
 #include "tuner/protocol/problem_message.h"
 
-#include <string.h>
-
 #define FILL(member) RECORD_MEMBER(struct fill_request, member)
 static const struct record_field fill_fields[] = {
     {"kind", RECORD_WORDS(struct fill_request, kind, fill_text), .flags = RECORD_ALWAYS},
