@@ -67,8 +67,9 @@ const char *arena_copy(struct arena *arena, const char *text)
 const char *arena_format(struct arena *arena, const char *format, ...)
 {
     va_list args;
+    char *text = NULL;
     va_start(args, format);
-    char *text = text_format_list(format, args);
+    if (vasprintf(&text, format, args) < 0) or_end(NULL);
     va_end(args);
     const char *copy = arena_copy(arena, text);
     free(text);
