@@ -1,7 +1,6 @@
 // The types of an array's elements and of a kernel's scalar arguments: the fourteen that a job file may name. Shared by
 // the driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
-#ifndef SWEETSPOT_ELEMENT_H
-#define SWEETSPOT_ELEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ void element_store(enum element type, double value, void *to);
 // a u64, which are negative from 2^63 on.
 double element_load(enum element type, const void *from);
 int64_t element_load_integer(enum element type, const void *from);
-
-#endif

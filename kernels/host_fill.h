@@ -1,8 +1,7 @@
 // Fills whose elements depend on each other: sorted numbers, a permutation, row
 // starts. The host computes them; those whose elements depend on the seed and their number
 // alone are computed on the device (kernels/support.cu).
-#ifndef SWEETSPOT_HOST_FILL_H
-#define SWEETSPOT_HOST_FILL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int host_fill_check(const struct host_fill *, const struct operand *to, struct e
 //     permutation  0 to n-1 in an order of which all are equally likely (Fisher and Yates)
 //     offsets      0, then ascending to `high`: rows of random lengths, one in eight of them empty
 int host_fill_compute(const struct host_fill *, struct operand *to, uint64_t seed, struct error *);
-
-#endif

@@ -1,7 +1,6 @@
 // The least that a kernel must do (struct operation_least): what the fills tell about inputs, and the formulas that
 // operations share.
-#ifndef SWEETSPOT_LEAST_H
-#define SWEETSPOT_LEAST_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
@@ -33,5 +32,3 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 // FP32 and K = 2048 that says 9 bits: TF32 and FP16 are not excluded, the latter because data within FP16's range can
 // be multiplied in it. With an old C, whose size is unknown, or with data of few bits, 1 bit may do.
 void least_of_product(const struct device_gemm *, double per_scale, double per_value, struct operation_least *least);
-
-#endif

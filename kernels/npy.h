@@ -1,8 +1,7 @@
 // Reader and writer of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4,
 // u4, i8 and, as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the
 // bits in u1 or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
-#ifndef SWEETSPOT_GPU_NPY_H
-#define SWEETSPOT_GPU_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ double npy_number(const struct npy *, size_t i);
 double npy_value(const struct npy *, size_t i, enum element type);
 int64_t npy_integer(const struct npy *, size_t i);
 void npy_element(const struct npy *, size_t i, enum element type, void *to);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // The driver links these files too (`check` looks up operations and roles) and the driver knows no CUDA; therefore an
 // operation reaches the GPU only through the table of functions, struct device_operations, that the worker hands in.
-#ifndef SWEETSPOT_OPERATION_H
-#define SWEETSPOT_OPERATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,5 +211,3 @@ int operation_role(const struct operation *operation, const char *name);
 int operation_class(const struct operation *operation, const char *word);
 // A baseline, or NULL.
 const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 // Loops over all cores, for references on the CPU: plain threads that live as long as the loop.
-#ifndef SWEETSPOT_PARALLEL_H
-#define SWEETSPOT_PARALLEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ enum { PARALLEL_QUIET = 3 /* s */ };
 void parallel_watch(void (*tell)(void *user, double share), void *user);
 // The same call for other work of a reference, whose progress is unknown (program_run.watch).
 void parallel_tell(void *unused);
-
-#endif

@@ -1,7 +1,6 @@
 // CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): elements in a row with a common
 // alignment.
-#ifndef SWEETSPOT_VECTOR_TYPE_H
-#define SWEETSPOT_VECTOR_TYPE_H
+#pragma once
 
 #include "kernels/element.h"
 
@@ -18,5 +17,3 @@ const struct vector_type *vector_type_find(const char *name);
 size_t vector_type_size(const struct vector_type *);
 // Of three elements that of one; else the size, at most 16 bytes.
 size_t vector_type_alignment(const struct vector_type *);
-
-#endif

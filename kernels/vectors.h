@@ -1,7 +1,6 @@
 // What the references of vector and matrix operations share: elements by their place, sums in fp64 on all cores, and
 // the bound of a parallel sum.
-#ifndef SWEETSPOT_VECTORS_H
-#define SWEETSPOT_VECTORS_H
+#pragma once
 
 #include <math.h>
 
@@ -45,5 +44,3 @@ void sums_join(struct device_sums *, const struct device_sums *more);
 int vector_check_pair(const struct operand *x, const struct operand *y, double n, struct error *err);
 // Checks that `result` is one element, and that n (0: not given) is how many elements x has.
 int vector_check(const struct operand *x, const struct operand *result, double n, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // The canonical text of a configuration in an array.
-#ifndef SWEETSPOT_TESTS_CONFIG_TEXT_H
-#define SWEETSPOT_TESTS_CONFIG_TEXT_H
+#pragma once
 
 #include "search/space/space.h"
 #include "tests/testing.h"
@@ -11,5 +10,3 @@ static inline void config_text(const struct space *space, const uint16_t *config
     assert_true((size_t)snprintf(out, size, "%s", text) < size);
     free(text);
 }
-
-#endif

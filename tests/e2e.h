@@ -1,7 +1,6 @@
 // Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout
 // and stderr. Folders, outputs and texts are released after the test (testing.h).
-#ifndef SWEETSPOT_E2E_H
-#define SWEETSPOT_E2E_H
+#pragma once
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -97,5 +96,3 @@ static inline void e2e_write_json(const char *folder, const char *name, json_t *
     free(text);
     json_decref(value);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The programs of examples/, built and run by the very commands that the comments at their tops tell a reader, in a
 // folder that looks like the project's root. The tests say what is tuned there.
-#ifndef SWEETSPOT_TESTS_EXAMPLES_H
-#define SWEETSPOT_TESTS_EXAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -106,5 +105,3 @@ static inline void example_replay(const char *folder, const char *store, const c
     example_done(&r);
     example_keep_binary(folder, store, "plain/h.h", arch);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // How a scripted worker (fake_worker.c) fails: it dies, stops, prints without end, or sends impossible answers.
-#ifndef SWEETSPOT_TESTS_FAKE_FAULTS_H
-#define SWEETSPOT_TESTS_FAKE_FAULTS_H
+#pragma once
 
 #include <signal.h>
 #include <sys/file.h>
@@ -93,5 +92,3 @@ static inline bool answers_others(const char *op, const json_t *request)
     const char *which = getenv("FAKE_OTHERS");
     return which && !strcmp(which, op) && (strcmp(op, "compile") || json_object_get(request, "config")) && asked++;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What a scripted worker (fake_worker.c) reads from a request: its configuration's MODE and X, the time that X takes,
 // and what it notes in the file $FAKE_LOG.
-#ifndef SWEETSPOT_TESTS_FAKE_REQUEST_H
-#define SWEETSPOT_TESTS_FAKE_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,5 +72,3 @@ static inline void note_seed(const json_t *request)
              (long long)json_get_integer(request, "seed", -1));
     note_text(text);
 }
-
-#endif

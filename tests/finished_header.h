@@ -1,7 +1,6 @@
 // For tests of headers that embed a binary: the finished job with other stages, its binary, and programs that include
 // its header.
-#ifndef SWEETSPOT_TESTS_FINISHED_HEADER_H
-#define SWEETSPOT_TESTS_FINISHED_HEADER_H
+#pragma once
 
 #include "tests/finished_job.h"
 #include "tuner/cli/commands.h"
@@ -64,5 +63,3 @@ static inline int finished_program(const struct finished *f, const char *compile
     status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // For tests: the files of a job that has been tuned. A folder with a template, a job file of two problems,
 // and a store with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it
 // prints.
-#ifndef SWEETSPOT_TESTS_FINISHED_JOB_H
-#define SWEETSPOT_TESTS_FINISHED_JOB_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -244,5 +243,3 @@ static inline int finished_run(const struct command *command, char **out, char *
     }
     return status;
 }
-
-#endif

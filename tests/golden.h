@@ -2,8 +2,7 @@
 //
 // Dates, process ids and durations are blotted out, and numbers of more than GOLDEN_DIGITS digits rounded: the last
 // ones depend on the machine's mathematical library.
-#ifndef SWEETSPOT_TESTS_GOLDEN_H
-#define SWEETSPOT_TESTS_GOLDEN_H
+#pragma once
 
 #include "tests/e2e.h"
 
@@ -137,5 +136,3 @@ static inline void golden_hold(const char *folder, const char *name, const char 
     }
     free(text);
 }
-
-#endif

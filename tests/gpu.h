@@ -1,7 +1,6 @@
 // What the tests that need a GPU begin with. They are skipped, and counted as skipped, where there is none; with
 // SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
-#ifndef SWEETSPOT_TESTS_GPU_H
-#define SWEETSPOT_TESTS_GPU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ static inline bool have_gpu(void)
     do {                         \
         if (!have_gpu()) skip(); \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 // For tests: a sound job on an H200.
-#ifndef SWEETSPOT_TESTS_LOADED_JOB_H
-#define SWEETSPOT_TESTS_LOADED_JOB_H
+#pragma once
 
 #include "tests/testing.h"
 #include "tuner/job/job.h"
@@ -28,5 +27,3 @@ static inline struct job *loaded_job(const char *path)
     mistakes_release(&mistakes);
     return test_job(job);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The comma-separated output of `ncu --csv`, for tests on a GPU.
-#ifndef SWEETSPOT_TESTS_NCU_H
-#define SWEETSPOT_TESTS_NCU_H
+#pragma once
 
 #include "tests/testing.h"
 #include "tuner/base/stats.h"
@@ -28,5 +27,3 @@ static inline double ncu_value(const char *csv, const char *metric)
     stats_sort(values, n);
     return values[n / 2];
 }
-
-#endif

@@ -1,7 +1,6 @@
 // For tests of the GPU worker: requests from JSON, as long as the test lasts, and a problem's buffers on a device that
 // is host memory (tests/fuzz/fake_cuda.h, which the program includes first).
-#ifndef SWEETSPOT_TESTS_OPENED_BUFFERS_H
-#define SWEETSPOT_TESTS_OPENED_BUFFERS_H
+#pragma once
 
 #include "tests/testing.h"
 #include "tuner/gpu/buffers.h"
@@ -30,5 +29,3 @@ static inline int open_buffers(struct buffers *s, struct support *support, const
     memset(s, 0, sizeof *s);
     return p ? buffers_open(s, &fake_device, support, p->buffers, p->buffer_count, 64, err) : -1;
 }
-
-#endif

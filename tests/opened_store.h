@@ -1,6 +1,5 @@
 // For tests: a store as a run has left it, with the environment that was used last.
-#ifndef SWEETSPOT_TESTS_OPENED_STORE_H
-#define SWEETSPOT_TESTS_OPENED_STORE_H
+#pragma once
 
 #include "tests/e2e.h"
 #include "tuner/store/store.h"
@@ -48,5 +47,3 @@ static inline struct statuses statuses(const char *folder, const char *name)
     store_close(store);
     return s;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Problems for tests of the operations (kernels/*.c): matrices with their memory, the CPU reference's answer and its
 // bound.
-#ifndef SWEETSPOT_TESTS_OPERATION_PROBLEM_H
-#define SWEETSPOT_TESTS_OPERATION_PROBLEM_H
+#pragma once
 
 #include <math.h>
 
@@ -99,5 +98,3 @@ static inline double allowed(const struct operation_expected *e, size_t i)
 {
     return e->per_scale * (double)e->host_scale[i] + e->per_value * fabs(e->host_expected[i]) + e->floor;
 }
-
-#endif

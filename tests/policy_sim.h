@@ -1,7 +1,6 @@
 // A run for tests of the driver's decisions (policy.h), in simulated time (simulation.h): what tasks there are, how
 // long they take, and a trace of what was decided.
-#ifndef SWEETSPOT_POLICY_SIM_H
-#define SWEETSPOT_POLICY_SIM_H
+#pragma once
 
 #include "search/space/random.h"
 #include "tests/testing.h"
@@ -221,5 +220,3 @@ static inline void run_to_the_end(struct sim *s)
     for (int steps = 0; decide(s); steps++)
         if (!step(s) || steps > 10 * MOST_TASKS) fail_msg("the run stands still after: %s", s->trace);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Normally distributed random numbers.
-#ifndef SWEETSPOT_TESTS_RANDOM_NORMAL_H
-#define SWEETSPOT_TESTS_RANDOM_NORMAL_H
+#pragma once
 
 #include <math.h>
 
@@ -12,5 +11,3 @@ static inline double random_normal(struct random *r)
     double u = 1.0 - random_unit(r), angle = 6.283185307179586 * random_unit(r);
     return sqrt(-2.0 * log(u)) * cos(angle);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // For tests: a job with one kernel and one output, tuned by the real program on scripted workers (fake_worker.c).
-#ifndef SWEETSPOT_TESTS_SCRIPTED_H
-#define SWEETSPOT_TESTS_SCRIPTED_H
+#pragma once
 
 #include "tests/e2e.h"
 
@@ -42,5 +41,3 @@ static inline struct outcome_of_command scripted_tune(const char *folder, const 
                    "%s; $BIN/sweetspot tune job.cfg --store job.db -q %s",
                    folder, before, options);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // One finished job for all tests of a program: setup and teardown are for TEST_MAIN or TEST_WITH.
-#ifndef SWEETSPOT_TESTS_SHARED_JOB_H
-#define SWEETSPOT_TESTS_SHARED_JOB_H
+#pragma once
 
 #include "tests/finished_job.h"
 
@@ -15,5 +14,3 @@ static void teardown(void)
 {
     finished_remove(&job);
 }
-
-#endif

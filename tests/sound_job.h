@@ -1,6 +1,5 @@
 // A sound job, line by line, for tests that replace one of its lines. The test program has one folder for all tests.
-#ifndef SWEETSPOT_TESTS_SOUND_JOB_H
-#define SWEETSPOT_TESTS_SOUND_JOB_H
+#pragma once
 
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
@@ -95,5 +94,3 @@ static inline void sound_run(const char *command, const char *expected)
     if (r.status != (expected ? 2 : 0)) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     if (expected) assert_contains(r.err, expected);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A symbol table and a space for tests of the space, and what they are built from.
-#ifndef SWEETSPOT_TESTS_SPACE_FIXTURE_H
-#define SWEETSPOT_TESTS_SPACE_FIXTURE_H
+#pragma once
 
 #include "search/space/space.h"
 #include "tests/testing.h"
@@ -54,5 +53,3 @@ static inline bool next_config(const struct space *s, uint16_t *config)
     }
     return false;
 }
-
-#endif

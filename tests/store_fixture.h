@@ -1,6 +1,5 @@
 // For tests of the store: a folder and a store for every test, and trials whose figures all follow from a number.
-#ifndef SWEETSPOT_TESTS_STORE_FIXTURE_H
-#define SWEETSPOT_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -125,5 +124,3 @@ static inline void raw(const char *text)
 }
 
 #define STORE_TEST(name) TEST_WITH(name, setup, teardown)
-
-#endif

@@ -1,6 +1,5 @@
 // For tests: documents of a store as text.
-#ifndef SWEETSPOT_TESTS_STORED_TEXT_H
-#define SWEETSPOT_TESTS_STORED_TEXT_H
+#pragma once
 
 #include "tests/testing.h"
 #include "tuner/store/store.h"
@@ -10,5 +9,3 @@ static inline int put_text(struct store *store, int64_t trial, const char *kind,
     json_t *document = test_json(json_parse(text, err));
     return store_put_document(store, trial, kind, document, err);
 }
-
-#endif

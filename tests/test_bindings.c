@@ -105,9 +105,9 @@ static void launch(struct bench *b, int copy)
 {
     struct work work = pipeline_work(&b->pipeline, 0);
     int64_t shift = b->problem.buffers.shift[copy];
-    assert_true(!work.put || !work.put(work.self, shift, &b->err));
+    assert_true(!work.copy || !work.copy(work.self, shift, false, &b->err));
     assert_int_equal(work.enqueue(work.self, shift, &b->err), 0);
-    assert_true(!work.take || !work.take(work.self, shift, &b->err));
+    assert_true(!work.copy || !work.copy(work.self, shift, true, &b->err));
 }
 
 #define COEF "{'name':'coef','type':'f32','cols':4,'symbol':'required'}"
@@ -230,7 +230,7 @@ TEST(a_texture_over_the_buffers_own_memory_is_that_of_the_copy)
     static const char buffers[] = "[{'name':'image','type':'f32','cols':64,'image':{'memory':'linear','size':[64]}},"
                                   "{'name':'p','type':'i32','cols':2,'direction':'out'}]";
     if (bench_open(&b, buffers, "[{'texture':'image'},{'buffer':'p'}]")) fail_msg("%s", b.err.message);
-    assert_null(pipeline_work(&b.pipeline, 0).put); // so that it may be in a graph
+    assert_null(pipeline_work(&b.pipeline, 0).copy); // so that it may be in a graph
     assert_int_equal(buffers_clone(&b.problem.buffers, 5, &b.err), 0);
     fake_kernel = note_texture;
     for (int copy = 0; copy < 5; copy++) {

@@ -12,8 +12,7 @@
 //
 // Texts and folders from functions that use testing_later, such as test_text and e2e_folder, are released after the
 // test, or after the last test if the program's set-up made them. Folders of a failed test stay.
-#ifndef SWEETSPOT_TESTS_TESTING_H
-#define SWEETSPOT_TESTS_TESTING_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -197,5 +196,3 @@ static inline int testing_end(void **state)
     {                                      \
         return testing_run(before, after); \
     }
-
-#endif

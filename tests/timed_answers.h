@@ -4,8 +4,7 @@
 // another; compilers answer after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at
 // most $TIMED_SPREAD (0.2) of that more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is
 // set, there are counters, and a batch takes so many seconds.
-#ifndef SWEETSPOT_TIMED_ANSWERS_H
-#define SWEETSPOT_TIMED_ANSWERS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -233,5 +232,3 @@ static inline json_t *timed_due(struct timed_answers *t, double now, size_t *wor
     memmove(&t->waiting[first], &t->waiting[first + 1], (t->count - first) * sizeof *t->waiting);
     return answer;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // For tests: a job of two parameters, X and MODE, tuned by the driver on scripted workers (fake_worker.c). A
 // candidate's MODE says what its worker does; the best X is 7.
-#ifndef SWEETSPOT_TESTS_TUNED_JOB_H
-#define SWEETSPOT_TESTS_TUNED_JOB_H
+#pragma once
 
 #include "tests/scripted.h"
 
@@ -111,5 +110,3 @@ static inline void expect_stored(const char *folder, const char *config, enum tr
                  reason);
     store_close(store);
 }
-
-#endif

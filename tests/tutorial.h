@@ -7,8 +7,7 @@
 //     LANGUAGE FILE   a file to be written
 //     text            what the commands before print on stdout; "..." stands for anything
 //     text gpu, text no-gpu   the same where there is a GPU, or none
-#ifndef SWEETSPOT_TESTS_TUTORIAL_H
-#define SWEETSPOT_TESTS_TUTORIAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -162,5 +161,3 @@ static inline void tutorial_follow(const char *document, bool gpu)
     assert_true(commands > 0);
     tutorial_release(&t);
 }
-
-#endif

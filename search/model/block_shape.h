@@ -4,10 +4,8 @@
 //
 // The parameters are known by their names, as Kernel Tuner, CLBlast and many templates write them (block_size_x,
 // BLOCK_X, THREADS, MDIMC, tile_size_x). A space without such names has no doubtful blocks.
-#ifndef SWEETSPOT_BLOCK_SHAPE_H
-#define SWEETSPOT_BLOCK_SHAPE_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,5 +28,3 @@ void block_shape_init(struct block_shape *, const struct space *);
 // By how many e-folds, roughly, a configuration is expected to be slower than the best because of its block: 0 is an
 // ordinary block.
 double block_shape_doubt(const struct block_shape *, const uint16_t *config);
-
-#endif

@@ -6,14 +6,13 @@
 // parameter with more than two values also has a nominal coordinate, its value's index, of which only equality means
 // anything: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces it halved the runs that miss the
 // optimum.) A string has only this one; two values need only one coordinate.
-#ifndef SWEETSPOT_ENCODING_H
-#define SWEETSPOT_ENCODING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "search/space/space.h"
-#include "tuner/base/arena.h"
+#include "tuner/base/memory.h"
 
 struct encoding {
     struct arena memory; // of what the pointers point to
@@ -27,5 +26,3 @@ struct encoding {
 void encoding_init(struct encoding *, const struct space *);
 void encoding_release(struct encoding *);
 void encoding_of(const struct encoding *, const uint16_t *config, float *out);
-
-#endif

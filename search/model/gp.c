@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "search/model/gp_loops.h"
-#include "tuner/base/arena.h"
 #include "tuner/base/memory.h"
 
 enum { ROWS = 8 }; // of V, computed at once

@@ -4,10 +4,8 @@
 // kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run from 0 to 1; of nominal ones only equality
 // counts (a distance of 0 or 1). Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
 // Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
-#ifndef SWEETSPOT_GP_H
-#define SWEETSPOT_GP_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct gp;
@@ -61,5 +59,3 @@ void gp_without(const struct gp *, const size_t *numbers, size_t count, const do
 // with c = log(ordinal) / 2 for scales of ordinal dimensions (0 where there are none), 0.5 more for nominal ones, 0 for
 // the signal, log(0.001) for the noise, and v = 1, for the noise 2.25. K has signal + noise + 1e-6 on its diagonal.
 const double *gp_gradient(struct gp *, const double *targets, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
 // once, coordinate by coordinate, and are compiled for several instruction sets, of which the processor's best is
 // chosen when the program starts. Every element is computed by the same operations in the same order in each of them,
 // so that results do not depend on the processor.
-#ifndef SWEETSPOT_GP_LOOPS_H
-#define SWEETSPOT_GP_LOOPS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, cons
                         size_t count);
 // x = U'^-1 x for the first n rows of the upper triangle U.
 void gp_solve_forward(double *x, const double *factor, size_t stride, size_t n);
-
-#endif

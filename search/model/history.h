@@ -1,7 +1,6 @@
 // What a strategy knows about a space: each configuration that was proposed or told, once, with its result. A hash
 // table over rows that are numbered in order of arrival; memory grows with the rows.
-#ifndef SWEETSPOT_HISTORY_H
-#define SWEETSPOT_HISTORY_H
+#pragma once
 
 #include "search/space/space.h"
 #include "tuner/base/hash_index.h"
@@ -57,5 +56,3 @@ double history_score(const struct history *, size_t row);
 
 // Draws a valid configuration without a row, uniformly. False when there is none.
 bool history_sample_new(const struct history *, struct random *, uint16_t *config);
-
-#endif

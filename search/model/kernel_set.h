@@ -6,8 +6,7 @@
 // Knuth 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found
 // so one of least mean regret, by exchanging one member at a time. Each problem gets its fastest member. A problem that
 // is held back does not influence the set: it gets the member that the header's selector would choose (fn_selector.h).
-#ifndef SWEETSPOT_KERNEL_SET_H
-#define SWEETSPOT_KERNEL_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ int kernel_set_find(const struct kernel_times *, double regret, struct kernel_se
 // are not held back; its index into `kernels`. A candidate without a time on the problem cannot do it; -1 when none
 // can.
 int kernel_set_select(const struct kernel_times *, const size_t *kernels, size_t count, size_t problem);
-
-#endif

@@ -7,8 +7,7 @@
 //
 // Costs are excesses: e-folds above the best time there, compressed as the model compresses its targets (slowdown_of).
 // The ratio of a configuration to the best tends to be similar on other devices.
-#ifndef SWEETSPOT_PRIOR_H
-#define SWEETSPOT_PRIOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void prior_weights_learn(struct prior_weights *, const float *features, const do
 // Whether any weight is above 0.
 bool prior_weights_any(const struct prior_weights *);
 double prior_weights_expected(const struct prior_weights *, const float *features);
-
-#endif

@@ -4,8 +4,7 @@
 //   ceiling    so is a share of the measured ceiling: the caller turns it into a target when it knows the ceiling
 //   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
 //              STOP_LEAST evaluations.
-#ifndef SWEETSPOT_STOP_H
-#define SWEETSPOT_STOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void stop_tell(struct stop *, double objective);
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end, or SEARCH_GOES_ON.
 enum search_end stop_check(const struct stop *);
-
-#endif

@@ -6,14 +6,12 @@
 // failure counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is
 // promised is the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their
 // expectation is the process's mean, as far as they are trusted (prior.h).
-#ifndef SWEETSPOT_SURROGATE_H
-#define SWEETSPOT_SURROGATE_H
+#pragma once
 
 #include "search/model/encoding.h"
 #include "search/model/gp.h"
 #include "search/model/history.h"
 #include "search/model/prior.h"
-#include "tuner/base/arena.h"
 
 struct surrogate {
     const struct space *space;
@@ -79,5 +77,3 @@ void surrogate_weigh(struct surrogate *);
 double surrogate_propose(struct surrogate *, uint16_t *config);
 // The expected improvement of each of these configurations, judged only by measurements.
 void surrogate_acquisitions(struct surrogate *, const uint16_t *const *configs, size_t count, double *acquisition);
-
-#endif

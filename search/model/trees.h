@@ -1,9 +1,7 @@
 // Extremely randomised trees (Geurts, Ernst and Wehenkel 2006): an ensemble of trees, each grown on all points with the
 // best of some random splits at every node. With targets 0 and 1 the mean is the chance of a 1.
-#ifndef SWEETSPOT_TREES_H
-#define SWEETSPOT_TREES_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "search/space/random.h"
@@ -16,5 +14,3 @@ void trees_free(struct trees *);
 void trees_grow(struct trees *, const float *points, const double *targets, size_t count, struct random *);
 // Mean over the trees of the leaf's mean.
 double trees_mean(const struct trees *, const float *point);
-
-#endif

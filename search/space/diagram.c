@@ -1,7 +1,6 @@
 // The decision diagram: see space_internal.h.
 #include "search/space/space_internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

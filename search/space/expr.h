@@ -8,8 +8,7 @@
 // An expression is parsed once against a symbol table and then evaluated on an array of values; evaluation
 // allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text. The three lowest
 // values of int64_t count as overflow.
-#ifndef SWEETSPOT_EXPR_H
-#define SWEETSPOT_EXPR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ const int *expr_slots(const struct expr *, size_t *count);
 // message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
-
-#endif

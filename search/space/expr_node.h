@@ -1,7 +1,6 @@
 // The syntax tree of an expression, for the modules of search/ that rewrite or evaluate it themselves (expr*.c and
 // space_graph.c). All other modules use expr.h.
-#ifndef SWEETSPOT_EXPR_NODE_H
-#define SWEETSPOT_EXPR_NODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr
 // What an expression calls an operation of one or two operands: a function's name, or an operator's sign.
 const char *expr_function_name(enum expr_op op); // NULL: it is not a function
 const char *expr_operator_sign(enum expr_op op); // NULL: it is not an operator
-
-#endif

@@ -6,8 +6,7 @@
 // tuner/header/header_text.c writes it into a header with the macros filled in: FN(name) is <job>_fn_name there, so
 // that headers of several jobs can be included together. So the driver and a header cannot disagree about
 // the kernel to select. Both texts call no functions from outside.
-#ifndef SWEETSPOT_FN_H
-#define SWEETSPOT_FN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@
 #undef FN
 #undef FN_FUNCTION
 #undef FN_INTEGER
-
-#endif

@@ -10,8 +10,7 @@
 // A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) matters only on
 // configurations that no other constraint removes, whatever the order of the constraints; there it is an error of the
 // space.
-#ifndef SWEETSPOT_SPACE_H
-#define SWEETSPOT_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ const char *space_value_text(const struct space *, size_t parameter, size_t valu
 // in any order, all present): 0, or -1 with a message.
 char *space_text(const struct space *, const uint16_t *config);
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);
-
-#endif

@@ -1,8 +1,7 @@
 // Shared by the modules of the space: space.c (the parts and the texts), space_graph.c (the constraints as a graph),
 // space_order.c (the order of the levels), space_build.c (constraints to diagram), space_index.c (the space's index)
 // and space_walk.c (neighbours, repair, sampling).
-#ifndef SWEETSPOT_SPACE_INTERNAL_H
-#define SWEETSPOT_SPACE_INTERNAL_H
+#pragma once
 
 #include "search/space/expr_node.h"
 #include "search/space/space.h"
@@ -147,5 +146,3 @@ enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 // configuration. `lenient`: it is then not valid.
 enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *, int *failed, uint16_t *config);
-
-#endif

@@ -4,8 +4,7 @@
 // in whatever order they come. A strategy is deterministic in (space, seed, sequence of asks and tells). One file per
 // strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it. Strategies know no
 // CUDA, no files, no clock.
-#ifndef SWEETSPOT_STRATEGY_H
-#define SWEETSPOT_STRATEGY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,6 @@
 #include "search/model/history.h"
 #include "search/model/prior.h"
 #include "search/space/space.h"
-#include "tuner/base/arena.h"
 
 // The conditions of an instance.
 struct strategy_options {
@@ -86,5 +84,3 @@ bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
 // Makes `config` one without a row: itself, else a configuration near it, else any. False when none is left.
 bool kit_make_new(struct strategy_state *, uint16_t *config);
-
-#endif

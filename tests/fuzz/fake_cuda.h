@@ -2,8 +2,7 @@
 // driver's. Kernels are named and launched, but do nothing: outputs stay as they were filled, findings stay empty, and
 // every launch takes a millisecond. What the worker itself reads or writes outside of an allocation,
 // AddressSanitizer sees.
-#ifndef SWEETSPOT_TESTS_FAKE_CUDA_H
-#define SWEETSPOT_TESTS_FAKE_CUDA_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,5 +427,3 @@ int cuda_beside_join(struct cuda_beside *b, struct error *err)
 
 // NOLINTEND(misc-unused-parameters)
 #pragma GCC diagnostic pop
-
-#endif

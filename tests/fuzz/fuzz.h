@@ -2,8 +2,7 @@
 //
 // A harness is one function that libFuzzer calls with bytes, again and again in one process. It must free what it
 // makes, and must not depend on earlier calls. What it promises stands above it.
-#ifndef SWEETSPOT_TESTS_FUZZ_H
-#define SWEETSPOT_TESTS_FUZZ_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ static inline const char *fuzz_folder(void)
     }
     return folder;
 }
-
-#endif

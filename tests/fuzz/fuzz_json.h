@@ -1,7 +1,6 @@
 // A mutator for inputs whose lines hold JSON: it changes a value, a member or a list of one line's object, so that what
 // comes out is JSON still and gets past the parser. Every third time libFuzzer mutates the bytes as it likes.
-#ifndef SWEETSPOT_TESTS_FUZZ_JSON_H
-#define SWEETSPOT_TESTS_FUZZ_JSON_H
+#pragma once
 
 #include <float.h>
 #include <jansson.h>
@@ -178,5 +177,3 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     free(text);
     return begin + length + rest;
 }
-
-#endif

@@ -5,8 +5,7 @@
 // Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The others get -DCASE=NAME and have a table
 // of macros that gives a name its meaning: several numbers (`where, when, what`), none of them 0, which PART picks
 // apart. They include this file after the table.
-#ifndef SWEETSPOT_HOSTILE_CASE_H
-#define SWEETSPOT_HOSTILE_CASE_H
+#pragma once
 
 // 1 if the macro is 1, and 0 if there is none: IS_1_ shifts the 1 to where IS_TAKE_ takes it.
 #define IS(name) IS_PASTED_(name)
@@ -90,5 +89,3 @@ HELPER bool last_to_arrive(u32 *counter)
     __syncthreads();
     return ticket == gridDim.x - 1;
 }
-
-#endif

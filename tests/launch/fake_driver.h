@@ -1,7 +1,6 @@
 // The driver API's functions that a header's launching calls, for tests of launching without a GPU: they note what they
 // are asked for. Included once, by the program that is the test.
-#ifndef SWEETSPOT_TESTS_FAKE_DRIVER_H
-#define SWEETSPOT_TESTS_FAKE_DRIVER_H
+#pragma once
 
 #include <cuda.h>
 #include <string.h>
@@ -123,5 +122,3 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
     memcpy(map, note, sizeof note);
     return CUDA_SUCCESS;
 }
-
-#endif

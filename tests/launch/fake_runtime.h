@@ -1,6 +1,5 @@
 // The runtime API's functions that a header's launching calls, made of the driver's (fake_driver.h).
-#ifndef SWEETSPOT_TESTS_FAKE_RUNTIME_H
-#define SWEETSPOT_TESTS_FAKE_RUNTIME_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -84,5 +83,3 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *from, const 
     }
     return (cudaError_t)cuLaunchKernelEx(&config, (CUfunction)(size_t)kernel, arguments, 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* For the programs that launch an embedded binary on a GPU: memory and errors, by the driver API or with RUNTIME
  * defined by the runtime API. C99, C++ and CUDA. */
-#ifndef SWEETSPOT_TESTS_LAUNCH_GPU_H
-#define SWEETSPOT_TESTS_LAUNCH_GPU_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,5 +84,3 @@ static int small_number(void)
             exit(1);                                                                \
         }                                                                           \
     } while (0)
-
-#endif

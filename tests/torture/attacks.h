@@ -1,7 +1,6 @@
 // The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts the blows that the run stood
 // in scene.passed, and stops at the first promise that does not hold.
-#ifndef SWEETSPOT_TORTURE_ATTACKS_H
-#define SWEETSPOT_TORTURE_ATTACKS_H
+#pragma once
 
 #include "tests/torture/scene.h"
 
@@ -24,5 +23,3 @@ void attack_terminal(struct scene *);
 void attack_stop(struct scene *);
 void attack_workers(struct scene *);
 void attack_node(struct scene *);
-
-#endif

@@ -1,6 +1,5 @@
 // Small things with files that the attacks share. What fails here ends the program: it is the machine's fault.
-#ifndef SWEETSPOT_TORTURE_FILES_H
-#define SWEETSPOT_TORTURE_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ void file_write_bytes(const char *folder, const char *name, const void *bytes, s
 char *file_read(const char *folder, const char *name);
 // Nothing when there is none.
 void file_copy(const char *folder, const char *name, const char *to);
-
-#endif

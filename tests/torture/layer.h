@@ -1,7 +1,6 @@
 // What the layers share that stand between the driver and the C library (LD_PRELOAD): which calls concern a file of
 // the run, and the functions that they replace. The workers inherit the layers and are left alone.
-#ifndef SWEETSPOT_TORTURE_LAYER_H
-#define SWEETSPOT_TORTURE_LAYER_H
+#pragma once
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,5 +56,3 @@ static inline const char *layer_file(int fd, char room[PATH_MAX])
     target[n] = 0;
     return layer_path(target, room);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The calls that the C library has under two names, or with a mode that only new files need. A layer includes this file
 // after its own open_file, pwrite and ftruncate.
-#ifndef SWEETSPOT_TORTURE_LAYER_NAMES_H
-#define SWEETSPOT_TORTURE_LAYER_NAMES_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -34,5 +33,3 @@ int ftruncate64(int fd, off64_t size)
 {
     return ftruncate(fd, size);
 }
-
-#endif

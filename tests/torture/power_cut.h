@@ -1,7 +1,6 @@
 // The journal of what a driver did to the files of its run, as the layer power_cut.c writes it and power_disk.c reads
 // it: a header, the file's path in the folder, and the bytes or the other path.
-#ifndef SWEETSPOT_TORTURE_POWER_CUT_H
-#define SWEETSPOT_TORTURE_POWER_CUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ struct power_record {
     uint64_t offset;
     uint64_t size; // of what follows the path
 };
-
-#endif

@@ -4,8 +4,7 @@
 // nothing, whole writes in any choice, or single sectors of 512 bytes in any choice. Names (create, link, rename,
 // unlink) reach the disk in their order, as journaling file systems have it, and a sync of anything in the folder takes
 // all earlier ones along.
-#ifndef SWEETSPOT_TORTURE_POWER_DISK_H
-#define SWEETSPOT_TORTURE_POWER_DISK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ size_t power_disk_operations(const struct power_disk *);
 size_t power_disk_synced(const struct power_disk *, const char *file, size_t operations);
 // Writes the files as they are after so many operations and a loss of this kind into an empty folder.
 void power_disk_write(const struct power_disk *, size_t operations, enum loss, struct random *, const char *folder);
-
-#endif

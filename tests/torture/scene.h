@@ -5,8 +5,7 @@
 // - every trial that an event reported is in the store;
 // - the store is whole; a status other than that of the undisturbed run appears nowhere;
 // - at the end, undisturbed, the same command decides for the same winner as a run that nothing disturbed.
-#ifndef SWEETSPOT_TORTURE_SCENE_H
-#define SWEETSPOT_TORTURE_SCENE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ const struct known_trial *known_find(const struct known_trials *, const char *co
 bool scene_learn(char *message, size_t size);
 // The folder of the programs; of the layers too.
 const char *scene_programs(void);
-
-#endif

@@ -1,7 +1,6 @@
 // What nearly every file of tuner/ needs: the standard library's headers of numbers, texts and memory, and this
 // folder's errors, memory and texts. search/ and tuner/policy, which do no input and output, name their headers.
-#ifndef SWEETSPOT_BASE_H
-#define SWEETSPOT_BASE_H
+#pragma once
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,5 +14,3 @@
 #include "tuner/base/error.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-
-#endif

@@ -1,7 +1,6 @@
 // Words of the job file that are also the protocol's: a buffer's direction and contents, and the kinds of
 // implementations.
-#ifndef SWEETSPOT_BUFFER_KIND_H
-#define SWEETSPOT_BUFFER_KIND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ extern const char *const implementation_words[]; // by kind, NULL-terminated
 // The alignment that a header promises to kernels for the addresses of buffers, and that verification does not exceed.
 // The widest access of one thread, in bytes: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
 int promised_alignment(const char *arch);
-
-#endif

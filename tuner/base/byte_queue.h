@@ -1,6 +1,5 @@
 // Bytes on their way through a pipe that does not block: added at the end, taken from the beginning.
-#ifndef SWEETSPOT_BYTE_QUEUE_H
-#define SWEETSPOT_BYTE_QUEUE_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -25,5 +24,3 @@ bool byte_queue_read(struct byte_queue *, int fd, size_t most);
 // Writes what the pipe takes. False when it is closed.
 bool byte_queue_write(struct byte_queue *, int fd);
 void byte_queue_release(struct byte_queue *);
-
-#endif

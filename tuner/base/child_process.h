@@ -2,8 +2,7 @@
 // by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads a process group of its own, so that Ctrl-C on a
 // terminal does not reach it and a tool that stands before it is killed with it. Starting one raises this process's
 // limit on open files as far as the system allows.
-#ifndef SWEETSPOT_CHILD_PROCESS_H
-#define SWEETSPOT_CHILD_PROCESS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include <poll.h>
@@ -72,5 +71,3 @@ void orphans_adopt(void);
 void orphans_list(struct children *);
 // Kills and reaps the chosen children of this process, again until there are none: each may leave others.
 void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user);
-
-#endif

@@ -1,6 +1,5 @@
 // Colours of words on a terminal. In a file or a pipe, with NO_COLOR set or TERM=dumb there are none.
-#ifndef SWEETSPOT_COLOUR_H
-#define SWEETSPOT_COLOUR_H
+#pragma once
 
 #include <stdio.h>
 
@@ -9,5 +8,3 @@ enum colour { COLOUR_GOOD, COLOUR_BAD, COLOUR_DOUBT }; // green, red, yellow
 // What to print before and after a word: escape sequences, or "".
 const char *colour_begin(FILE *, enum colour);
 const char *colour_end(FILE *);
-
-#endif

@@ -1,6 +1,5 @@
 // See elf_file.h.
 #include "tuner/base/elf_file.h"
-#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include <ctype.h>
 

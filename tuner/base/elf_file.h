@@ -1,7 +1,6 @@
 // 64-bit ELF files in memory: cubins and shared libraries. Nothing that they say of themselves is believed: elf_open
 // holds every section against the file's size, and the functions below every index and offset against the sections.
-#ifndef SWEETSPOT_ELF_FILE_H
-#define SWEETSPOT_ELF_FILE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include <elf.h>
@@ -57,5 +56,3 @@ enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
 // "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
 bool symbol_mangles(const char *symbol, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 // Files that are embedded in the program, as text.
-#ifndef SWEETSPOT_EMBEDDED_H
-#define SWEETSPOT_EMBEDDED_H
+#pragma once
 
 // Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
 // object depend on it.
@@ -26,5 +25,3 @@ const char *embedded_header_select(void);
 const char *embedded_report_frame(void);
 const char *embedded_report_style(void);
 const char *embedded_report_script(void);
-
-#endif

@@ -1,12 +1,9 @@
 // Random numbers from the system, for decisions that a kernel must not be able to foresee: which launches are judged,
 // on which data, under which key memory is checked. Nothing that must be repeatable uses them.
-#ifndef SWEETSPOT_ENTROPY_H
-#define SWEETSPOT_ENTROPY_H
+#pragma once
 
 #include <stdint.h>
 
 uint64_t entropy_draw(void);            // 64 random bits
 uint64_t entropy_below(uint64_t bound); // 0 .. bound-1, uniform; bound > 0
 double entropy_unit(void);              // uniform in [0, 1)
-
-#endif

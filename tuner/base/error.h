@@ -1,10 +1,8 @@
 // An error message on its way up: the lower layer writes what went wrong, upper layers put in front
 // where ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after
 // filling the struct that their caller owns. A candidate's failure is a trial's status, never an error.
-#ifndef SWEETSPOT_ERROR_H
-#define SWEETSPOT_ERROR_H
+#pragma once
 
-#include <stdarg.h>
 #include <stdbool.h>
 
 enum { ERROR_MESSAGE_MAX = 2048 };
@@ -30,5 +28,3 @@ struct fatal_error {
     struct error why;
 };
 void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // the first failure stays
-
-#endif

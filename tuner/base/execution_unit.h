@@ -1,8 +1,7 @@
 // The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. They are listed in
 // one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`, reports and
 // `sweetspot list units` all follow.
-#ifndef SWEETSPOT_EXECUTION_UNIT_H
-#define SWEETSPOT_EXECUTION_UNIT_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -77,5 +76,3 @@ const struct execution_unit *pipe_on(const struct execution_unit *, int compute)
 // the device has no such pipe, or the data sheet does not say. An architecture that the table does not know has the
 // highest of all.
 double pipe_peak(enum peak, int compute);
-
-#endif

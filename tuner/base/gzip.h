@@ -1,7 +1,6 @@
 // Reads and writes whole files, gzip or plain. The contents decide how a file is read, its name how it is written. The
 // one module that includes zlib.
-#ifndef SWEETSPOT_GZIP_H
-#define SWEETSPOT_GZIP_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -12,5 +11,3 @@ char *gzip_read_file(const char *path, size_t *size, struct error *);
 
 // Writes a file as output_file.h says, packed when `path` ends in ".gz". -1 with a message.
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *);
-
-#endif

@@ -1,6 +1,5 @@
 // Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic: the compile cache has no attacker.
-#ifndef SWEETSPOT_HASH_H
-#define SWEETSPOT_HASH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void hash_text(struct hash *, const char *text);
 void hash_finish(struct hash *, char out[HASH_TEXT_SIZE]);
 // The digest of these bytes alone: what a blob of the store is kept under.
 void hash_content(const void *data, size_t size, char out[HASH_TEXT_SIZE]);
-
-#endif

@@ -1,10 +1,8 @@
 // Finds records of an array by what they hold. The records are the user's, and have numbers from 0; the index has 8
 // bytes for each: its hash and its number. Open addressing with linear probing, at most half full. Nothing is removed:
 // where `same` denies a record, it is as if it were not there.
-#ifndef SWEETSPOT_HASH_INDEX_H
-#define SWEETSPOT_HASH_INDEX_H
+#pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 struct hash_slot {
@@ -54,5 +52,3 @@ struct string_pool {
 size_t string_pool_put(struct string_pool *, const char *text, size_t length);
 int64_t string_pool_find(const struct string_pool *, const char *text); // or -1
 void string_pool_release(struct string_pool *);
-
-#endif

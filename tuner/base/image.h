@@ -1,7 +1,6 @@
 // An image: memory that kernels see by a texture or a surface object instead of by a pointer. The words of the job
 // file, which are also the protocol's, and the sizes that devices take.
-#ifndef SWEETSPOT_IMAGE_H
-#define SWEETSPOT_IMAGE_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -42,5 +41,3 @@ extern const struct image_limits image_limits_known;
 
 // -1 with a message when the device does not take an image of this size.
 int image_check(const struct image_layout *, const struct image_limits *, struct error *);
-
-#endif

@@ -1,6 +1,5 @@
 // See input_file.h.
 #include "tuner/base/input_file.h"
-#include "tuner/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,6 @@
 // A file from outside the program: a job, a template, a recording, a store. Only regular files are read, so that a pipe
 // or a device under a file's name cannot keep a program waiting or reading for ever.
-#ifndef SWEETSPOT_INPUT_FILE_H
-#define SWEETSPOT_INPUT_FILE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
@@ -26,5 +25,3 @@ char *input_file_read(const char *path, size_t most, size_t *size, struct error 
 // with the files of the same folder whose names have the same ending ("python3 ref.py": all *.py of its folder, which
 // it may import).
 void command_files_hash(const char *command, const char *folder, char hash[HASH_TEXT_SIZE]);
-
-#endif

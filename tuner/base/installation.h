@@ -1,7 +1,6 @@
 // Where the programs and what belongs to them lie, seen from the program that runs: under PREFIX after `make install`
 // (bin, libexec/sweetspot, share/sweetspot), or in the project's folder, where they were built.
-#ifndef SWEETSPOT_INSTALLATION_H
-#define SWEETSPOT_INSTALLATION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ char *installation_headers(void);
 char *installation_data(const char *name);
 // The cores that this process may use, at least 1.
 int64_t installation_cores(void);
-
-#endif

@@ -1,8 +1,7 @@
 // JSON through jansson, included here and nowhere else. jansson's own types and readers are used as they are. What
 // makes values is replaced, under the library's names, by functions that always make one (json_make.c). Besides them
 // there are readers that fall back to a default, and one-line I/O.
-#ifndef SWEETSPOT_JSON_H
-#define SWEETSPOT_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -80,5 +79,3 @@ void json_print_document(const char *format, int version, json_t *members, FILE 
 
 // Writes the value as one line with newline to a file descriptor, retrying short writes. Takes no reference.
 int json_write_line(int fd, const json_t *value, struct error *err);
-
-#endif

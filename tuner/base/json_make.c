@@ -3,7 +3,6 @@
 // one, a crash. Here every value is made. Whatever has to reach a compiler or a kernel unchanged is refused where it
 // comes in (job files, arguments, variables), so that a text that is not UTF-8 can only be something to be told, such
 // as a message that was cut within a character.
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #undef json_object

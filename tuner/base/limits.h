@@ -1,7 +1,6 @@
 // How much a job may hold, and withstand. A job file that holds more is refused, with file and line; the GPU worker has
 // room for this much.
-#ifndef SWEETSPOT_LIMITS_H
-#define SWEETSPOT_LIMITS_H
+#pragma once
 
 enum {
     JOB_MAX_PROBLEMS = 64, // tuned and verified
@@ -24,5 +23,3 @@ enum {
 // Seconds by which the time of a kernel that is timed in a graph depends on the graph: three copies of a kernel took
 // 1.75, 2.1 and 2.1 us in three graphs of a process (H100).
 #define GRAPH_SPREAD 0.5e-6
-
-#endif

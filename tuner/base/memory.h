@@ -1,7 +1,6 @@
 // Host memory. The driver and `search/` end the process when memory is exhausted: nothing is lost, since every finished
 // trial is committed. Workers use memory_try and answer with an error instead.
-#ifndef SWEETSPOT_MEMORY_H
-#define SWEETSPOT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -52,4 +51,12 @@ static inline size_t larger_of(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-#endif
+// Memory for many small things that are released together.
+struct arena {
+    struct arena_block *first; // NULL: empty
+};
+
+void *arena_new(struct arena *, size_t size);             // zeroed; ends the process when memory is exhausted
+const char *arena_copy(struct arena *, const char *text); // NULL becomes ""
+const char *arena_format(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void arena_release(struct arena *); // frees all; the arena is empty afterwards and can be used again

@@ -1,7 +1,6 @@
 // How nvcc builds a tuned template. The header gives its users these instructions, and the final's second race builds
 // the winner by them.
-#ifndef SWEETSPOT_NVCC_RECIPE_H
-#define SWEETSPOT_NVCC_RECIPE_H
+#pragma once
 
 #include "tuner/base/text.h"
 
@@ -11,5 +10,3 @@ struct text_list nvcc_options(const char *arch, const char *const *options, size
 // The text after the template that makes a kernel of it: the explicit instantiation of an entry that
 // is a template. malloc'ed; NULL for any other entry.
 char *nvcc_instantiation(const char *entry);
-
-#endif

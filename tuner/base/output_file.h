@@ -1,7 +1,6 @@
 // A file that a command was told to write. A regular file appears under its name whole or not at all; a pipe or a
 // device is written directly, and so is "-", which is standard output.
-#ifndef SWEETSPOT_OUTPUT_FILE_H
-#define SWEETSPOT_OUTPUT_FILE_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -24,5 +23,3 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
 
 // Whether the reader of standard output has closed it, as `head` does when it has seen enough.
 bool output_stdout_closed(void);
-
-#endif

@@ -75,8 +75,7 @@
 //     Measured: the pipes of that name (execution_unit.h); without "pipes" all that have no macro there. The members
 //     are the keys of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the
 //     clock, the rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
-#ifndef SWEETSPOT_PROTOCOL_H
-#define SWEETSPOT_PROTOCOL_H
+#pragma once
 
 // Raised when messages change in a way that workers of another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
@@ -125,5 +124,3 @@ enum {
     EXIT_GATE = 4,        // a result is below the limit (compare --fail-below)
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
 };
-
-#endif

@@ -13,11 +13,8 @@
 // The member's C type decides its kind. Unknown is NaN for a double, "" for a text (never NULL), NULL for a record, a
 // list or JSON, and `fallback` for all others. What is unknown is left out when written. What is missing or null is
 // unknown after reading, and members that the table does not have are ignored.
-#ifndef SWEETSPOT_RECORD_H
-#define SWEETSPOT_RECORD_H
+#pragma once
 
-#include "tuner/base/arena.h"
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 enum record_kind {
@@ -149,5 +146,3 @@ bool record_knows(const struct record_field *, const void *from);
 json_t *record_get(const struct record_field *, const void *from);
 int record_take(const struct record_field *, const char *what, const json_t *value, void *to, struct arena *memory,
                 struct error *);
-
-#endif

@@ -1,6 +1,5 @@
 // Programs that are not ours: finding one, running it to its end with a deadline, and a folder for its files.
-#ifndef SWEETSPOT_RUN_PROGRAM_H
-#define SWEETSPOT_RUN_PROGRAM_H
+#pragma once
 
 #include <limits.h>
 
@@ -42,5 +41,3 @@ char *program_of_toolkit(const char *home, const char *name);
 int work_folder_make(const char *what, char path[PATH_MAX], struct error *);
 // With all that is in it. Links are removed, and not followed.
 void work_folder_remove(const char *path);
-
-#endif

@@ -1,10 +1,8 @@
 // How candidates are verified and measured: the settings of a job file that the driver hands to GPU workers. One table
 // for each group: the job's reader takes names, defaults and ranges from it, the driver writes the "verify" and
 // "measure" of a "job" request by it, and the worker reads them by it.
-#ifndef SWEETSPOT_SETTINGS_H
-#define SWEETSPOT_SETTINGS_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // A setting is one row, from which the member of its struct and the row of its table are made:
@@ -102,5 +100,3 @@ int settings_read(const struct setting *table, const json_t *object, void *to, s
 
 // Sets one member, whatever its type; of a bool, 0 or 1.
 void setting_set(const struct setting *setting, void *to, double value);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Samples may come in clusters, such as the processes that took them: samples of one cluster are more alike than those
 // of different ones.
-#ifndef SWEETSPOT_STATS_H
-#define SWEETSPOT_STATS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -44,5 +43,3 @@ size_t stats_paired_ratio(const double *a, const double *b, const unsigned char 
 
 // The next number after a state: splitmix64 (Steele, Lea, Flood 2014).
 uint64_t stats_random(uint64_t *state);
-
-#endif

@@ -1,7 +1,6 @@
 // See table.h.
 #include "tuner/base/table.h"
 
-#include "tuner/base/base.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>

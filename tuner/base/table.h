@@ -9,10 +9,7 @@
 // A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
 // an empty cell is a dash and a column without any content is left out; CSV has all columns. On a terminal that is too
 // narrow, the widest columns of text are cut and end in an ellipsis; a file or a pipe gets everything.
-#ifndef SWEETSPOT_TABLE_H
-#define SWEETSPOT_TABLE_H
-
-#include <stdio.h>
+#pragma once
 
 #include "tuner/base/json.h"
 
@@ -53,5 +50,3 @@ struct row_column {
 // A cell is a text as it is, "yes" or nothing for a boolean, and for a list its texts (or its objects' first
 // members) with commas between. Null and what is missing are empty.
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *);
-
-#endif

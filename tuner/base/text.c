@@ -2,10 +2,8 @@
 #include "tuner/base/text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 
 char *text_copy(const char *text)

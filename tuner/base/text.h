@@ -1,6 +1,5 @@
 // Small things with text that several layers need: nearest names, durations, formatted strings.
-#ifndef SWEETSPOT_TEXT_H
-#define SWEETSPOT_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -81,5 +80,3 @@ char *text_read_file(const char *path, size_t *size);
 // The shortest decimal text that reads back as this finite number, with a point or an exponent: "0.5", "1.0".
 // malloc'ed.
 char *text_of_number(double value);
-
-#endif

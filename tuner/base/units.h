@@ -3,8 +3,7 @@
 //
 // The file begins with a mark and the number of units; then offset and size of each, as 64-bit numbers of this machine;
 // then the cubins, at multiples of 64 bytes. A unit that a configuration does not use has size 0.
-#ifndef SWEETSPOT_UNITS_H
-#define SWEETSPOT_UNITS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -16,5 +15,3 @@ void *units_join(const void *const *images, const size_t *sizes, size_t count, s
 int units_count(const void *image, size_t size, struct error *);
 // Where unit number `unit` begins, and its size, 0 where it is not used. The file is one that units_count has accepted.
 size_t units_offset(const void *image, size_t size, size_t unit, size_t *bytes);
-
-#endif

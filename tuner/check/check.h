@@ -1,7 +1,6 @@
 // What `sweetspot check` finds in a job that was read without mistakes: what would fail, or change nothing, in the
 // night to come. Mistakes make the job unsound; doubts are things that may be meant.
-#ifndef SWEETSPOT_CHECK_H
-#define SWEETSPOT_CHECK_H
+#pragma once
 
 #include "tuner/check/signature.h"
 #include "tuner/job/job.h"
@@ -79,5 +78,3 @@ const char *compile_hint(const char *log);
 char *compile_first_error(const char *log, const char *source);
 // The first line that names an error, or the log's first line. malloc'ed.
 char *compile_first_line(const char *log);
-
-#endif

@@ -1,7 +1,6 @@
 // The arguments of a source's kernels, as the compiler knows them. Works for `extern "C"` kernels, overloads and
 // instances of templates, and without a GPU.
-#ifndef SWEETSPOT_SIGNATURE_H
-#define SWEETSPOT_SIGNATURE_H
+#pragma once
 
 #include "kernels/vector_type.h"
 #include "tuner/base/base.h"
@@ -61,5 +60,3 @@ const char *kernel_type_word(const struct kernel_type *);
 char *kernel_parameter_text(const struct kernel_parameter *);
 // All of them: "(const float *, int)". malloc'ed.
 char *kernel_signature_text(const struct kernel_signature *);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Functions print their own messages and return 0 or the exit status that the command ends with, unless they take a
 // struct error.
-#ifndef SWEETSPOT_CANDIDATE_SPEC_H
-#define SWEETSPOT_CANDIDATE_SPEC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ json_t *candidate_spec_ceilings(struct candidate_source *, struct single_run *);
 
 // For single_run_options.say: a line on stderr.
 void candidate_spec_say(const char *text);
-
-#endif

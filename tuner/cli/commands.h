@@ -1,7 +1,6 @@
 // The commands of `sweetspot`: one file cmd_<name>.c each, which ends with its descriptor, and one
 // line each in the table below.
-#ifndef SWEETSPOT_COMMANDS_H
-#define SWEETSPOT_COMMANDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -62,5 +61,3 @@ const struct command *const *commands_known(void);
 #define DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE)
 #undef DECLARE
-
-#endif

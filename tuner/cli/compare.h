@@ -1,6 +1,5 @@
 // The winner of a final against its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print it.
-#ifndef SWEETSPOT_COMPARE_H
-#define SWEETSPOT_COMPARE_H
+#pragma once
 
 #include "tuner/cli/session.h"
 #include "tuner/final/finals.h"
@@ -32,5 +31,3 @@ void compare_print_csv(const json_t *documents);
 
 // The document of docs/formats.md, without its format and version.
 json_t *compare_json(const struct comparison *);
-
-#endif

@@ -7,8 +7,7 @@
 //     ...
 //     if (!(status = job_set_open(&several))) status = job_set_each(&several, EVERY_DEVICE, show, &user);
 //     job_set_close(&several);
-#ifndef SWEETSPOT_JOB_SET_H
-#define SWEETSPOT_JOB_SET_H
+#pragma once
 
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
@@ -61,5 +60,3 @@ char *job_set_file(const char *given, const char *name);
 // device first. For one job file: its object, after "format" and "version". For several, or a folder:
 // {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices are its "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);
-
-#endif

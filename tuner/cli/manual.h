@@ -1,8 +1,7 @@
 // The manual pages: sweetspot(1), which is the overview, and one page a command, sweetspot-tune(1) and so on. They are
 // written from the table of commands, each command's table of options, and the tables of manual_text.c, which have what
 // --help does not say. In texts `...` is bold and an empty line begins a paragraph.
-#ifndef SWEETSPOT_MANUAL_H
-#define SWEETSPOT_MANUAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -30,5 +29,3 @@ extern const struct manual_example manual_examples[];
 void manual_write(FILE *, const struct command *const *all, const struct command *command);
 // "sweetspot.1", "sweetspot-tune.1": the file of a page, malloc'ed.
 char *manual_file(const struct command *command);
-
-#endif

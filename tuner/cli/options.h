@@ -17,8 +17,7 @@
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
 // (the default) when its option is not given; the last of repeated options counts. -h and --help are built in.
-#ifndef SWEETSPOT_OPTIONS_H
-#define SWEETSPOT_OPTIONS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -91,5 +90,3 @@ char *options_command_line(void);
 
 // The help of one option with its words, malloc'ed.
 char *option_help(const struct option_spec *);
-
-#endif

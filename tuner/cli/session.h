@@ -1,12 +1,10 @@
 // How commands that read results begin: the job file, its store, and the environment that a run used last.
 //
 // Functions here print their own messages on stderr and return 0 or the exit status that the command ends with.
-#ifndef SWEETSPOT_SESSION_H
-#define SWEETSPOT_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/final/finals.h"
 #include "tuner/job/job.h"
@@ -92,5 +90,3 @@ int session_build_space(struct session *);
 // The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
 // time. A document that cannot be read is reported on stderr and counts as missing.
 json_t *session_document(struct session *, const char *kind, double *when);
-
-#endif

@@ -1,8 +1,65 @@
 // See compilation.h. Spills are read from ptxas's own words in the log (--ptxas-options=-v), the rest from the cubin.
 #include "tuner/compiler/compilation.h"
 
-#include "tuner/compiler/cubin.h"
+#include "tuner/base/elf_file.h"
 #include "tuner/trial/trial_field.h"
+
+// The cubin -----------------------------------------------------------------------------------------------------------
+
+// A kernel's code is section ".text.<symbol>", its static shared memory the size of ".nv.shared.<symbol>", and the
+// section ".nv.info" has attributes of symbols: a byte of format, one of kind, two of size, then the values.
+enum {
+    FORMAT_VALUES = 4,
+    KIND_FRAME_SIZE = 0x11,
+    KIND_REGISTERS = 0x2f,
+    SYSTEM_SHARED = 1024, // of every block from compute capability 9.0 on, where there is ".nv.shared.reserved.0"
+};
+
+// Whether symbol `index` is `name`.
+static bool is_symbol(const struct elf_file *e, uint32_t index, const char *name)
+{
+    Elf64_Shdr table;
+    Elf64_Sym symbol;
+    const char *found;
+    return elf_find(e, "", ".symtab", &table) && elf_symbol(e, &table, index, &symbol, &found) && found &&
+           !strcmp(found, name);
+}
+
+static void read_info(const struct elf_file *e, const char *name, struct trial_stage *figures)
+{
+    Elf64_Shdr info;
+    const unsigned char *at = elf_find(e, "", ".nv.info", &info) ? elf_bytes(e, &info) : NULL;
+    if (!at) return;
+    const unsigned char *end = at + info.sh_size;
+    while (end - at >= 4) {
+        uint32_t values[2]; // symbol, value
+        size_t size = at[0] == FORMAT_VALUES ? (size_t)at[2] | (size_t)at[3] << 8 : 0;
+        int64_t *figure = at[1] == KIND_REGISTERS    ? &figures->registers
+                          : at[1] == KIND_FRAME_SIZE ? &figures->stack
+                                                     : NULL;
+        if (size > (size_t)(end - at) - 4) return;
+        if (figure && size == sizeof values) {
+            memcpy(values, at + 4, sizeof values);
+            if (is_symbol(e, values[0], name)) *figure = values[1];
+        }
+        at += 4 + size;
+    }
+}
+
+// Sets what the cubin says. Never reads beyond `size`, whatever the bytes are.
+static void read_cubin(const void *cubin, size_t size, const char *symbol, struct trial_stage *figures)
+{
+    struct elf_file e;
+    Elf64_Shdr section, reserved;
+    if (elf_open(&e, cubin, size) || !elf_find(&e, ".text.", symbol, &section)) return;
+    figures->code_bytes = (int64_t)section.sh_size;
+    read_info(&e, symbol, figures);
+    if (!elf_find(&e, ".nv.shared.", symbol, &section) || section.sh_size > INT32_MAX) return;
+    uint64_t system = elf_find(&e, "", ".nv.shared.reserved.0", &reserved) ? SYSTEM_SHARED : 0;
+    if (section.sh_size >= system) figures->shared_static = (int64_t)(section.sh_size - system);
+}
+
+// The log -------------------------------------------------------------------------------------------------------------
 
 // -1 where it is none, or more than any figure is.
 static int64_t number_before(const char *line, const char *end, const char *words)
@@ -72,12 +129,8 @@ static void read_log(const char *log, const char *symbol, struct trial_stage *fi
 // The cubin's figures count, and ptxas's log where the cubin has none.
 static void read_figures(const struct compilation *c, const char *symbol, struct trial_stage *figures)
 {
-    const struct cubin_kernel kernel = cubin_kernel(c->cubin, c->cubin_size, symbol);
     read_log(c->log, symbol, figures);
-    if (kernel.registers >= 0) figures->registers = kernel.registers;
-    if (kernel.stack >= 0) figures->stack = kernel.stack;
-    if (kernel.shared >= 0) figures->shared_static = kernel.shared;
-    figures->code_bytes = kernel.code_bytes;
+    read_cubin(c->cubin, c->cubin_size, symbol, figures);
 }
 
 // Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).

@@ -1,11 +1,7 @@
 // What a compiler, NVRTC or nvcc, made of a source, and what ptxas said about it.
-#ifndef SWEETSPOT_COMPILATION_H
-#define SWEETSPOT_COMPILATION_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/protocol/compile_message.h"
-#include "tuner/protocol/message.h"
-#include "tuner/trial/trial.h"
 
 struct compilation {
     enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT, COMPILE_NO_MEMORY } result;
@@ -28,5 +24,3 @@ char *compilation_warnings(const char *log);
 json_t *compilation_refuse(const char *log);
 json_t *compilation_refuse_late(void);
 void compilation_release(struct compilation *);
-
-#endif

@@ -1,7 +1,6 @@
 // See compile_job.h.
 #include "tuner/compiler/compile_job.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
 

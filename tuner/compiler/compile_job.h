@@ -1,6 +1,5 @@
 // A request to compile, checked: what is compiled, with which options, for which entries.
-#ifndef SWEETSPOT_COMPILE_JOB_H
-#define SWEETSPOT_COMPILE_JOB_H
+#pragma once
 
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
@@ -22,5 +21,3 @@ const char **compile_job_options(const struct compile_job *, size_t *count);
 
 // The key of what NVRTC of this version makes of it.
 void compile_job_key(const struct compile_job *, const char *version, char key[HASH_TEXT_SIZE]);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <sys/wait.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"

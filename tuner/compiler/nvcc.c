@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/run_program.h"
 

@@ -1,9 +1,6 @@
 // nvcc, as users of a header call it: a source, with its macros before it and the instantiations after it, to a cubin,
 // in a process with a deadline.
-#ifndef SWEETSPOT_NVCC_H
-#define SWEETSPOT_NVCC_H
-
-#include <stddef.h>
+#pragma once
 
 #include "tuner/compiler/compilation.h"
 
@@ -28,5 +25,3 @@ char *nvcc_symbol_marker(const char *entry, size_t index);
 int nvcc_compile(const struct nvcc *, const char *unit, const struct text_list *options, size_t entry_count,
                  const char *const *entries, const char *const *symbols, double deadline, struct compilation *,
                  struct error *);
-
-#endif

@@ -6,7 +6,6 @@
 #include <nvrtc.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 
 int nvrtc_version(char *out, size_t size, struct error *err)

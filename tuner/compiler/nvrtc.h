@@ -1,9 +1,6 @@
 // NVRTC, included here and nowhere else: one source with its macros to a cubin, with a deadline, and what ptxas said
 // about it.
-#ifndef SWEETSPOT_NVRTC_H
-#define SWEETSPOT_NVRTC_H
-
-#include <stddef.h>
+#pragma once
 
 #include "tuner/compiler/compilation.h"
 
@@ -24,5 +21,3 @@ struct nvrtc_program {
 // what it filled; after a failure there is nothing to release.
 enum { NVRTC_REFUSED = -1, NVRTC_NO_MEMORY = -2 };
 int nvrtc_compile(const struct nvrtc_program *, struct compilation *, struct error *);
-
-#endif

@@ -289,44 +289,36 @@ static int try_session(struct counters *c, struct error *err)
 }
 
 // Names the missing metrics, if there are any.
-static int write_note(struct counters *c, struct error *err)
+static void write_note(struct counters *c)
 {
-    size_t room = sizeof "chip  lacks" + strlen(c->chip), length;
-    if (c->plan.count == c->count) return 0;
-    for (size_t i = 0; i < c->count; i++)
-        room += sizeof ",  ()" + strlen(c->metric[i]->key) + strlen(c->metric[i]->name);
-    if (!(c->note = memory_try(room, 1, err))) return -1;
-    length = (size_t)snprintf(c->note, room, "chip %s lacks", c->chip);
+    struct text note = {0};
+    if (c->plan.count == c->count) return;
+    text_add(&note, "chip %s lacks", c->chip);
     for (size_t column = 0, have = 0; column < c->count; column++) {
         if (have < c->plan.count && c->plan.columns[have] == column)
             have++;
         else
-            length += (size_t)snprintf(c->note + length, room - length, "%s %s (%s)", column == have ? "" : ",",
-                                       c->metric[column]->key, c->metric[column]->name);
+            text_add(&note, "%s %s (%s)", column == have ? "" : ",", c->metric[column]->key, c->metric[column]->name);
     }
-    return 0;
+    c->note = note.text;
 }
 
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err)
 {
-    struct counters *c = memory_try(1, sizeof *c, err);
-    *out = c;
+    struct counters *c = *out = memory_try(1, sizeof *c, err);
     if (!c) return -1;
     c->context = context;
-
     bool works = !probe_device(c, device, &c->reason);
     c->metric = select_metrics(set, c->chip, &c->count, err);
     c->row = memory_try(c->count, sizeof *c->row, err);
-    if (!c->metric || !c->row) goto out;
+    if (!c->metric || !c->row) return -1;
     works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
     works = works && !try_session(c, &c->reason);
-    if (works && write_note(c, err)) goto out;
-    if (!works) plan_release(&c->plan);
+    if (works)
+        write_note(c);
+    else
+        plan_release(&c->plan);
     return 0;
-out:
-    counters_close(c);
-    *out = NULL;
-    return -1;
 }
 
 void counters_close(struct counters *c)

@@ -19,10 +19,8 @@
 //     counters_close(c);
 //
 // All calls come from one thread, with the context current. One `struct counters` at a time for each context.
-#ifndef SWEETSPOT_COUNTERS_H
-#define SWEETSPOT_COUNTERS_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/trial/metrics.h"
 
 struct counters;
@@ -41,8 +39,8 @@ typedef int counters_launch(void *user, size_t candidate, size_t stage);
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
-// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only when memory is exhausted. Takes
-// 0.9 s the first time in a process, and leaves no session open.
+// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`, also after a failure. Fails only when
+// memory is exhausted. Takes 0.9 s the first time in a process, and leaves no session open.
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session
 
@@ -81,5 +79,3 @@ int counters_measure(struct counters *c, size_t candidates, const size_t *stages
 // "throughput"), a description and a unit, which are "" where CUPTI has none. Strings live during the call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err);
-
-#endif

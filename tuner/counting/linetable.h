@@ -5,8 +5,7 @@
 // a load<4>() that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes
 // it into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
 // row that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
-#ifndef SWEETSPOT_LINETABLE_H
-#define SWEETSPOT_LINETABLE_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -30,5 +29,3 @@ size_t linetable_code_bytes(const struct linetable *);
 size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place *places);
 // The longest such list.
 size_t linetable_depth(const struct linetable *);
-
-#endif

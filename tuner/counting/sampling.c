@@ -2,7 +2,6 @@
 // that it is at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
 // "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: only the first are read,
 // so that samples are not counted twice.
-#include "tuner/base/base.h"
 #include "tuner/counting/sass.h"
 
 #include "tuner/libraries/cupti_library.h"

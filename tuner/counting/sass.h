@@ -5,8 +5,7 @@
 // A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
 // every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a
 // range profiler's session (counters.h) is open.
-#ifndef SWEETSPOT_SASS_H
-#define SWEETSPOT_SASS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -60,5 +59,3 @@ int sampling_open(void *context, struct error *err);
 int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *, void *user,
                      struct sass_listing *, struct error *err);
 void sampling_close(void *context);
-
-#endif

@@ -13,8 +13,7 @@
 //                        "schedulers":..,"scheduler_warps":..},
 //               "counters":{"icache_misses":..},"totals":{..},"lines":[..as in the worker's "profile"..]}],
 //    "notes":["what could not be measured, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
-#ifndef SWEETSPOT_EXPLAIN_H
-#define SWEETSPOT_EXPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ double explain_timeout(double time);
 // The facts of one launch: what the compiler and the occupancy calculator say. New reference.
 json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers,
                       int64_t shared_static);
-
-#endif

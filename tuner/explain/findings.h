@@ -6,8 +6,7 @@
 // reached before. What a rule proposes is a configuration that is valid in the job's space and differs in one
 // parameter; tests/test_findings.c holds the direction of the proposals against a space of which every configuration
 // was measured.
-#ifndef SWEETSPOT_FINDINGS_H
-#define SWEETSPOT_FINDINGS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -39,5 +38,3 @@ void findings_print(FILE *, const struct finding *, size_t count);
 // [{"rule":..,"seen":..,"why":..,"advice":..,"gain":..,"parameter":..,"value":..,"line":{"file":..,"line":..}}, ..];
 // the last three where there are any.
 json_t *findings_json(const struct finding *, size_t count, const struct job *);
-
-#endif

@@ -1,8 +1,7 @@
 // A judgement of one candidate, by the same means as a search and its final: compiled, proved and timed as a trial,
 // run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted. It
 // ends at the first thing that is wrong; but a sanitizer may say more of what is wrong already.
-#ifndef SWEETSPOT_JUDGEMENT_H
-#define SWEETSPOT_JUDGEMENT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -49,5 +48,3 @@ struct judged_job {
 json_t *judgement_json(const struct judged_job *, const struct judgement *);
 // Prints the same document for people.
 void judgement_print(FILE *, const json_t *document);
-
-#endif

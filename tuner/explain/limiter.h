@@ -2,8 +2,7 @@
 // traffic only, and arithmetic only. The method is analysis-driven optimisation: where the whole takes no longer than
 // the slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing
 // overlaps and latency is.
-#ifndef SWEETSPOT_LIMITER_H
-#define SWEETSPOT_LIMITER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -21,5 +20,3 @@ void limiter_print(FILE *, const json_t *whole, const json_t *memory, const json
 // {"limiter":..,"problem":..,"overlap":..,"whole_time":..s,"memory_time":..,"math_time":..,"instructions_per_byte":..,
 //  "balanced_ratio":..,"bytes_wanted":..,"bytes_moved":..,"warnings":[..]}
 json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *math);
-
-#endif

@@ -1,7 +1,6 @@
 // A profile (tuner/explain/explain.h) read and printed: sections of figures in the order in which people read them, two
 // profiles side by side, where the time goes, and the source lines that cost most.
-#ifndef SWEETSPOT_PROFILE_H
-#define SWEETSPOT_PROFILE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -67,5 +66,3 @@ const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
 
 // Prints all sections. `against` may be NULL.
 void profile_print(FILE *, const json_t *profile, const json_t *against, const char *source);
-
-#endif

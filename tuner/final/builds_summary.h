@@ -4,8 +4,7 @@
 //     "problems":[{"problem":"M=..","nvrtc":[median,low,high],"nvcc":[..],"ratio":[..]}]}
 //
 // A ratio is nvcc's time over NVRTC's: above 1 nvcc's build is slower.
-#ifndef SWEETSPOT_BUILDS_SUMMARY_H
-#define SWEETSPOT_BUILDS_SUMMARY_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/final/finals.h"
@@ -21,5 +20,3 @@ char *builds_text(const json_t *summary, const char *nvrtc);
 
 // Prints on stdout the text and both times on every problem. Nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);
-
-#endif

@@ -2,8 +2,7 @@
 // rounds that are interleaved; the decision, nvcc's build of the winner, and what is stored and said of it.
 //
 // The final does not know the run that holds it. It adds tasks to the run's policy and gets the answers of workers.
-#ifndef SWEETSPOT_FINAL_H
-#define SWEETSPOT_FINAL_H
+#pragma once
 
 #include "search/model/kernel_set.h"
 #include "tuner/base/error.h"
@@ -153,5 +152,3 @@ void final_event_winner(const struct final_run *, const struct trial *, double t
                         size_t count);
 void final_event_kernels(const struct final_run *, const struct kernel_set *, const int64_t *trials);
 void final_event_outcome(const struct final_run *, enum final_outcome, const char *reason);
-
-#endif

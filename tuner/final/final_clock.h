@@ -5,8 +5,7 @@
 // other half come a final as it is planned, then the sanitizer, then nvcc's build, as far as they fit. If time runs
 // out, the final has fewer processes, then fewer rounds, then fewer candidates. It always has one process, FINAL_LEAST
 // rounds and two candidates, if there are so many.
-#ifndef SWEETSPOT_FINAL_CLOCK_H
-#define SWEETSPOT_FINAL_CLOCK_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -38,5 +37,3 @@ double final_clock_reserve(const struct final_clock *, const struct final_size *
 double final_clock_for_rounds(const struct final_clock *, const struct final_size *, double now);
 // The size of a final for which so many seconds are left.
 struct final_size final_clock_fit(const struct final_clock *, const struct final_size *, double left);
-
-#endif

@@ -17,8 +17,7 @@
 // The lowest time wins, unless another candidate equals it: the interval of their ratio includes 1 and is narrower than
 // 0.2%. Among equals the one that takes the smallest share of an SM wins, then the smaller code, then the lower time.
 // Others that the bounds do not call slower are tied with the winner if they are faster by at most 1%.
-#ifndef SWEETSPOT_FINAL_DECIDE_H
-#define SWEETSPOT_FINAL_DECIDE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/limits.h"
@@ -75,5 +74,3 @@ size_t final_ratio(const struct contender *, const struct contender *to, struct 
 
 // The share of an SM that a block takes: of its registers or of its shared memory, whichever is larger.
 double final_share(int64_t registers, int64_t threads, int64_t shared, int64_t registers_per_sm, int64_t shared_per_sm);
-
-#endif

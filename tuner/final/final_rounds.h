@@ -7,8 +7,7 @@
 // the order of candidates is then still open, up to sixteen times as many rounds follow.
 //
 // A final with several winners (objective "each") has all of its rounds, in all processes.
-#ifndef SWEETSPOT_FINAL_ROUNDS_H
-#define SWEETSPOT_FINAL_ROUNDS_H
+#pragma once
 
 #include "tuner/final/final_decide.h"
 
@@ -28,5 +27,3 @@ struct final_rounds final_rounds_begin(int64_t planned, int64_t processes, bool 
 int64_t final_rounds_wanted(const struct final_rounds *); // of the next part
 // So many rounds were taken; `contenders` have them all. Marks those who are `slower`. What comes next.
 enum final_next final_rounds_take(struct final_rounds *, size_t taken, struct contender *contenders, size_t count);
-
-#endif

@@ -7,8 +7,7 @@
 // left out. Where several processes took the rounds, a figure is the median over processes of each one's median, and
 // intervals come from drawing processes, then rounds (tuner/base/stats.h). A ratio is the baseline's time over the
 // winner's: above 1 the winner is faster. Intervals are 95%.
-#ifndef SWEETSPOT_FINALS_H
-#define SWEETSPOT_FINALS_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -135,5 +134,3 @@ const char *show_interval(const struct interval *, char *out, size_t size);
 const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size);
 // "2026-11-21 02:10", local time.
 const char *show_moment(double when, char *out, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 // The gate for continuous integration: on every tuned problem of a final, including those held back, the
 // winner must be at least so many times as fast as the fastest baseline there.
-#ifndef SWEETSPOT_GATE_H
-#define SWEETSPOT_GATE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/final/finals.h"
@@ -15,5 +14,3 @@ struct gate {
 // A line for a job whose results are not verified, or for each problem that is below or has no ratio to any library:
 // "sweetspot: gate: <where>: ...". Returns how many there are.
 size_t gate_check(const struct gate *, const struct final *, const struct job *, const char *where, FILE *);
-
-#endif

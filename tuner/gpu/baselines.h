@@ -1,8 +1,7 @@
 // What candidates are compared with: entries of the final, and the figures that progress is shown against. The
 // libraries' own versions of an operation, made ready for each tuned problem; and the job's current kernel and programs
 // of the user's, which go through all the checks of a trial.
-#ifndef SWEETSPOT_GPU_BASELINES_H
-#define SWEETSPOT_GPU_BASELINES_H
+#pragma once
 
 #include "tuner/gpu/pipeline.h"
 #include "tuner/protocol/job_message.h"
@@ -40,5 +39,3 @@ void baseline_allow_differences(struct baseline *, struct workload *, bool begin
 // Measures every baseline on the tuned problems: as many answers as there are baselines, which live as long as these.
 // NULL after a failure.
 struct baseline_answer *baselines_measure(struct baselines *, struct error *err);
-
-#endif

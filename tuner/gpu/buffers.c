@@ -258,6 +258,12 @@ int buffers_find(const struct buffers *s, const char *name)
     return -1;
 }
 
+int buffer_download(struct cuda *cuda, const struct device_buffer *b, void **to, struct error *err)
+{
+    *to = memory_try(b->bytes, 1, err);
+    return *to ? cuda_fetch(cuda, *to, b->view.device, b->bytes, err) : -1;
+}
+
 // Uploads dense rows; waits.
 static int upload_rows(struct buffers *s, const struct operand *v, const char *from, struct error *err)
 {

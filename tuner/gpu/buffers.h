@@ -13,10 +13,8 @@
 //
 // Outputs and scratch without a fill hold arbitrary data before a launch. What it is, a key decides: for each buffer in
 // each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
-#ifndef SWEETSPOT_GPU_BUFFERS_H
-#define SWEETSPOT_GPU_BUFFERS_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/device_image.h"
 #include "tuner/gpu/support.h"
@@ -90,6 +88,12 @@ int buffers_second(struct buffers *, struct error *err);
 void buffers_single(struct buffers *);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
+static inline size_t buffer_elements(const struct device_buffer *b)
+{
+    return (size_t)b->view.rows * (size_t)b->view.cols;
+}
+// A buffer as it lies in the first copy, with its padding: malloc'ed, to be freed also after a failure. Waits.
+int buffer_download(struct cuda *, const struct device_buffer *, void **to, struct error *err);
 static inline bool buffer_is_input(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
@@ -131,5 +135,3 @@ int buffers_write_guards(struct buffers *, int copy, uint64_t key, struct error 
 // Makes sure that there are `copies` copies, at distances that cannot be foreseen. Existing ones stay.
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
-
-#endif

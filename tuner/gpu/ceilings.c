@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 

@@ -1,7 +1,6 @@
 // What this device can do at most, measured: the pipes of tuner/base/execution_unit.h. Every percentage of a ceiling in
 // a report refers to these, not to a data sheet.
-#ifndef SWEETSPOT_GPU_CEILINGS_H
-#define SWEETSPOT_GPU_CEILINGS_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -17,5 +16,3 @@ int ceilings_measure(struct workload *, const json_t *request, json_t *answer, s
 // Keeps the device busy with arithmetic and memory for about 60 ms: an idle card's clocks are low, and the first
 // kernels of a process that was just started were seen 12% slower than they are.
 int ceilings_warm_up(struct workload *, struct error *err);
-
-#endif

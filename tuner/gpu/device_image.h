@@ -1,8 +1,7 @@
 // The image of a buffer that kernels see by texture or surface objects: read from the request and, where it lies in an
 // array, allocated. The array has no copies and no guards: a launch works on the one, which is written before it from a
 // copy of the buffer and, after it, read back (symbol_bindings.h).
-#ifndef SWEETSPOT_GPU_DEVICE_IMAGE_H
-#define SWEETSPOT_GPU_DEVICE_IMAGE_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/image.h"
@@ -22,5 +21,3 @@ int device_image_open(struct device_image *, struct cuda *, enum element, struct
 void device_image_release(struct device_image *);
 // Bytes of device memory that it takes.
 size_t device_image_bytes(const struct device_image *, enum element);
-
-#endif

@@ -43,9 +43,7 @@ static int sums(void *self, const struct operand *from, struct device_sums *out,
 
 static int upload(void *self, const void *from, size_t bytes, uint64_t to, struct error *err)
 {
-    struct cuda *cuda = ((struct device_operations_context *)self)->machine->cuda;
-    int failed = cuda_upload(cuda, to, from, bytes, err);
-    return failed ? failed : cuda_sync(cuda, err);
+    return cuda_store(((struct device_operations_context *)self)->machine->cuda, to, from, bytes, err);
 }
 
 // A batch's products one by one.

@@ -1,7 +1,6 @@
 // The table of functions through which operations (kernels/*.c) reach the GPU: thin wrappers around support kernels and
 // cuBLAS.
-#ifndef SWEETSPOT_GPU_DEVICE_OPERATIONS_H
-#define SWEETSPOT_GPU_DEVICE_OPERATIONS_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/gpu/support.h"
@@ -29,5 +28,3 @@ struct device_operations_context {
 void device_operations_init(struct device_operations *, struct device_operations_context *);
 // Frees what a reference took by scratch(), once the device has ended it.
 void device_operations_free_scratch(struct device_operations_context *);
-
-#endif

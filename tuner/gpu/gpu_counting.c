@@ -1,7 +1,6 @@
 // See gpu_counting.h.
 #include "tuner/gpu/gpu_counting.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
@@ -104,12 +103,10 @@ const char *const *gpu_counting_keys(const struct gpu_counting *c, size_t *count
     return keys;
 }
 
-const char *const *gpu_counting_missing(const struct gpu_counting *c, size_t *count, struct arena *memory)
+const char *const *gpu_counting_missing(const struct gpu_counting *c, size_t *count)
 {
-    const char **list = arena_new(memory, sizeof *list);
-    *list = c->facts.note;
-    *count = *list != NULL;
-    return list;
+    *count = c->facts.note != NULL;
+    return &c->facts.note;
 }
 
 json_t *gpu_counting_describe(const struct gpu_counting *c)

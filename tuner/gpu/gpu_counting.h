@@ -1,7 +1,6 @@
 // Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
 // has its own request, because nothing is timed while a profiler session is open.
-#ifndef SWEETSPOT_GPU_COUNTING_H
-#define SWEETSPOT_GPU_COUNTING_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/gpu/baselines.h"
@@ -21,7 +20,7 @@ void gpu_counting_close(struct gpu_counting *); // NULL is fine
 json_t *gpu_counting_describe(const struct gpu_counting *);
 // The keys of the columns that gpu_counting_run() fills, in order; and what the chip lacks, one text at most.
 const char *const *gpu_counting_keys(const struct gpu_counting *, size_t *count, struct arena *);
-const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count, struct arena *);
+const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count);
 // Fills `answer`, which is cleared, and keeps what it points to in `memory`. The negative codes are those of
 // gpu_trial_run().
 int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const struct count_request *,
@@ -29,5 +28,3 @@ int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines 
 
 // The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
 int gpu_counting_list(const char *chip, json_t *answer, struct error *err);
-
-#endif

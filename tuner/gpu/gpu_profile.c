@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/counting/linetable.h"
@@ -166,7 +165,6 @@ static int answer_stage(const struct sass_listing *listing, const struct linetab
 // The sampling period's exponent, and how many launches fill the time.
 static int plan_sampling(struct stage_run *r, unsigned *period, struct error *err)
 {
-    r->launches = 1;
     double begin = clock_now();
     if (run_stage(r)) return *err = r->why, r->failed;
     double one = fmax(clock_now() - begin, 2e-6);
@@ -176,31 +174,21 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
     return 0;
 }
 
-static int count_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
-                       struct profile_run *reasons, struct error *err)
-{
-    struct error why = {""};
-    r->launches = 1;
-    int failed = pipeline_reach(r->w, r->part, r->stage, err);
-    if (failed) return failed;
-    int counted =
-        sass_measure(cuda_context(r->w->cuda), cuda_info(r->w->cuda)->ordinal, symbol, run_stage, r, listing, &why);
-    if (counted == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
-    if (counted) add_reason(reasons, &why);
-    return 0;
-}
-
-static int sample_stage(struct stage_run *r, const char *symbol, struct sass_listing *listing,
-                        struct profile_run *reasons, struct error *err)
+// Counts a stage, or samples it.
+static int measure_stage(struct stage_run *r, const char *symbol, bool sample, struct sass_listing *listing,
+                         struct profile_run *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
+    void *context = cuda_context(r->w->cuda);
+    r->launches = 1;
     int failed = pipeline_reach(r->w, r->part, r->stage, err);
-    if (!failed) failed = plan_sampling(r, &period, err);
+    if (!failed && sample) failed = plan_sampling(r, &period, err);
     if (failed) return failed;
-    int sampled = sampling_measure(cuda_context(r->w->cuda), symbol, period, run_stage, r, listing, &why);
-    if (sampled == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
-    if (sampled) add_reason(reasons, &why);
+    int result = sample ? sampling_measure(context, symbol, period, run_stage, r, listing, &why)
+                        : sass_measure(context, cuda_info(r->w->cuda)->ordinal, symbol, run_stage, r, listing, &why);
+    if (result == SASS_LAUNCH_FAILED) return *err = r->why, r->failed;
+    if (result) add_reason(reasons, &why);
     return 0;
 }
 
@@ -214,7 +202,7 @@ static int phase(struct profile_run *p, bool sample, struct error *err)
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
         if (!*symbol) continue; // a library's call: its kernels have no source lines
-        failed = (sample ? sample_stage : count_stage)(&run, symbol, &p->listings[s], p, err);
+        failed = measure_stage(&run, symbol, sample, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
     return failed;

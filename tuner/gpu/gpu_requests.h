@@ -1,8 +1,7 @@
 // What the GPU worker answers requests with. Each function fills `answer`, which is cleared, and keeps what it points
 // to in `memory`. It fails only when a request is invalid (negative) or the context is lost (CUDA_CRASHED, after which
 // the process must end); a candidate's failure is its status.
-#ifndef SWEETSPOT_GPU_REQUESTS_H
-#define SWEETSPOT_GPU_REQUESTS_H
+#pragma once
 
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/workload.h"
@@ -35,5 +34,3 @@ int gpu_profile_run(struct workload *, const struct profile_request *, struct pr
                     struct arena *memory, struct error *err);
 int gpu_sanitize_run(struct workload *, const struct candidate *, struct answer_head *answer, struct arena *memory,
                      struct error *err);
-
-#endif

@@ -6,7 +6,6 @@
 // tool knows them to be written. Outputs and other scratch are left as they were allocated.
 #include "tuner/gpu/gpu_requests.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/pipeline.h"
 
@@ -33,18 +32,11 @@ static bool has_contents(const struct device_buffer *b)
 
 static int move_apart(struct sanitized *s, size_t i, struct error *err)
 {
-    struct cuda *cuda = s->w->cuda;
     struct device_buffer *b = &s->problem->buffers.list[i];
     struct apart *a = &s->apart[i];
-    int failed;
-    if (has_contents(b)) {
-        a->contents = memory_try(b->bytes, 1, err);
-        if (!a->contents) return -1;
-        if ((failed = cuda_download(cuda, a->contents, b->view.device, b->bytes, err)) ||
-            (failed = cuda_sync(cuda, err)))
-            return failed;
-    }
-    if ((failed = cuda_alloc(b->bytes, &a->memory, err))) return failed;
+    int failed = has_contents(b) ? buffer_download(s->w->cuda, b, &a->contents, err) : 0;
+    if (!failed) failed = cuda_alloc(b->bytes, &a->memory, err);
+    if (failed) return failed;
     a->home = b->view.device;
     b->view.device = a->memory;
     return 0;

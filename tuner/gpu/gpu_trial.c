@@ -11,7 +11,6 @@
 // damage was done by the candidate.
 #include "tuner/gpu/gpu_requests.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"

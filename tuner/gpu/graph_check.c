@@ -1,7 +1,6 @@
 // See graph_check.h.
 #include "tuner/gpu/graph_check.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/verify.h"
 

@@ -6,8 +6,7 @@
 //     bare:      poison | poison | poison ...            poisoned - bare must not be much longer than timed
 //
 // Every launch of the second graph is judged.
-#ifndef SWEETSPOT_GPU_GRAPH_CHECK_H
-#define SWEETSPOT_GPU_GRAPH_CHECK_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -18,5 +17,3 @@ int graph_check(struct workload *, size_t problem, const struct measure_plan *, 
 
 // Whether launches that take `time` in the timed graph may take `poisoned` in the second one, less the third (s).
 bool graph_check_agrees(double time, double poisoned);
-
-#endif

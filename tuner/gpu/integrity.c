@@ -1,10 +1,7 @@
 // See integrity.h.
 #include "tuner/gpu/integrity.h"
 
-#include <string.h>
-
 #include "tuner/base/entropy.h"
-#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -62,7 +59,7 @@ static void add_expected(struct pieces *all, size_t k, unsigned set)
     struct device_problem *problem = &all->w->problems[k];
     struct data_set *s = &problem->set[set];
     for (size_t i = 0; i < problem->buffers.count; i++) {
-        size_t n = host_elements(&problem->buffers.list[i]);
+        size_t n = buffer_elements(&problem->buffers.list[i]);
         add(all, (struct piece){s->bound[i].expected, n * 8, &s->checksum[i][0], k, i, EXPECTED});
         add(all, (struct piece){bound_scale(&s->bound[i]), n * sizeof(float), &s->checksum[i][1], k, i, SCALE});
     }
@@ -187,8 +184,7 @@ int integrity_check_reference(struct workload *w, size_t number, struct error *e
     int failed;
     if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
         (failed = buffers_guards(b, 0, err)) ||
-        (failed = cuda_download(w->cuda, w->findings[2 * number], b->findings, sizeof w->findings[0], err)) ||
-        (failed = cuda_sync(w->cuda, err)))
+        (failed = cuda_fetch(w->cuda, w->findings[2 * number], b->findings, sizeof w->findings[0], err)))
         return failed;
     return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }

@@ -2,8 +2,7 @@
 // origins that inout buffers are restored from, expected values and their scales. Everything is checked after every
 // trial, so that damage is blamed on the right candidate. Checksums are keyed with a secret that changes each time: a
 // change cannot be made to fit.
-#ifndef SWEETSPOT_GPU_INTEGRITY_H
-#define SWEETSPOT_GPU_INTEGRITY_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
@@ -20,5 +19,3 @@ int integrity_check_reference(struct workload *, size_t number, struct error *er
 // Checks everything and draws a new key. STATUS_OK, or with a reason: STATUS_OUT_OF_BOUNDS (stray writes; the judge's
 // memory), STATUS_WRONG (inputs). Waits; *status is set when 0 is returned.
 int integrity_check(struct workload *, enum trial_status *status, struct error *reason, struct error *err);
-
-#endif

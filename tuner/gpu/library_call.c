@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/run_program.h"
 #include "tuner/libraries/library.h"
 
@@ -74,18 +75,6 @@ static const char *last_words(char *output)
     return length > LAST_WORDS ? output + length - LAST_WORDS : output;
 }
 
-// The program of this worker, which is in the same folder as this program.
-static char *own_program(struct error *err)
-{
-    char path[PAGE];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    while (length > 0 && path[length - 1] != '/') length--;
-    char *program = length > 1 ? program_in_folder(path, (size_t)length - 1, "sweetspot-gpu") : NULL;
-    if (!program)
-        error_set(err, "there is no sweetspot-gpu in the folder of this program to call a library's function");
-    return program;
-}
-
 // What became of the call, where it did not return.
 static int explain(const struct program_end *end, const struct library_answer *answer, const char *path,
                    const char *function, double timeout, struct error *err)
@@ -109,8 +98,7 @@ int library_call_run(struct library_call *c, const struct implementation_request
 {
     const char *path = reference->path;
     double timeout = reference->timeout;
-    char *program = own_program(err), option[] = "--call";
-    if (!program) return -1;
+    char *program = installation_program("sweetspot-gpu"), option[] = "--call";
     json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
     struct program_end end = {0};

@@ -4,11 +4,9 @@
 // the function may write is shared, and all else it sees as a private copy.
 //
 //     | answer | array 0 | array 1 | ...         each begins on a page of its own
-#ifndef SWEETSPOT_LIBRARY_CALL_H
-#define SWEETSPOT_LIBRARY_CALL_H
+#pragma once
 
 #include "kernels/sweetspot_reference.h"
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/protocol/job_message.h"
 
@@ -51,5 +49,3 @@ int library_call_run(struct library_call *, const struct implementation_request 
 
 // The other side: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
 int library_call_serve(const char *text);
-
-#endif

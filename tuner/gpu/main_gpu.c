@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
@@ -136,7 +135,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     answer->baseline_count = w->baselines.count;
     answer->least = plausibility_least(&w->workload, &answer->least_count, memory);
     if (w->counting) answer->metrics = gpu_counting_keys(w->counting, &answer->metric_count, memory);
-    if (w->counting) answer->missing = gpu_counting_missing(w->counting, &answer->missing_count, memory);
+    if (w->counting) answer->missing = gpu_counting_missing(w->counting, &answer->missing_count);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 // reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 
@@ -43,30 +42,20 @@ struct measure {
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
                  const struct measure_settings *settings, struct error *err)
 {
-    struct measure *m = memory_try(1, sizeof *m, err);
-    *out = NULL;
+    struct measure *m = *out = memory_try(1, sizeof *m, err);
+    int failed = 0;
     if (!m) return -1;
     const struct cuda_info *info = cuda_info(cuda);
     m->cuda = cuda;
     m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
-    if (!m->samples) {
-        measure_close(m);
-        return -1;
-    }
+    if (!m->samples) return -1;
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
     m->l2_bytes = (size_t)info->l2_bytes;
     m->memory_bytes = (size_t)info->memory_bytes;
-    for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
-        int failed = cuda_event_create(&m->event[i], err);
-        if (failed) {
-            measure_close(m);
-            return failed;
-        }
-    }
-    *out = m;
-    return 0;
+    for (int i = 0; i < 2 * MEASURE_BATCH && !failed; i++) failed = cuda_event_create(&m->event[i], err);
+    return failed;
 }
 
 void measure_close(struct measure *m)
@@ -111,7 +100,7 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
     struct buffers *buffers = subject->buffers;
     struct error dropped;
     *out = (struct measure_plan){.subject = *subject, .repeats = 1};
-    if (estimate >= m->settings.graph_below || subject->work.restore || subject->work.put) return 0;
+    if (estimate >= m->settings.graph_below || subject->work.restore || subject->work.copy) return 0;
     unsigned copies = launches_for(m, buffers, estimate);
     if (!copies || buffers_clone(buffers, copies, &dropped)) return 0;
     int failed = cuda_capture_begin(m->cuda, err);
@@ -151,7 +140,7 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
     for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
     if ((failed = buffers_restore(s->buffers, copies, plan->repeats, key, err)) ||
         (s->work.restore && entropy_below(restored_of) && (failed = s->work.restore(s->work.self, err))) ||
-        (s->work.put && (failed = s->work.put(s->work.self, s->buffers->shift[copy], err))))
+        (s->work.copy && (failed = s->work.copy(s->work.self, s->buffers->shift[copy], false, err))))
         return failed;
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
@@ -233,7 +222,8 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         judged[i] = true;
         plan->launches_judged++;
         const struct work *work = &plan->subject.work;
-        if (work->take && (failed = work->take(work->self, plan->subject.buffers->shift[copy], err))) return failed;
+        if (work->copy && (failed = work->copy(work->self, plan->subject.buffers->shift[copy], true, err)))
+            return failed;
         if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, key, (unsigned)i, err)))
             return failed;
     }

@@ -10,8 +10,7 @@
 //                  that change or are the job's, or arrays, launches are timed one by one.
 //
 // Samples are taken in batches of one synchronisation each.
-#ifndef SWEETSPOT_GPU_MEASURE_H
-#define SWEETSPOT_GPU_MEASURE_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/buffers.h"
@@ -22,14 +21,13 @@
 enum { MEASURE_BATCH = 64 };
 
 // What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
-// which may be NULL, enqueues what else must be put back before a launch. put() and take(), NULL too where there is
-// nothing of the kind, enqueue copying the buffers to where kernels see them, before a launch, and back to be judged
-// (symbol_bindings.h). Work with restore() or put() is not put into graphs.
+// which may be NULL, enqueues what else must be put back before a launch. copy(), NULL too where there is nothing of
+// the kind, enqueues copying the buffers to where kernels see them, before a launch, and `back` to be judged
+// (symbol_bindings.h). Work with restore() or copy() is not put into graphs.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
-    int (*put)(void *self, int64_t shift, struct error *err);
-    int (*take)(void *self, int64_t shift, struct error *err);
+    int (*copy)(void *self, int64_t shift, bool back, struct error *err);
     void *self;
 };
 
@@ -85,5 +83,3 @@ int measure_samples(struct measure *, struct measure_plan *const *plans, size_t 
 // judged launch that was not right: then *status and *reason say so. Fails only if the device does.
 int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,
                  enum trial_status *status, struct error *reason, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
 // A kernel that remembers what it made of one input, or tells data apart by a few samples, is wrong in a launch on the
 // mixed set of the data that it remembers. They are prepared once, where the reference is fast, and put together for
 // the launches of a soak.
-#ifndef SWEETSPOT_GPU_MIXED_DATA_H
-#define SWEETSPOT_GPU_MIXED_DATA_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -15,5 +14,3 @@ bool mixed_data_draw(struct device_problem *);
 int mixed_data_restored(const struct device_problem *, const struct buffers *, unsigned copy, struct error *err);
 // Fills the first copy with a mixed set, from the seed of set 0; set 1 must lie in its place. Enqueued.
 int mixed_data_fill(struct workload *, struct device_problem *, unsigned set, uint64_t seed, struct error *err);
-
-#endif

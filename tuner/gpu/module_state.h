@@ -5,10 +5,8 @@
 // The cubin is an ELF file. Writable variables lie in sections .nv.global (zero at first) and .nv.global.init; each is
 // an object in the symbol table, and the driver gives its address by name. malloc and vprintf are undefined functions
 // there.
-#ifndef SWEETSPOT_GPU_MODULE_STATE_H
-#define SWEETSPOT_GPU_MODULE_STATE_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/libraries/cuda.h"
 
 struct module_variable {
@@ -46,5 +44,3 @@ int module_state_inspect(struct module_state *, struct cuda *, bool *late, struc
 typedef int module_visitor(void *user, const char *name, size_t bytes, bool constant, struct error *err);
 int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, module_visitor *, void *user,
                       struct error *err);
-
-#endif

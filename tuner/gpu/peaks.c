@@ -1,8 +1,6 @@
 // See peaks.h.
 #include "tuner/gpu/peaks.h"
 
-#include "tuner/base/base.h"
-
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 
 // Bits of a factor on a pipe; one of an integer's is its sign. FP8 and FP4 have fewer.

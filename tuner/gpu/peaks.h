@@ -13,10 +13,7 @@
 //   pieces of each factor (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
 //   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to them.
-#ifndef SWEETSPOT_GPU_PEAKS_H
-#define SWEETSPOT_GPU_PEAKS_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/execution_unit.h"
@@ -49,5 +46,3 @@ double peaks_least_time(const struct peaks *, const struct operation_least *, co
 // Whether a measured time (s) is impossible, and then the reason in full. Events are exact to about a microsecond,
 // which is allowed for.
 bool peaks_refuse(double time, double least, const char *why, struct error *reason);
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
-
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
 struct launch_arguments {
     uint64_t value[PIPELINE_ARGUMENTS_MAX];
@@ -241,7 +239,7 @@ void pipeline_release(struct pipeline *p)
     for (size_t i = 0; p->parts && i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count; k++) {
             struct pipeline_launch *s = &p->parts[i].launch[k];
-            program_call_close(s->program);
+            free(s->program);
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
     for (size_t i = 0; p->parts && i < p->problem_count; i++) {
@@ -341,14 +339,9 @@ int pipeline_prepare(struct pipeline_part *part, int64_t shift, struct error *er
     return failed ? failed : symbol_bindings_copy(&part->symbol_bindings, shift, false, err);
 }
 
-static int put(void *self, int64_t shift, struct error *err)
+static int copy(void *self, int64_t shift, bool back, struct error *err)
 {
-    return symbol_bindings_copy(&((struct pipeline_part *)self)->symbol_bindings, shift, false, err);
-}
-
-static int take(void *self, int64_t shift, struct error *err)
-{
-    return symbol_bindings_copy(&((struct pipeline_part *)self)->symbol_bindings, shift, true, err);
+    return symbol_bindings_copy(&((struct pipeline_part *)self)->symbol_bindings, shift, back, err);
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)
@@ -357,7 +350,6 @@ struct work pipeline_work(struct pipeline *p, size_t problem)
     for (size_t u = 0; u < p->unit_count; u++) changes |= p->units[u].state.changes;
     return (struct work){.enqueue = pipeline_enqueue,
                          .restore = changes ? restore_variables : NULL,
-                         .put = placed ? put : NULL,
-                         .take = placed ? take : NULL,
+                         .copy = placed ? copy : NULL,
                          .self = &p->parts[problem]};
 }

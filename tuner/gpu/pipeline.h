@@ -1,7 +1,6 @@
 // A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's
 // kernels, and library calls. Or a program of the user's, which has no cubin and is called with the same arguments.
-#ifndef SWEETSPOT_GPU_PIPELINE_H
-#define SWEETSPOT_GPU_PIPELINE_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -112,5 +111,3 @@ struct work pipeline_work(struct pipeline *, size_t problem);
 // ready. Its kernel is of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
                         const struct candidate *, const struct stage_call *, struct error *);
-
-#endif

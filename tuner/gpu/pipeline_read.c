@@ -1,8 +1,6 @@
 // Reading the stages of a candidate: launches with their arguments, a library's calls, functions of the user's.
 #include "tuner/gpu/pipeline.h"
 
-#include "tuner/base/base.h"
-
 // -1: it is missing. A zero size is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])
 {

@@ -9,8 +9,7 @@
 //                     ^ a multiple of 16, mostly not of 32
 //
 // A workload has one placement, or none where there is no room for it.
-#ifndef SWEETSPOT_GPU_PLACEMENT_H
-#define SWEETSPOT_GPU_PLACEMENT_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 #include "tuner/libraries/cuda.h"
@@ -34,5 +33,3 @@ void placement_draw(struct placement *, const struct workload *);
 // Enqueues copying the inputs of a set of a problem's data there. Guards are not written; outputs and scratch stay as
 // they are.
 int placement_fill(struct placement *, const struct workload *, size_t problem, unsigned set, struct error *err);
-
-#endif

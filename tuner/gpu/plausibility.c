@@ -1,7 +1,6 @@
 // See plausibility.h.
 #include "tuner/gpu/plausibility.h"
 
-#include "tuner/base/base.h"
 #include "tuner/gpu/ceilings.h"
 
 static void read_sheet(struct workload *w)

@@ -1,8 +1,7 @@
 // Whether a time that was measured is possible at all: it is compared with the least work of the operation
 // (struct operation_least) at the device's peaks (peaks.h). Costs nothing as long as times are slower than the data
 // sheet allows; the first faster one makes the worker measure the ceilings, once a job, before it is refused.
-#ifndef SWEETSPOT_GPU_PLAUSIBILITY_H
-#define SWEETSPOT_GPU_PLAUSIBILITY_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
@@ -20,5 +19,3 @@ int plausibility_trust(struct workload *, size_t problem, const char *library, d
 // The least seconds of every tuned problem, by the data sheet, and what takes them. Empty where the reference is
 // no operation.
 const struct least_time *plausibility_least(struct workload *, size_t *count, struct arena *);
-
-#endif

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "kernels/sweetspot_baseline.h"
-#include "tuner/base/base.h"
-#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/libraries/library.h"
 
@@ -145,11 +143,6 @@ int program_call_open(struct program_call **out, const char *baseline, const str
     }
     int failed = find_function(library, path, p->name, &p->function, err);
     return !failed && p->init_name ? find_function(library, path, p->init_name, &p->init, err) : failed;
-}
-
-void program_call_close(struct program_call *p)
-{
-    free(p);
 }
 
 static int call(struct program_call *p, sweetspot_baseline *function, const char *name, struct cuda *cuda,

@@ -1,8 +1,7 @@
 // A function of the user's that enqueues work on the worker's stream: a baseline that is a program
 // (kernels/sweetspot_baseline.h). Its code runs in this process. If it crashes, or takes longer than it may, this
 // process answers the request at work with that and its name, and ends; the driver continues without it.
-#ifndef SWEETSPOT_PROGRAM_CALL_H
-#define SWEETSPOT_PROGRAM_CALL_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/libraries/cuda.h"
@@ -10,10 +9,9 @@
 
 struct program_call;
 
-// Opens "library" and finds "function" and "init" of a stage; `baseline` is whose it is. The caller closes; the library
+// Opens "library" and finds "function" and "init" of a stage; `baseline` is whose it is. The caller frees; the library
 // stays open, since its code may be needed until the process ends. CUDA_REFUSED if there is no such function.
 int program_call_open(struct program_call **out, const char *baseline, const struct stage_call *, struct error *err);
-void program_call_close(struct program_call *); // NULL is fine
 // Calls "init", if there is one, and waits for the device.
 int program_call_init(struct program_call *, struct cuda *, void **arguments, struct error *err);
 // Enqueues. CUDA_REFUSED: the function reports failure.
@@ -23,5 +21,3 @@ int program_call_run(struct program_call *, struct cuda *, void **arguments, str
 void program_call_answers(int file, const json_t *id);
 // From now on a baseline's work may take at most so many seconds; 0: without a limit.
 void program_call_limit(const char *baseline, double seconds);
-
-#endif

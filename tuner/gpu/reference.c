@@ -3,10 +3,8 @@
 
 #include "kernels/least.h"
 #include "kernels/npy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
-#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/mixed_data.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
@@ -88,7 +86,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
         for (size_t i = 0; i < p->buffers.count; i++) {
             const struct device_buffer *b = &p->buffers.list[i];
             if (!buffer_is_output(b)) continue;
-            size_t n = host_elements(b), dense = round_up(n * element_size(b->view.type), ALIGNMENT);
+            size_t n = buffer_elements(b), dense = round_up(n * element_size(b->view.type), ALIGNMENT);
             // An output that plays no role in the operation is only checked for changes from run to run.
             size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8, ALIGNMENT);
             bool scaled = element_is_float(b->view.type) && (w->operation || is_relative_to_rows(w, b));
@@ -140,7 +138,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     for (int i = 0; role[i].name && !failed; i++) {
         if (role[i].kind != ROLE_OUTPUT) continue;
         const struct device_buffer *b = device_problem_buffer(p, i);
-        size_t n = host_elements(b);
+        size_t n = buffer_elements(b);
         void *values = memory_try(n, 8, err);
         if (!values) {
             failed = -1;
@@ -154,7 +152,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     bool known = !failed && keep && reference_cache_read(kept, w, p, expected);
     for (int i = 0; role[i].name && !failed && !known; i++)
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT)
-            failed = host_download(w, device_problem_buffer(p, i), &host.operand[i].host, err);
+            failed = buffer_download(w->cuda, device_problem_buffer(p, i), &host.operand[i].host, err);
     if (!failed && !known) {
         double begin = clock_now();
         failed = w->operation->cpu(&host, expected, err);
@@ -164,9 +162,9 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         struct operation_expected *e = &expected[i];
         void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
         if (role[i].kind == ROLE_OUTPUT && values && !failed) {
-            size_t n = host_elements(device_problem_buffer(p, i));
-            failed = host_upload(w, e->expected, values, n * 8, err);
-            if (!failed && e->host_scale) failed = host_upload(w, e->scale, e->host_scale, n * sizeof(float), err);
+            size_t n = buffer_elements(device_problem_buffer(p, i));
+            failed = cuda_store(w->cuda, e->expected, values, n * 8, err);
+            if (!failed && e->host_scale) failed = cuda_store(w->cuda, e->scale, e->host_scale, n * sizeof(float), err);
         }
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT) free(host.operand[i].host);
         free(values);
@@ -265,7 +263,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         const char *path = pair_value(w->reference.files, w->reference.file_count, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
         struct npy npy = {0};
-        size_t n = host_elements(b);
+        size_t n = buffer_elements(b);
         void *values = memory_try(n, 8, err);
         int failed = values ? npy_read(&npy, path, err) : -1;
         if (!failed && npy.count != n)
@@ -277,7 +275,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
             else
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }
-        if (!failed) failed = host_upload(w, p->filled->bound[i].expected, values, n * 8, err);
+        if (!failed) failed = cuda_store(w->cuda, p->filled->bound[i].expected, values, n * 8, err);
         npy_release(&npy);
         free(values);
         if (failed) return failed;
@@ -293,7 +291,7 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         const struct device_buffer *b = &p->buffers.list[i];
         struct bound *bound = &p->filled->bound[i];
         struct part *part = &p->filled->part[i];
-        int64_t *compared = &p->filled->compared[i], n = (int64_t)host_elements(b);
+        int64_t *compared = &p->filled->compared[i], n = (int64_t)buffer_elements(b);
         *part = b->part;
         *compared = b->compared;
         bound->part = NULL;
@@ -319,7 +317,7 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         struct device_buffer *b = &p->buffers.list[i];
         const struct bound *bound = &p->filled->bound[i];
-        const size_t n = host_elements(b);
+        const size_t n = buffer_elements(b);
         uint64_t some[CONTENT_NEAR_COUNT] = {0};
         double size = 0;
         b->bound[p->filled - p->set] = bound->expected ? bound : NULL;
@@ -359,13 +357,12 @@ static int look_at_range(struct workload *w, struct device_problem *p, struct er
     for (size_t i = 0; i < p->buffers.count && other && p->filled != &p->set[0]; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         const uint64_t expected = p->filled->bound[i].expected;
-        const size_t n = host_elements(b);
+        const size_t n = buffer_elements(b);
         if (!expected || !element_is_float(b->view.type)) continue;
         for (size_t at = 0; at < n && !p->filled->too_large; at += CHUNK) {
             double some[CHUNK];
             const size_t count = n - at < CHUNK ? n - at : CHUNK;
-            int failed = cuda_download(w->cuda, some, expected + at * sizeof *some, count * sizeof *some, err);
-            if (!failed) failed = cuda_sync(w->cuda, err);
+            int failed = cuda_fetch(w->cuda, some, expected + at * sizeof *some, count * sizeof *some, err);
             if (failed) return failed;
             for (size_t k = 0; k < count; k++)
                 p->filled->too_large |= !(fabs(some[k]) <= element_largest(b->view.type) / ROOM);
@@ -380,26 +377,18 @@ static int hide(struct workload *w, struct device_problem *p, struct error *err)
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++)
         if (p->filled->bound[i].expected)
-            failed = support_mask(w->support, p->filled->bound[i].expected, host_elements(&p->buffers.list[i]),
+            failed = support_mask(w->support, p->filled->bound[i].expected, buffer_elements(&p->buffers.list[i]),
                                   w->mask_key, err);
     return failed;
-}
-
-static int by_library(struct workload *w, size_t number, struct error *err)
-{
-    return reference_library_compute(w, &w->problems[number], err);
-}
-
-static int by_command(struct workload *w, size_t number, struct error *err)
-{
-    return reference_command_compute(w, &w->problems[number], err);
 }
 
 int reference_compute(struct workload *w, size_t number, struct error *err)
 {
     static int (*const compute[])(struct workload *, size_t, struct error *) = {
-        [IMPLEMENTATION_OPERATION] = by_operation, [IMPLEMENTATION_KERNEL] = by_kernel,
-        [IMPLEMENTATION_LIBRARY] = by_library,     [IMPLEMENTATION_COMMAND] = by_command,
+        [IMPLEMENTATION_OPERATION] = by_operation,
+        [IMPLEMENTATION_KERNEL] = by_kernel,
+        [IMPLEMENTATION_LIBRARY] = reference_library_compute,
+        [IMPLEMENTATION_COMMAND] = reference_command_compute,
         [IMPLEMENTATION_FILES] = by_files,
     };
     const enum implementation_kind kind = w->reference.kind;

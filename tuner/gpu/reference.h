@@ -5,8 +5,7 @@
 // An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
 // which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected
 // value, which suits results of moderate sums only.
-#ifndef SWEETSPOT_GPU_REFERENCE_H
-#define SWEETSPOT_GPU_REFERENCE_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -21,5 +20,3 @@ bool reference_is_fixed(const struct workload *);
 bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);
-
-#endif

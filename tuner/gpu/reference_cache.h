@@ -1,10 +1,7 @@
 // Expected values that took the CPU long to compute, kept in files: a job that is resumed, or whose final fills the
 // same data again, reads them. A file's name is a hash of all that the values depend on: the operation, this
 // program, the shapes, sizes and scalars, and the checksums of the inputs' data as they lie on the device.
-#ifndef SWEETSPOT_GPU_REFERENCE_CACHE_H
-#define SWEETSPOT_GPU_REFERENCE_CACHE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -26,5 +23,3 @@ void reference_cache_write(const char *path, const struct workload *, const stru
 // The same for arrays of plain values, of which some may be NULL; too many are not kept.
 bool reference_cache_read_arrays(const char *path, void *const *data, const size_t *bytes, size_t count);
 void reference_cache_write_arrays(const char *path, void *const *data, const size_t *bytes, size_t count);
-
-#endif

@@ -16,10 +16,8 @@
 
 #include "kernels/npy.h"
 #include "kernels/parallel.h"
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/run_program.h"
-#include "tuner/gpu/host_copy.h"
 #include "tuner/gpu/reference_cache.h"
 
 enum { LAST_WORDS = 600 };
@@ -99,7 +97,7 @@ static int write_inputs(struct command_run *c, struct error *err)
         char path[PATH_MAX];
         void *data = NULL;
         if (!buffer_is_input(b)) continue;
-        failed = host_download(c->w, b, &data, err);
+        failed = buffer_download(c->w->cuda, b, &data, err);
         if (!failed) failed = write_npy(b, path_in(c, "in", b->name, path), data, err);
         if (!failed) failed = hash_file(path, c->inputs[i], err);
         free(data);
@@ -171,7 +169,7 @@ static int check_shape(const struct npy *npy, const struct device_buffer *b, str
     char shape[128] = "";
     for (size_t i = 0, at = 0; i < npy->dimensions && at < sizeof shape; i++)
         at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%zu", i ? " x " : "", npy->shape[i]);
-    bool same = npy->count == host_elements(b) &&
+    bool same = npy->count == buffer_elements(b) &&
                 (npy->dimensions < 2 || b->view.rows == 1 || npy->shape[npy->dimensions - 1] == (size_t)b->view.cols);
     return same ? 0
                 : error_set(err, "out/%s.npy has the shape %s, but %s has %lld x %lld", b->name, shape, b->name,
@@ -261,7 +259,7 @@ static int cache_path(struct command_run *c, const char *description, char path[
         const struct device_buffer *b = &c->p->buffers.list[i];
         void *data = NULL;
         if (!buffer_is_input(b)) continue;
-        failed = host_download(c->w, b, &data, err);
+        failed = buffer_download(c->w->cuda, b, &data, err);
         if (!failed) hash_bytes(h, data, b->bytes);
         free(data);
     }
@@ -271,8 +269,9 @@ static int cache_path(struct command_run *c, const char *description, char path[
     return failed;
 }
 
-int reference_command_compute(struct workload *w, struct device_problem *p, struct error *err)
+int reference_command_compute(struct workload *w, size_t problem, struct error *err)
 {
+    struct device_problem *p = &w->problems[problem];
     struct command_run *c = memory_try(1, sizeof *c, err);
     char path[PATH_MAX];
     const unsigned first = 0;
@@ -288,7 +287,7 @@ int reference_command_compute(struct workload *w, struct device_problem *p, stru
         const struct device_buffer *b = &p->buffers.list[i];
         if (strchr(b->name, '/')) failed = error_set(err, "a reference command needs names of files: '%s'", b->name);
         if (!buffer_is_output(b)) continue;
-        c->bytes[i] = host_elements(b) * 8;
+        c->bytes[i] = buffer_elements(b) * 8;
         if (!(c->values[i] = memory_try(c->bytes[i], 1, err))) failed = -1;
     }
     if (!failed) failed = cache_path(c, description, path, err);
@@ -298,7 +297,7 @@ int reference_command_compute(struct workload *w, struct device_problem *p, stru
     }
     for (size_t i = 0; i < p->buffers.count; i++) {
         if (c->values[i] && !failed)
-            failed = host_upload(w, p->filled->bound[i].expected, c->values[i], c->bytes[i], err);
+            failed = cuda_store(w->cuda, p->filled->bound[i].expected, c->values[i], c->bytes[i], err);
         free(c->values[i]);
     }
     free(description);

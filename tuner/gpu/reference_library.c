@@ -1,9 +1,6 @@
 // See reference_library.h.
 #include "tuner/gpu/reference_library.h"
 
-#include "tuner/base/base.h"
-#include "tuner/gpu/host_copy.h"
-
 static struct sweetspot_array in_own_layout(const struct device_buffer *b, int output)
 {
     return (struct sweetspot_array){b->name, element_name(b->view.type), output, b->view.rows, b->view.cols, b->view.ld,
@@ -26,7 +23,7 @@ static int read_contents(struct workload *w, const struct device_problem *p, str
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (buffer_is_input(b)) failed = host_read(w, b, 0, c->list[n++].about.data, err);
+        if (buffer_is_input(b)) failed = cuda_fetch(w->cuda, c->list[n++].about.data, b->view.device, b->bytes, err);
     }
     return failed;
 }
@@ -63,15 +60,16 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
         void *own = NULL;
         if (b->direction == DIRECTION_SCRATCH) continue;
         void *data = c->list[n++].about.data;
-        if (b->direction == DIRECTION_IN) failed = host_read(w, b, 0, data, err);
-        if (b->direction == DIRECTION_INOUT && !(failed = host_download(w, b, &own, err))) widen(b, own, data);
+        if (b->direction == DIRECTION_IN) failed = cuda_fetch(w->cuda, data, b->view.device, b->bytes, err);
+        if (b->direction == DIRECTION_INOUT && !(failed = buffer_download(w->cuda, b, &own, err))) widen(b, own, data);
         free(own);
     }
     return failed;
 }
 
-int reference_library_compute(struct workload *w, struct device_problem *p, struct error *err)
+int reference_library_compute(struct workload *w, size_t problem, struct error *err)
 {
+    struct device_problem *p = &w->problems[problem];
     const char *function = w->reference.function;
     struct library_answer answer;
     struct library_call *c;
@@ -87,7 +85,7 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
             a.type = element_is_float(b->view.type) ? "f64" : "i64";
             a.ld = a.cols;
         }
-        library_call_add(c, &a, a.output ? host_elements(b) * 8 : b->bytes, a.output);
+        library_call_add(c, &a, a.output ? buffer_elements(b) * 8 : b->bytes, a.output);
     }
     int failed = library_call_open(c, err);
     if (!failed) failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
@@ -98,7 +96,7 @@ int reference_library_compute(struct workload *w, struct device_problem *p, stru
         const struct device_buffer *b = &p->buffers.list[i];
         if (b->direction == DIRECTION_SCRATCH) continue;
         const struct library_array *a = &c->list[n++];
-        if (a->written) failed = host_upload(w, p->filled->bound[i].expected, a->about.data, a->bytes, err);
+        if (a->written) failed = cuda_store(w->cuda, p->filled->bound[i].expected, a->about.data, a->bytes, err);
     }
     library_call_release(c);
     free(c);
@@ -164,7 +162,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
         if (!buffer_is_input(b)) continue;
         const struct library_array *a = &c->list[n++];
         failed = check_padding(b, a->about.data, (const char *)before + a->offset, function, err);
-        if (!failed) failed = host_upload(w, b->view.device, a->about.data, b->bytes, err);
+        if (!failed) failed = cuda_store(w->cuda, b->view.device, a->about.data, b->bytes, err);
         if (!failed && b->origin[set]) failed = cuda_copy(w->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
     free(before);
@@ -227,7 +225,7 @@ int reference_library_verify(struct workload *w, struct device_problem *p, const
         const struct device_buffer *b = &in->list[i];
         if (!buffer_is_output(b)) continue;
         const struct library_array *a = &c->list[n++];
-        failed = host_read(w, b, in->shift[copy], a->about.data, err);
+        failed = cuda_fetch(w->cuda, a->about.data, b->view.device + (uint64_t)in->shift[copy], b->bytes, err);
         hash_bytes(h, a->about.data, a->bytes);
     }
     hash_finish(h, hash);

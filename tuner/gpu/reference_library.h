@@ -1,13 +1,12 @@
 // A reference in a user's library: its functions compute expected values, make inputs, and judge outputs. They run in
 // processes of their own (library_call.h).
-#ifndef SWEETSPOT_REFERENCE_LIBRARY_H
-#define SWEETSPOT_REFERENCE_LIBRARY_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
 // The expected values of a problem, by the library's "function", from the set `filled`, which lies in the first copy.
 // Nothing where the reference has no "function". Waits.
-int reference_library_compute(struct workload *, struct device_problem *, struct error *err);
+int reference_library_compute(struct workload *, size_t problem, struct error *err);
 
 // Has the library's "generate" make the inputs of a set that has just been filled in the first copy, and their
 // origins. Nothing where the reference has no "generate". It is called twice, and must do the same both times. Waits.
@@ -25,6 +24,4 @@ int reference_library_verify(struct workload *, struct device_problem *, const s
 void reference_library_release(struct device_problem *);
 
 // The expected values of a problem, by a command of the user's (reference_command.c), from the same set. Waits.
-int reference_command_compute(struct workload *, struct device_problem *, struct error *err);
-
-#endif
+int reference_command_compute(struct workload *, size_t problem, struct error *err);

@@ -5,10 +5,8 @@
 // the samples or the time are used up. Where a best time is known, it begins with three samples and ends as soon as the
 // candidate is certainly more than 2% slower: it has no chance in the final, and its time is known well enough to learn
 // from.
-#ifndef SWEETSPOT_GPU_SAMPLER_H
-#define SWEETSPOT_GPU_SAMPLER_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/settings.h"
 
 enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
@@ -67,5 +65,3 @@ void early_stop_learn(struct early_stop *, double first, double median);
 // EARLY_STOP_KEPT candidates is taken off. A new share is beyond all of n others with a probability of 1/(n+1). 0 while
 // fewer than EARLY_STOP_LEAST candidates are known.
 double early_stop_bound(const struct early_stop *, double first);
-
-#endif

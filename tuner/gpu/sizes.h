@@ -1,8 +1,7 @@
 // Sizes that the job does not name but the header accepts (tuner/job/job_sizes.c): a workload of their own, prepared
 // once for a job. A new best must be right on some of them, a finalist on all; then a soak mixes them, in which all
 // sizes share one scratch buffer.
-#ifndef SWEETSPOT_GPU_SIZES_H
-#define SWEETSPOT_GPU_SIZES_H
+#pragma once
 
 #include "tuner/gpu/workload_data.h"
 
@@ -15,5 +14,3 @@ void sizes_close(struct workload *);
 // *verified (how many sizes) and *status are set when 0 is returned.
 int sizes_run(struct workload *, const struct candidate *, bool all, int64_t *verified, enum trial_status *status,
               struct error *reason, struct error *err);
-
-#endif

@@ -75,12 +75,12 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
-    if (!failed && work.put) failed = work.put(work.self, shift, err);
+    if (!failed && work.copy) failed = work.copy(work.self, shift, false, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = support_load_begin(w->support, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
-    if (!failed && work.take) failed = work.take(work.self, shift, err);
+    if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
     // Drawn after the launch was enqueued.
     l->judged = last || l->loaded || l->set >= SET_MIXED || entropy_unit() < judged_share;
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);

@@ -8,8 +8,7 @@
 // drawn again for every batch. Two of five launches run during other work on the device (support.h), which mostly
 // begins before them: sleeps in the place of barriers, missing waits and races at borders of tiles then show. All of
 // these launches are judged, all on mixed data, a drawn third of the others, and the last one of each batch.
-#ifndef SWEETSPOT_GPU_SOAK_H
-#define SWEETSPOT_GPU_SOAK_H
+#pragma once
 
 #include "tuner/gpu/pipeline.h"
 
@@ -28,5 +27,3 @@ extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 // out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a launch failed, with the launches in the message.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,
              struct error *reason, struct error *err);
-
-#endif

@@ -2,7 +2,6 @@
 // delay the worker's start by some milliseconds.
 #include "tuner/gpu/support.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 
 enum { BLOCK = 256, PARTIALS = 1024 };
@@ -78,24 +77,19 @@ uint64_t support_near(enum element type, uint64_t bits)
 
 int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
 {
-    struct support *s = memory_try(1, sizeof *s, err);
-    int result = -1;
-    *out = NULL;
+    struct support *s = *out = memory_try(1, sizeof *s, err);
+    int failed;
     if (!s) return -1;
     const struct cuda_info *info = cuda_info(cuda);
     s->cuda = cuda;
     s->wide = (unsigned)info->sm_count * 8;
     // On an H200, the L2's size is enough.
     s->flush_bytes = (size_t)(info->l2_bytes > 0 ? info->l2_bytes : 64 << 20) / 4 * 5;
-    if ((result = cuda_module_load(image, &s->module, err)) || (result = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
-        (result = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
-        (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
+    if ((failed = cuda_module_load(image, &s->module, err)) || (failed = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
+        (failed = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
+        (failed = cuda_zero(cuda, s->flush, s->flush_bytes, err)))
         error_prefix(err, "support kernels");
-        support_close(s);
-        return result;
-    }
-    *out = s;
-    return 0;
+    return failed;
 }
 
 void support_close(struct support *s)
@@ -335,7 +329,7 @@ int support_row_sizes(struct support *s, uint64_t from, int64_t rows, int64_t co
     int failed;
     if ((failed = cuda_zero(s->cuda, s->small, sizeof sums, err)) ||
         (failed = launch_plain(s, ROW_SIZES, blocks, 1, BLOCK, args, err)) ||
-        (failed = cuda_download(s->cuda, sums, s->small, sizeof sums, err)) || (failed = cuda_sync(s->cuda, err)))
+        (failed = cuda_fetch(s->cuda, sums, s->small, sizeof sums, err)))
         return failed;
     *result = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
     return 0;
@@ -350,7 +344,7 @@ int support_sums(struct support *s, const struct operand *from, struct device_su
     void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &partials}, *join[] = {&partials, &count, &s->small};
     if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) ||
         (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
-        (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
+        (failed = cuda_fetch(s->cuda, &got, s->small, sizeof got, err)))
         return failed;
     *sums = (struct device_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
     return 0;

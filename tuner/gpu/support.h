@@ -1,9 +1,6 @@
 // The worker's own kernels (kernels/support.cu) as functions: everything is enqueued on the context's stream, nothing
 // waits. Structs finding and region have the layout of their namesakes there.
-#ifndef SWEETSPOT_GPU_SUPPORT_H
-#define SWEETSPOT_GPU_SUPPORT_H
-
-#include <stdint.h>
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
@@ -123,7 +120,7 @@ struct guard_contents {
 struct support;
 
 // `image` is support.cu's cubin, compiled for the element types of all operands that it will be given: others are
-// refused by name. Allocates the memory that the L2 is flushed with. The caller closes.
+// refused by name. Allocates the memory that the L2 is flushed with. The caller closes, also after a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
@@ -177,5 +174,3 @@ int support_load_begin(struct support *, struct error *err);
 int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // See symbol_bindings.h.
 #include "tuner/gpu/symbol_bindings.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 
 // CUDA_REFUSED where there is none, or several.

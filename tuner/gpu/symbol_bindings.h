@@ -5,8 +5,7 @@
 // as a changed input. Neither a variable nor an array has guards.
 //
 // A texture over the buffer's own memory needs no copying, but an object for each copy of the buffer.
-#ifndef SWEETSPOT_SYMBOL_BINDINGS_H
-#define SWEETSPOT_SYMBOL_BINDINGS_H
+#pragma once
 
 #include "tuner/base/units.h"
 #include "tuner/gpu/buffers.h"
@@ -53,5 +52,3 @@ int symbol_bindings_copy(const struct symbol_bindings *, int64_t shift, bool bac
 // The texture or surface object of a buffer's copy.
 int symbol_bindings_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,
                            struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // See verify.h.
 #include "tuner/gpu/verify.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/reference_library.h"
 
@@ -73,13 +72,13 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
     if (!data->stored) data->key = key;
     if ((runs != VERIFY_SAME && (failed = buffers_write_guards(&p->buffers, (int)copy, key, err))) ||
         (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
-        (work->put && (failed = work->put(work->self, p->buffers.shift[copy], err))) ||
+        (work->copy && (failed = work->copy(work->self, p->buffers.shift[copy], false, err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
         (failed = work->enqueue(work->self, p->buffers.shift[copy], err)) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)) ||
-        (work->take && (failed = work->take(work->self, p->buffers.shift[copy], err))))
+        (work->copy && (failed = work->copy(work->self, p->buffers.shift[copy], true, err))))
         return failed;
     p->ran[set] = true;
     return compare(w, p, &p->buffers, copy, key, false, w->findings[2 * problem + set],

@@ -10,8 +10,7 @@
 // wrong for some of the contents (buffers.h); a stray read near a buffer finds one of three extremes and poisons what
 // is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed inputs:
 // integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names one.
-#ifndef SWEETSPOT_GPU_VERIFY_H
-#define SWEETSPOT_GPU_VERIFY_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
@@ -50,5 +49,3 @@ void verify_stray_text(const struct device_buffer *, const struct verify_finding
 
 // Work on a problem as the measurement takes it; `judged`: with this module as the judge of timed launches.
 struct measure_subject verify_subject(struct workload *, size_t problem, const struct work *, bool judged);
-
-#endif

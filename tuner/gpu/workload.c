@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/ceilings.h"

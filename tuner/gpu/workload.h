@@ -1,6 +1,5 @@
 // The life of a workload: a "job" request sets it up, all later requests work with it, and a new job replaces it.
-#ifndef SWEETSPOT_GPU_WORKLOAD_H
-#define SWEETSPOT_GPU_WORKLOAD_H
+#pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
@@ -17,5 +16,3 @@ int workload_fill(struct workload *, uint64_t seed, struct error *err);
 int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
 // For requests that run candidates without judging them: the same, but findings are ignored. Waits.
 int workload_sound(struct workload *, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // What all requests after "job" work with: the problems with their memory and expected results, and the settings. Only
 // data: reference.c, pipeline.c, verify.c and others use it; workload.c, above them, makes it.
-#ifndef SWEETSPOT_GPU_WORKLOAD_DATA_H
-#define SWEETSPOT_GPU_WORKLOAD_DATA_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/hash.h"
@@ -128,5 +127,3 @@ struct workload {
     struct peaks peaks; // plausibility.c's
     enum peaks_known peaks_known;
 };
-
-#endif

@@ -1,7 +1,6 @@
 // Why a candidate may be wrong: because it takes for granted that memory of which the job promises nothing holds zeros.
 // It is then right when it does, and the reason says what to write in the job.
-#ifndef SWEETSPOT_GPU_ZEROS_NEEDED_H
-#define SWEETSPOT_GPU_ZEROS_NEEDED_H
+#pragma once
 
 #include "tuner/gpu/pipeline.h"
 
@@ -9,5 +8,3 @@
 // more on each problem, then with zeros in scratch, then with zeros in outputs. Adds to the reason if it is right only
 // with zeros. Not where launches take long. Waits.
 int zeros_needed(struct workload *, struct pipeline *, struct error *reason, struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
 //
 // It includes nothing and compiles without warnings as C99, C++11 and CUDA (nvcc, NVRTC). The section of a device is
 // kept in a comment of one line, so that a header can be read back and another device merged in.
-#ifndef SWEETSPOT_HEADER_H
-#define SWEETSPOT_HEADER_H
+#pragma once
 
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
@@ -23,5 +22,3 @@ enum { HEADER_COLLISION = -2 };
 // Writes the header of these sections (at least one; the first is the default device) to `path`, whose folder is
 // created, as tuner/base/output_file.h says. HEADER_COLLISION, or -1 when the file cannot be written, with a message.
 int header_write(const char *path, const json_t *sections, struct error *);
-
-#endif

@@ -19,8 +19,7 @@
 // verified ones and a multiple of their greatest common divisor. Constants and objects are missing where a job has
 // none. The user sets a constant by cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
 // gives, and makes the objects (textures and surfaces).
-#ifndef SWEETSPOT_HEADER_CONTRACT_H
-#define SWEETSPOT_HEADER_CONTRACT_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -56,5 +55,3 @@ int contract_add(json_t *section, struct const_eval *, const struct trial *, con
 json_t *contract_arguments(struct const_eval *, const struct stage *);
 // Finds the constants' symbols in the binary. -1 with a message when it lacks one.
 int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);
-
-#endif

@@ -1,8 +1,7 @@
 // Binaries next to a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
 // C arrays into <header without .h>_binary.c. An array's name has the hash of its bytes, and so has a comment of the
 // file, so that the binaries of other devices are found there when a header is merged.
-#ifndef SWEETSPOT_HEADER_EMBED_H
-#define SWEETSPOT_HEADER_EMBED_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -34,5 +33,3 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
 
 // Writes a trial's binary into a separate file, in the same way.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);
-
-#endif

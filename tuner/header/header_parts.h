@@ -1,6 +1,5 @@
 // The header's text and its parts. For the files of this folder.
-#ifndef SWEETSPOT_HEADER_PARTS_H
-#define SWEETSPOT_HEADER_PARTS_H
+#pragma once
 
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
@@ -45,5 +44,3 @@ void header_advise(struct renderer *, const json_t *section);
 // header_results.c: the measured times, and the selector where a device has several kernels. Must follow the geometry
 // functions, which it calls (r->prefixes).
 void header_results(struct renderer *);
-
-#endif

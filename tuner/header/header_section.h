@@ -28,8 +28,7 @@
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
-#ifndef SWEETSPOT_HEADER_SECTION_H
-#define SWEETSPOT_HEADER_SECTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ bool header_embeds(const json_t *sections);
 // Whether a section is the fallback's, and the number of that section among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);
-
-#endif

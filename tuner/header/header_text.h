@@ -2,8 +2,7 @@
 //
 // The files build on each other: header_section.c and header_text.c use none of the others, the parts (header_parts.h)
 // use these two, then comes header.c, which reads, merges and writes whole headers.
-#ifndef SWEETSPOT_HEADER_TEXT_H
-#define SWEETSPOT_HEADER_TEXT_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
@@ -68,5 +67,3 @@ bool header_take(struct renderer *, const char *macro);
 __attribute__((format(printf, 3, 4))) void header_define(struct renderer *, const char *name, const char *format, ...);
 void header_define_text(struct renderer *, const char *name, const char *text);
 void header_define_function(struct renderer *, const char *name, const char *parameters, const char *value); // "(X)"
-
-#endif

@@ -1,7 +1,6 @@
 // A job for a kernel, as far as its source tells. Parameters come from its tokens, arguments from the compiler, and the
 // launch from a <<<...>>> in the file. Everything else is left blank.
-#ifndef SWEETSPOT_DRAFT_H
-#define SWEETSPOT_DRAFT_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/check/signature.h"
@@ -66,5 +65,3 @@ int job_draft_ask(struct job_draft *, const char *source, char *const *compiler,
 // that libconfig or the job could not have is never written.
 void job_draft_write(FILE *, const struct job_draft *, const char *name, const char *template);
 void job_draft_release(struct job_draft *);
-
-#endif

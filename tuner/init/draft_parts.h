@@ -1,6 +1,5 @@
 // The parts of a draft, in the order in which each uses what stands before it. For the files of this folder.
-#ifndef SWEETSPOT_DRAFT_PARTS_H
-#define SWEETSPOT_DRAFT_PARTS_H
+#pragma once
 
 #include "tuner/init/draft.h"
 
@@ -44,5 +43,3 @@ void draft_parameters(struct job_draft *, const struct draft_scope *, const stru
 
 // draft_launch.c: the whole draft, by the launches in the source.
 void draft_read(struct job_draft *);
-
-#endif

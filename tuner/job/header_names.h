@@ -3,8 +3,7 @@
 //
 // The header has a macro NAME_X for each parameter X, NAME being the job's name and X in upper case, macros for itself,
 // and on request each parameter under its own name.
-#ifndef SWEETSPOT_HEADER_NAMES_H
-#define SWEETSPOT_HEADER_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ bool header_macro_taken(const char *macro);
 
 // Why a text cannot be what a macro stands for, in words that follow "a value of 'X' "; NULL: it can.
 const char *header_refuse_value(const char *text);
-
-#endif

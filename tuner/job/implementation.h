@@ -1,8 +1,7 @@
 // An implementation: anything that computes a job's outputs from its inputs. The reference, the current kernel, the
 // baselines and the fallback are implementations; the kernel that is tuned is one for each configuration. One table
 // (job_implementation.c) says which kinds each place of a job file allows.
-#ifndef SWEETSPOT_IMPLEMENTATION_H
-#define SWEETSPOT_IMPLEMENTATION_H
+#pragma once
 
 #include "search/space/space.h"
 #include "tuner/base/buffer_kind.h"
@@ -46,4 +45,3 @@ struct implementation {
 
 // A library that is given by its source.
 bool implementation_is_built(const struct implementation *);
-#endif

@@ -5,13 +5,11 @@
 // ("device.max_shared"), and problem sizes ("M"). Names of problem sizes have the first problem's values while the
 // space is built (constraints see them), and each problem's own values when its launch geometry and arguments are
 // worked out (job_problem_values).
-#ifndef SWEETSPOT_JOB_H
-#define SWEETSPOT_JOB_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "search/model/stop.h"
 #include "search/space/space.h"
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
@@ -290,5 +288,3 @@ enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
 // Where inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lies in the job's
 // memory. NULL: there is nothing to draw, or drawn sizes cannot have a reference.
 struct job *job_draw_sizes(struct job *);
-
-#endif

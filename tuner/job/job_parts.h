@@ -1,6 +1,5 @@
 // Private to tuner/job: the parts of reading a job file that call each other across its files.
-#ifndef SWEETSPOT_JOB_PARTS_H
-#define SWEETSPOT_JOB_PARTS_H
+#pragma once
 
 #include "tuner/job/reader.h"
 
@@ -97,5 +96,3 @@ void load_fallback(struct reader *, struct job *, const struct node *root);
 void load_baselines(struct reader *, struct job *, const struct node *root); // the current kernel too
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);
-
-#endif

@@ -2,8 +2,7 @@
 // settings` prints it, and docs/job-file.md has a section for each row, which tests/test_job_settings.c holds against
 // the table. The settings of verification and measurement are rows of the tables in tuner/base/settings.h, because GPU
 // workers need them too.
-#ifndef SWEETSPOT_JOB_SETTINGS_H
-#define SWEETSPOT_JOB_SETTINGS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -64,5 +63,3 @@ const char *setting_foreign_word(const char *value);
 char *job_setting_type(const struct job_setting *);
 char *job_setting_default(const struct job_setting *);
 char *job_setting_range(const struct job_setting *);
-
-#endif

@@ -1,7 +1,6 @@
 // Typed access to a libconfig file that collects mistakes instead of stopping at the first. The only module that
 // includes libconfig; everything above sees `struct node`.
-#ifndef SWEETSPOT_READER_H
-#define SWEETSPOT_READER_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/job/job.h"
@@ -66,5 +65,3 @@ bool reader_is_group(struct reader *, const struct node *, const char *must);
 // An expression, which the job keeps: a string or an integer. NULL with a mistake when it does not parse, and without
 // one where the node is NULL.
 struct expr *reader_expression(struct reader *, const struct node *, struct job *);
-
-#endif

@@ -1,7 +1,6 @@
 // What a job says of data and launches: buffers and how kernels see them, arguments, and the stages that use them. All
 // expressions are parsed.
-#ifndef SWEETSPOT_STAGE_H
-#define SWEETSPOT_STAGE_H
+#pragma once
 
 #include "kernels/element.h"
 #include "search/space/expr.h"
@@ -140,5 +139,3 @@ struct stage {
 
 // Visits all expressions of a stage: of its launch, loops, roles and arguments.
 void stage_each_expression(const struct stage *, void (*visit)(void *user, struct expr *), void *user);
-
-#endif

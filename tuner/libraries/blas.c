@@ -4,7 +4,6 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
-#include "tuner/base/base.h"
 #include "tuner/libraries/library.h"
 
 // clang-format off

@@ -1,8 +1,7 @@
 // cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers.
 // Both libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that
 // the worker runs without them; then references by cuBLAS and these baselines are unavailable, with the reason.
-#ifndef SWEETSPOT_BLAS_H
-#define SWEETSPOT_BLAS_H
+#pragma once
 
 #include "kernels/operation.h"
 #include "tuner/libraries/cuda.h"
@@ -37,5 +36,3 @@ int blas_vector(struct blas *, enum vector_routine, const struct operand *x, con
 
 // to = from transposed, f32 and f64, out of place.
 int blas_transpose(struct blas *, const struct operand *from, const struct operand *to, struct error *err);
-
-#endif

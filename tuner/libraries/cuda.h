@@ -7,8 +7,7 @@
 // Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
 // kernel destroyed the context: every later call fails, the process must be replaced).
-#ifndef SWEETSPOT_CUDA_H
-#define SWEETSPOT_CUDA_H
+#pragma once
 
 #include "kernels/element.h"
 #include "tuner/base/base.h"
@@ -53,6 +52,17 @@ int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct er
 int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
 // Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
 int cuda_sync(struct cuda *, struct error *err);
+// Copies and waits.
+static inline int cuda_store(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
+{
+    int failed = cuda_upload(c, to, from, bytes, err);
+    return failed ? failed : cuda_sync(c, err);
+}
+static inline int cuda_fetch(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
+{
+    int failed = cuda_download(c, to, from, bytes, err);
+    return failed ? failed : cuda_sync(c, err);
+}
 
 // Compiles PTX for the device. *cubin is malloc'ed.
 int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err);
@@ -152,5 +162,3 @@ int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct 
                        struct error *err);
 // From now on the context's stream waits for the last of these kernels.
 int cuda_beside_join(struct cuda_beside *, struct error *err);
-
-#endif

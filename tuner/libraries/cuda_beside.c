@@ -1,5 +1,4 @@
 // See cuda.h.
-#include "tuner/base/memory.h"
 #include "tuner/libraries/cuda_driver.h"
 
 struct cuda_beside {

@@ -1,7 +1,6 @@
 // Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c,
 // cuda_beside.c): its functions, and what they share. The only file that includes <cuda.h>.
-#ifndef SWEETSPOT_CUDA_DRIVER_H
-#define SWEETSPOT_CUDA_DRIVER_H
+#pragma once
 
 #include <cuda.h>
 
@@ -42,5 +41,3 @@ struct cuda {
 // 0 where a call succeeded; else its kind of failure, and CUDA's words in the message.
 int cuda_check(struct error *err, CUresult, const char *what);
 int cuda_attribute(const struct cuda *, CUdevice_attribute);
-
-#endif

@@ -1,7 +1,6 @@
 // Images on the device: CUDA arrays, and the texture and surface objects by which kernels see them or linear memory.
 // An object is 8 bytes, a kernel's argument as any other. Failures are those of cuda.h.
-#ifndef SWEETSPOT_CUDA_IMAGE_H
-#define SWEETSPOT_CUDA_IMAGE_H
+#pragma once
 
 #include "tuner/base/image.h"
 #include "tuner/libraries/cuda.h"
@@ -25,5 +24,3 @@ int cuda_texture_create(const struct image_layout *, enum element, struct cuda_a
 void cuda_texture_destroy(uint64_t object); // 0 is fine
 int cuda_surface_create(struct cuda_array *, uint64_t *object, struct error *err);
 void cuda_surface_destroy(uint64_t object); // 0 is fine
-
-#endif

@@ -1,8 +1,6 @@
 // See cupti_library.h.
 #include "tuner/libraries/cupti_library.h"
 
-#include <stdio.h>
-
 struct cupti_functions cupti;
 
 int cupti_library_load(struct error *err)

@@ -1,8 +1,7 @@
 // libcupti, opened at run time: the only file that includes CUPTI's headers and names its functions, for the modules
 // that call it (tuner/counting: counters.c, the range profiler; sass.c, SASS metrics; sampling.c, PC sampling). To call
 // another function, add it to the list.
-#ifndef SWEETSPOT_CUPTI_LIBRARY_H
-#define SWEETSPOT_CUPTI_LIBRARY_H
+#pragma once
 
 #include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
@@ -13,7 +12,6 @@
 #include <cupti_target.h>
 #include <cupti_version.h>
 
-#include "tuner/base/error.h"
 #include "tuner/libraries/library.h"
 
 // clang-format off
@@ -60,5 +58,3 @@ int cupti_library_fail(struct error *err, const char *function, CUptiResult resu
     {                                                        \
         .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
     }
-
-#endif

@@ -9,8 +9,7 @@
 // and calls driver.cuInit(0). Where a vendor's header renames a function by a macro (cuMemAlloc stands for
 // cuMemAlloc_v2), the symbol and the prototype are both of the new name. Libraries are not closed: the vendors' start
 // threads and hook themselves into the driver.
-#ifndef SWEETSPOT_LIBRARY_H
-#define SWEETSPOT_LIBRARY_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -35,5 +34,3 @@ void *library_open(const char *name, bool toolkit, bool global, struct error *er
 // Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order:
 // all, or none and -1 with the name of the first that is missing as the message.
 int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 // NVML: the clock, the temperature and why a device is running slower than it could. Optional: without
 // libnvidia-ml.so.1, or without permission, nvml_open gives NULL and every reading is "unknown". Its functions are
 // declared here, because nvml.h is not part of every toolkit installation.
-#ifndef SWEETSPOT_NVML_H
-#define SWEETSPOT_NVML_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ struct nvml_reading nvml_read(struct nvml *, bool temperature);
 // The board's power now, in W, by its sensor (averaged over some ten milliseconds; where the driver has no such
 // reading, over the last second); NaN: unknown, also for NULL.
 double nvml_power(struct nvml *);
-
-#endif

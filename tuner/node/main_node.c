@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"

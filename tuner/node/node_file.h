@@ -1,9 +1,7 @@
 // Files on their way between driver and agent: known by their content's hash, which is checked where they arrive. A
 // file has its name when all of it is there.
-#ifndef SWEETSPOT_NODE_FILE_H
-#define SWEETSPOT_NODE_FILE_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/node/node_message.h"
 
@@ -37,5 +35,3 @@ int node_arrival_take(struct node_arrival *, const void *data, size_t size, stru
 // 1 when all bytes are there: the file has its name. 0: more are to come.
 int node_arrival_end(struct node_arrival *, struct error *);
 void node_arrival_drop(struct node_arrival *);
-
-#endif

@@ -4,10 +4,8 @@
 //
 // Frames keep their order, files among them: a request that is sent after the files that it names finds them. Only a
 // beat goes before everything that waits. Files go in pieces, so that a large one delays a beat by one piece.
-#ifndef SWEETSPOT_NODE_FRAME_H
-#define SWEETSPOT_NODE_FRAME_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/json.h"
 
@@ -65,5 +63,3 @@ bool frame_pending(const struct frame_writer *);
 // Writes what the pipe takes. -1 when the pipe is closed.
 int frame_flush(struct frame_writer *, int fd);
 void frame_writer_release(struct frame_writer *);
-
-#endif

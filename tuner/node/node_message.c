@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 
 // The greeting --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // The greeting of an agent, and the messages between driver and agent (node_frame.h), each a struct. One table for each
 // writes, reads and checks it.
-#ifndef SWEETSPOT_NODE_MESSAGE_H
-#define SWEETSPOT_NODE_MESSAGE_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/record.h"
@@ -70,5 +69,3 @@ union node_message {
 void node_message_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *message);
 // Reads what a frame holds; nothing for a type that has no message. -1 with a message where it is not one.
 int node_message_read(const struct frame *, union node_message *, struct arena *, struct error *);
-
-#endif

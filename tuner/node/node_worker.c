@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 
 enum { LONGEST_LINE = 4 << 20 }; // that is looked into; bytes

@@ -1,6 +1,5 @@
 // A worker of the agent's: a child process, whose bytes are carried as frames of its channel.
-#ifndef SWEETSPOT_NODE_WORKER_H
-#define SWEETSPOT_NODE_WORKER_H
+#pragma once
 
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_message.h"
@@ -34,5 +33,3 @@ void node_worker_check(struct node_worker *, struct frame_writer *);
 // Kills it and its group, without waiting: a process in a driver may take long to go. `ended` follows.
 void node_worker_kill(struct node_worker *);
 void node_worker_release(struct node_worker *); // kills it, and waits
-
-#endif

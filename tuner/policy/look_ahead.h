@@ -8,10 +8,8 @@
 // accounted for. So is the time from a result to the proposal that replaces it, for which the driver learns, and does
 // other things. A time counts as at most ten times the median, or the second longest time if that is more, so that one
 // candidate that hangs does not decide, but a few that have to be compiled among many from the cache do.
-#ifndef SWEETSPOT_LOOK_AHEAD_H
-#define SWEETSPOT_LOOK_AHEAD_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -47,5 +45,3 @@ void look_ahead_full(struct look_ahead *);
 
 // Candidates a second with n > 0 of them outstanding, once the network is full, if the times repeat themselves.
 double look_ahead_throughput(const struct look_ahead *, size_t n);
-
-#endif

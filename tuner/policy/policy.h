@@ -24,8 +24,7 @@
 // then the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so
 // that a run that was killed and resumed, which answers known configurations from the store, goes the same way as one
 // that was not.
-#ifndef SWEETSPOT_POLICY_H
-#define SWEETSPOT_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -191,5 +190,3 @@ void policy_interrupt(struct policy *);
 
 // Whether more time would be useless.
 bool policy_exhausted(const struct policy *);
-
-#endif

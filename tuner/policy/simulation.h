@@ -4,8 +4,7 @@
 //
 //     simulation_init(s, settings, calls)
 //     while (simulation_decide(s) && simulation_step(s)) ..
-#ifndef SWEETSPOT_SIMULATION_H
-#define SWEETSPOT_SIMULATION_H
+#pragma once
 
 #include "tuner/policy/policy.h"
 
@@ -52,5 +51,3 @@ bool simulation_step(struct simulation *);
 void simulation_gpu_answers(struct simulation *, size_t gpu);
 void simulation_gpu_lost(struct simulation *, size_t gpu, bool announced);
 void simulation_compiler_answers(struct simulation *, size_t compiler);
-
-#endif

@@ -4,8 +4,7 @@
 //     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING
 //                     |
 //                     +----> COUNTABLE, FINAL (of a task that is only counted, or only compiled for the final)
-#ifndef SWEETSPOT_TASK_QUEUE_H
-#define SWEETSPOT_TASK_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void task_queue_move(struct task_queue *, struct queued_task *, enum task_state)
 size_t task_queue_count(const struct task_queue *, enum task_state);
 struct queued_task *task_queue_first(const struct task_queue *, enum task_state); // or NULL
 size_t task_queue_outstanding(const struct task_queue *);                         // trials that have no result yet
-
-#endif

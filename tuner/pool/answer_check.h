@@ -1,10 +1,8 @@
 // Checks a worker's answer against its request. Workers run the candidates, so they are not trusted: figures are
 // checked by the tables of the messages, and trials against those that the request names. A worker that sends anything
 // else is killed and started again.
-#ifndef SWEETSPOT_ANSWER_CHECK_H
-#define SWEETSPOT_ANSWER_CHECK_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // 0, or -1 with a reason; for signs of life ("progress") too. Requests of an unknown kind pass.
@@ -13,5 +11,3 @@ int answer_check(const json_t *request, const json_t *answer, struct error *why)
 // Whether an answer, or a sign of life, is about trials that the request does not name, so that it belongs to another
 // request.
 bool answer_is_foreign(const json_t *request, const json_t *answer);
-
-#endif

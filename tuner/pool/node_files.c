@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"

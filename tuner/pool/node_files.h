@@ -1,8 +1,7 @@
 // The files that requests name, on nodes that do not see the driver's: the files that a request needs are sent before
 // it, once a node, known by its content, and the request gets the node's paths. Which members are paths is a table
 // here.
-#ifndef SWEETSPOT_NODE_FILES_H
-#define SWEETSPOT_NODE_FILES_H
+#pragma once
 
 #include "tuner/pool/node_link.h"
 
@@ -18,5 +17,3 @@ int node_files_found(struct node_link *, json_t *answer, struct error *why);
 // Whether a node (NULL: the driver's own machine) cannot carry out a request of kind "job", and why: a reference's
 // command names programs and data of the driver's machine, which cannot be sent.
 bool node_files_refuse(const struct node_link *, const json_t *job, struct error *why);
-
-#endif

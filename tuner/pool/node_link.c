@@ -1,13 +1,10 @@
 // See node_link.h.
 #include "tuner/pool/node_link.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/output_file.h"
 #include "tuner/node/node_message.h"
 
 static const double gap = 2; // s without a look after which the driver, not the node, was silent

@@ -1,8 +1,7 @@
 // The driver's end of the pipe to a node's agent (tuner/node): started by a command prefix, spoken to in frames.
 // Workers of the node are channels of the link. A link that is silent for too long, or whose pipe ends, is down, and
 // all its channels are lost at once. Its owner decides whether it is started again.
-#ifndef SWEETSPOT_NODE_LINK_H
-#define SWEETSPOT_NODE_LINK_H
+#pragma once
 
 #include "tuner/base/child_process.h"
 #include "tuner/node/node_file.h"
@@ -81,5 +80,3 @@ void node_channel_put(struct node_channel *, enum frame_type, const void *bytes,
 // Waits until one of them, or of the others' descriptors, can be read or written, and serves all links (NULL: there is
 // none).
 void node_links_wait(const struct node_links *, struct pollfd *others, int count, int milliseconds);
-
-#endif

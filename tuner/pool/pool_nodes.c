@@ -5,10 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"
 

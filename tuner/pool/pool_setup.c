@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"

@@ -1,6 +1,5 @@
 // Private to the pool: its slots, starting what is in them, time that does not count for deadlines, and its nodes.
-#ifndef SWEETSPOT_POOL_SLOTS_H
-#define SWEETSPOT_POOL_SLOTS_H
+#pragma once
 
 #include "tuner/base/limits.h"
 #include "tuner/pool/worker_pool.h"
@@ -90,5 +89,3 @@ const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, co
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);
-
-#endif

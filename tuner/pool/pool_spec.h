@@ -12,8 +12,7 @@
 //     );
 //
 // Several, separated by commas. A list of nodes can be read again while a run lasts: files and allocations change.
-#ifndef SWEETSPOT_POOL_SPEC_H
-#define SWEETSPOT_POOL_SPEC_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -44,5 +43,3 @@ void node_specs_release(struct node_specs *);
 
 // The number of a node in a list such as SLURM_JOB_CPUS_PER_NODE, "32(x2),16"; 0 where there is none.
 long pool_slurm_count(const char *list, size_t node);
-
-#endif

@@ -1,7 +1,6 @@
 // See worker.h.
 #include "tuner/pool/worker.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -4,10 +4,8 @@
 //
 // There are two ways to one: a child of the driver, started by fork and exec and spoken to over pipes, or a child of a
 // node's agent, whose bytes the agent carries (node_link.h). All else is the same.
-#ifndef SWEETSPOT_WORKER_H
-#define SWEETSPOT_WORKER_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/byte_queue.h"
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
@@ -79,5 +77,3 @@ json_t *worker_ask(struct worker *, json_t *request, double seconds, struct erro
 // The same for a request that was sent already. Time in which worker or driver are stopped does not count; a worker
 // that stays stopped is killed, and has died.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
-
-#endif

@@ -5,8 +5,7 @@
 //
 // Workers are here, or on nodes (pool_slots.h), which come and go: slots are added when a node joins, and stay when it
 // leaves. Its requests are then lost without blame.
-#ifndef SWEETSPOT_WORKER_POOL_H
-#define SWEETSPOT_WORKER_POOL_H
+#pragma once
 
 #include "tuner/job/job.h"
 #include "tuner/pool/pool_spec.h"
@@ -179,5 +178,3 @@ void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
 // The next thing that happened; false when all workers were polled and there is nothing more. `now` is compared with
 // deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);
-
-#endif

@@ -1,8 +1,6 @@
 // See candidate.h.
 #include "tuner/protocol/candidate.h"
 
-#include <stdint.h>
-
 #define ARGUMENT(member) RECORD_MEMBER(struct stage_argument, member)
 static const struct record_field argument_fields[] = {
     {"buffer", ARGUMENT(buffer)},

@@ -10,8 +10,7 @@
 //       {"scalar":"f32","value":1.0} | {"bytes":"0a000000.."}: a struct or a vector by value |
 //       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
 //        "promotion":0,"nan":false,"tf32":false}
-#ifndef SWEETSPOT_CANDIDATE_H
-#define SWEETSPOT_CANDIDATE_H
+#pragma once
 
 #include "tuner/base/record.h"
 
@@ -65,5 +64,3 @@ struct candidate {
 };
 
 extern const struct record candidate_record, stage_call_record, stage_argument_record;
-
-#endif

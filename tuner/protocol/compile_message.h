@@ -5,8 +5,7 @@
 // <- {"id":2,"status":"compile_error"|"compile_timeout","reason":"gemm.cu(12): error: ..."}
 // <- {"id":2,"status":"source_changed","reason":"/t/gemm.cu"}
 // <- {"id":3,"status":"ok","library":"out/cache/ab/...so","hash":"..","compiler":"nvcc 13.0.88","cached":false}
-#ifndef SWEETSPOT_COMPILE_MESSAGE_H
-#define SWEETSPOT_COMPILE_MESSAGE_H
+#pragma once
 
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
@@ -59,5 +58,3 @@ struct compile_answer {
     const char *hash;     // of all that a library was built from, by which the cache keeps it
 };
 extern const struct record compile_answer_record;
-
-#endif

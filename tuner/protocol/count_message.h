@@ -3,8 +3,7 @@
 //     "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
 //
 // What a library launches for a problem is one stage.
-#ifndef SWEETSPOT_COUNT_MESSAGE_H
-#define SWEETSPOT_COUNT_MESSAGE_H
+#pragma once
 
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/message.h"
@@ -42,5 +41,3 @@ struct count_answer {
 };
 
 extern const struct record count_request_record, count_answer_record;
-
-#endif

@@ -1,8 +1,6 @@
 // See final_message.h.
 #include "tuner/protocol/final_message.h"
 
-#include <string.h>
-
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/trial/trial_field.h"

@@ -11,8 +11,7 @@
 // The rounds of a process come in parts. A part that is not the first lists the candidates and baselines that still
 // race: they are proved already, and the answer is about this part's rounds. A part ends when "seconds" have passed
 // since its request (missing: no limit), but not before FINAL_LEAST rounds; so it may have fewer than were asked for.
-#ifndef SWEETSPOT_FINAL_MESSAGE_H
-#define SWEETSPOT_FINAL_MESSAGE_H
+#pragma once
 
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/message.h"
@@ -70,5 +69,3 @@ extern const struct record final_request_record, final_entry_record, final_answe
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, null where there is none. New reference.
 json_t *final_times_json(const struct final_times *);
-
-#endif

@@ -15,8 +15,7 @@
 //       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
 //       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
 //     With "reason", why it is not available, it is not used.
-#ifndef SWEETSPOT_JOB_MESSAGE_H
-#define SWEETSPOT_JOB_MESSAGE_H
+#pragma once
 
 #include "tuner/base/buffer_kind.h"
 #include "tuner/protocol/candidate.h"
@@ -79,5 +78,3 @@ struct job_answer {
     size_t baseline_count, least_count, metric_count, missing_count;
 };
 extern const struct record job_answer_record;
-
-#endif

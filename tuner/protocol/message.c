@@ -1,8 +1,6 @@
 // See message.h.
 #include "tuner/protocol/message.h"
 
-#include <string.h>
-
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 

@@ -1,7 +1,6 @@
 // What all messages have in common: a request has an "op" and its own members, an answer a status and a reason. Each
 // message has a file of its own here, with its structs, the tables that write, read and check them, and what they mean.
-#ifndef SWEETSPOT_MESSAGE_H
-#define SWEETSPOT_MESSAGE_H
+#pragma once
 
 #include "tuner/base/record.h"
 
@@ -44,5 +43,3 @@ int answer_check_problems(const void *list, size_t size, size_t count, struct er
 // Whether a worker that answers "hello" speaks this protocol. 0 for refusals too, which give another reason; else -1
 // with a message.
 int greeting_check(const json_t *answer, struct error *err);
-
-#endif

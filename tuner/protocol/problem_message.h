@@ -9,8 +9,7 @@
 //
 // Facts of the problems are part of an environment's key (tuner/trial/environment.h): another form would make stored
 // trials those of another environment.
-#ifndef SWEETSPOT_PROBLEM_MESSAGE_H
-#define SWEETSPOT_PROBLEM_MESSAGE_H
+#pragma once
 
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
@@ -70,5 +69,3 @@ extern const struct record problem_values_record;
 
 // The number that belongs to a name; `fallback` where the list has none.
 double named_number(const struct record_named_number *list, size_t count, const char *name, double fallback);
-
-#endif

@@ -11,8 +11,7 @@
 // <- {"id":9,"status":"ok"|"launch_error","reason":""}
 //     In buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then runs
 //     (sanitize.h) and whose log has the findings.
-#ifndef SWEETSPOT_PROFILE_MESSAGE_H
-#define SWEETSPOT_PROFILE_MESSAGE_H
+#pragma once
 
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/message.h"
@@ -47,5 +46,3 @@ struct profile_answer {
 };
 
 extern const struct record profile_request_record, profile_answer_record, profile_stage_record;
-
-#endif

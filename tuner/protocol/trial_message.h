@@ -7,8 +7,7 @@
 // All problems of the job, in its order. "implausible": right, but faster than the operation's least work takes at the
 // device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the candidate used the device's heap
 // or printf buffer, which cannot be restored.
-#ifndef SWEETSPOT_TRIAL_MESSAGE_H
-#define SWEETSPOT_TRIAL_MESSAGE_H
+#pragma once
 
 #include "tuner/protocol/candidate.h"
 #include "tuner/protocol/message.h"
@@ -51,5 +50,3 @@ extern const struct record trial_request_record, trial_answer_record;
 
 // The answer's problem of that number, or NULL. The answer may be NULL.
 const struct problem_answer *trial_answer_problem(const struct trial_answer *, int problem);
-
-#endif

@@ -1,7 +1,6 @@
 // A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying
 // searches without a GPU and for other programs.
-#ifndef SWEETSPOT_EXPORT_H
-#define SWEETSPOT_EXPORT_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -13,5 +12,3 @@
 // otherwise free with recorded_free.
 struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device,
                                  size_t *elsewhere, struct error *);
-
-#endif

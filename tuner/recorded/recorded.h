@@ -1,12 +1,10 @@
 // A recorded space: every configuration of an earlier search with its result, in memory. Read from our own format
 // (docs/formats.md), from Kernel Tuner's cache files and from T4 files, gzip or plain, recognised by content; written
 // only in our own format.
-#ifndef SWEETSPOT_RECORDED_H
-#define SWEETSPOT_RECORDED_H
+#pragma once
 
 #include "search/space/space.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/record.h"
@@ -90,5 +88,3 @@ struct observation observation_of(const uint16_t *config, enum trial_status, dou
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format), and
 // above that recorded_import.c (others' formats, and which one a file has).
-#ifndef SWEETSPOT_RECORDED_PARTS_H
-#define SWEETSPOT_RECORDED_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool recorded_is_time(double time);
 
 // Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
 int recorded_index(struct recorded *, struct error *);
-
-#endif

@@ -1,8 +1,7 @@
 // Transfers results of another space to this one, as a prior of the search (search/model/prior.h): parameters are
 // matched by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops
 // the configuration. A parameter that one side lacks, or that never varies there, is ignored.
-#ifndef SWEETSPOT_TRANSFER_H
-#define SWEETSPOT_TRANSFER_H
+#pragma once
 
 #include "search/model/prior.h"
 #include "tuner/base/error.h"
@@ -28,5 +27,3 @@ void transfer_add(struct transfer *, const char *config, enum trial_status, doub
 void transfer_add_recorded(struct transfer *, const struct recorded *);
 // NULL with a message when it teaches nothing: no common parameter, no times.
 struct prior *transfer_prior(const struct transfer *, struct error *);
-
-#endif

@@ -1,7 +1,6 @@
 // The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints or
 // puts into a page.
-#ifndef SWEETSPOT_REPORT_H
-#define SWEETSPOT_REPORT_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -24,5 +23,3 @@ json_t *report_job(const struct report_source *);
 json_t *report_document_of(json_t *jobs, const char *program);
 // The number of points per result for this number of jobs: the page must stay small.
 size_t report_points_of(size_t jobs);
-
-#endif

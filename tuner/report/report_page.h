@@ -3,8 +3,7 @@
 // Its frame is tuner/report/page/report.html, which has a line with a placeholder for each part. The frame, the style
 // and the script are part of the program; the libraries (Apache ECharts, DataTables, with their licences) are read
 // where they were installed, because they are larger than the program.
-#ifndef SWEETSPOT_REPORT_PAGE_H
-#define SWEETSPOT_REPORT_PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ int report_page_write(FILE *, const json_t *report, const struct report_charts *
 
 // The document as text, malloc'ed: times to 15 digits. `in_page`: safe within a script element.
 char *report_text(const json_t *report, bool in_page);
-
-#endif

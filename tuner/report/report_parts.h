@@ -1,7 +1,6 @@
 // Shared by the parts of a RESULT (docs/report.md describes its shape). Functions that make JSON
 // give a new reference.
-#ifndef SWEETSPOT_REPORT_PARTS_H
-#define SWEETSPOT_REPORT_PARTS_H
+#pragma once
 
 #include "tuner/base/hash_index.h"
 #include "tuner/final/finals.h"
@@ -120,5 +119,3 @@ struct report_final {
 };
 int report_final(const struct result *, struct report_final *, struct error *);
 json_t *report_baselines(const struct result *);
-
-#endif

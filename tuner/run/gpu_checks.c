@@ -1,7 +1,6 @@
 // See gpu_checks.h.
 #include "tuner/run/gpu_checks.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/record.h"
 

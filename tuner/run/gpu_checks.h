@@ -5,8 +5,7 @@
 //
 // The reference is the best of the run's first valid candidates, once there are enough. Its own trial does not count:
 // every GPU measures it again, in the same way.
-#ifndef SWEETSPOT_GPU_CHECKS_H
-#define SWEETSPOT_GPU_CHECKS_H
+#pragma once
 
 #include "tuner/final/final.h"
 #include "tuner/protocol/trial_message.h"
@@ -40,5 +39,3 @@ void gpu_checks_send(struct gpu_checks *, size_t gpu); // the reference
 size_t gpu_checks_take(struct gpu_checks *, size_t gpu, const struct trial_answer *);
 size_t gpu_checks_failed(struct gpu_checks *, size_t gpu, const char *why);
 json_t *gpu_checks_document(struct gpu_checks *); // the GPUs of the run, with what was found
-
-#endif

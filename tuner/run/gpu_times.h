@@ -12,10 +12,8 @@
 // GPUs, without the step by which the one that is judged came to differ (the median absolute deviation: Rousseeuw and
 // Croux, Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
 // identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
-#ifndef SWEETSPOT_GPU_TIMES_H
-#define SWEETSPOT_GPU_TIMES_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
 enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };
@@ -46,5 +44,3 @@ void gpu_times_grow(struct gpu_times *, size_t count);
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
 // Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.
 enum gpu_verdict gpu_times_decide(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);
-
-#endif

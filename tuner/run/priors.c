@@ -9,7 +9,6 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"

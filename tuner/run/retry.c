@@ -6,7 +6,6 @@
 // but the crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a
 // configuration that they have not seen, trees expect something between its neighbours.
 #include "search/model/prior.h"
-#include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"

@@ -4,15 +4,14 @@
 //
 // Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
 // the request at the head of its queue.
-#ifndef SWEETSPOT_RUN_H
-#define SWEETSPOT_RUN_H
+#pragma once
 
 #include "tuner/final/final.h"
+#include "tuner/protocol/count_message.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/run/gpu_checks.h"
 #include "tuner/run/run_watch.h"
 #include "tuner/run/search.h"
-#include "tuner/run/trial_record.h"
 #include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
 
@@ -29,8 +28,10 @@ struct run_statistics {
 // A trial on its way into the store.
 struct finished_trial {
     struct task *task;
-    bool measured; // a GPU has answered
-    struct trial_record record;
+    bool measured;                  // a GPU has answered
+    struct trial trial;             // borrows from the job and the task
+    double times[JOB_MAX_PROBLEMS]; // of the tuned problems; NaN where there is none
+    struct arena memory;            // of the trial
 };
 
 // Trials that are committed together.
@@ -92,6 +93,14 @@ void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
+// trial_record.c: what goes into the store.
+// The trial of a task, with everything but its id and its counters. A trial that is called ok and has no time is
+// crashed. `answer`: the GPU worker's, NULL where there is none; it points into `memory`, which is taken.
+void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
+                      const struct trial_answer *answer, struct arena *memory);
+// The counters in an answer for one trial (NULL: none). NULL with *count 0 where there is none; the caller frees.
+struct trial_counter *run_record_counters(const struct run *, const struct counted_trial *answer, size_t *count);
+
 // run_commit.c: results, into the store and to the strategy.
 void run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 // A trial has ended; run_commit_all commits it. Until then the task must not be touched.
@@ -132,5 +141,3 @@ json_t *run_event_so_far(const struct run *);                                   
 void run_event_progress(struct run *);                                            // every few seconds
 void run_event_searched(const struct run *);
 void run_event_end(const struct run *, int exit_status);
-
-#endif

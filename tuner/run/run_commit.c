@@ -1,5 +1,4 @@
 // The results of a run: trials that have ended are committed to the store together, and then reported to the strategy.
-#include "tuner/base/base.h"
 #include "tuner/run/run.h"
 #include "tuner/setup/work_bounds.h"
 
@@ -28,14 +27,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
     struct finished_trial *f = &q->list[q->count++];
     *f = (struct finished_trial){.task = t, .measured = answer != NULL};
-    trial_record_make(&f->record,
-                      &(struct trial_facts){.job = r->job,
-                                            .limits = &r->pool.limits,
-                                            .task = t,
-                                            .answer = answer,
-                                            .memory = memory,
-                                            .counts = r->job_answer.metric_count > 0},
-                      status, reason);
+    run_record_trial(r, f, status, reason, answer, memory);
 }
 
 // Tells a result, and says so where it is the best so far.
@@ -81,18 +73,18 @@ static void add_to_statistics(struct run_statistics *s, const struct trial *tria
 }
 
 // Its trial is in the store.
-static void take_committed(struct run *r, struct task *t, const struct trial_record *record)
+static void take_committed(struct run *r, const struct finished_trial *f)
 {
-    const struct trial *trial = &record->trial;
+    const struct trial *trial = &f->trial;
+    struct task *t = f->task;
     enum trial_status status = trial->status;
     t->trial = trial->id;
     t->objective = trial->objective;
     add_to_statistics(&r->statistics, trial, t);
-    take_result(r,
-                &(struct search_result){t->config, t->text, trial->id, status, trial->objective, record->times,
-                                        t->queued.retry},
-                false);
-    if (status == STATUS_OK) doubt_work(r, record->times);
+    take_result(
+        r, &(struct search_result){t->config, t->text, trial->id, status, trial->objective, f->times, t->queued.retry},
+        false);
+    if (status == STATUS_OK) doubt_work(r, f->times);
     bool common = status != STATUS_CRASHED && status != STATUS_TIMEOUT && r->search.counts[status] > 3;
     if (status != STATUS_OK && status != STATUS_SLOW && !common)
         display_log(&r->display, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(status), trial->reason,
@@ -105,9 +97,9 @@ static void take_committed(struct run *r, struct task *t, const struct trial_rec
 
 static int put(struct run *r, struct finished_trial *f, struct error *err)
 {
-    if (!f->task->queued.retry) return store_add(r->store, &f->record.trial, err);
-    f->record.trial.id = f->task->trial;
-    return store_add_retry(r->store, &f->record.trial, err);
+    if (!f->task->queued.retry) return store_add(r->store, &f->trial, err);
+    f->trial.id = f->task->trial;
+    return store_add_retry(r->store, &f->trial, err);
 }
 
 void run_commit_all(struct run *r)
@@ -118,7 +110,7 @@ void run_commit_all(struct run *r)
     struct trial **trials = memory_new(count, sizeof(struct trial *));
     bool apart = count == 1, failed = false;
     for (size_t i = 0; i < count; i++) {
-        trials[i] = &r->finished.list[i].record.trial;
+        trials[i] = &r->finished.list[i].trial;
         apart |= r->finished.list[i].task->queued.retry;
     }
     bool together = !apart && !store_add_all(r->store, trials, count, &err);
@@ -131,8 +123,8 @@ void run_commit_all(struct run *r)
         }
         if (!failed && f->measured && trials[i]->status == STATUS_OK)
             gpu_checks_note(&r->checks, f->task, trials[i]->id, trials[i]->objective);
-        if (!failed) take_committed(r, f->task, &f->record);
-        arena_release(&f->record.memory);
+        if (!failed) take_committed(r, f);
+        arena_release(&f->memory);
     }
     free(trials);
     r->finished.count = 0;
@@ -141,8 +133,7 @@ void run_commit_all(struct run *r)
 void run_commit_counters(struct run *r, struct task *t, const struct counted_trial *answer)
 {
     size_t count;
-    struct trial_counter *counters =
-        trial_record_counters(answer, r->job_answer.metrics, r->job_answer.metric_count, &count);
+    struct trial_counter *counters = run_record_counters(r, answer, &count);
     struct error err;
     if (store_add_counters(r->store, t->trial, counters, count, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);

@@ -1,7 +1,6 @@
 // Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by
 // NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again. One that is ended
 // from outside costs nothing the first time.
-#include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 void run_compile(struct run *r, struct task *t, size_t compiler)

@@ -2,7 +2,6 @@
 // (live_status.h).
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"
@@ -216,7 +215,7 @@ void run_live_begin(struct run *r)
 
 void run_live_end(struct run *r)
 {
-    if (r->live.path) live_status_remove(r->live.path);
+    if (r->live.path) unlink(r->live.path);
     free(r->live.path);
 }
 

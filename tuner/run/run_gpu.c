@@ -1,5 +1,4 @@
 // Requests to the GPU workers and their answers: see run.h.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"

@@ -1,7 +1,6 @@
 // The report of a run: the line of progress, the summary of the search, and the document of kind "run".
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"

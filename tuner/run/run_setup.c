@@ -1,6 +1,5 @@
 // The beginning of a run: workers' greetings, the device, the space, the store, the job. Blocking, one step after the
 // other; from then on everything is the loop of tune.c.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"

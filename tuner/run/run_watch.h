@@ -4,10 +4,8 @@
 //
 // States are derived from the pool and the policy where one of them has changed. All workers are polled once a
 // second as well, for what happens without a decision (a worker starts, a node joins).
-#ifndef SWEETSPOT_RUN_WATCH_H
-#define SWEETSPOT_RUN_WATCH_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/protocol/trial_message.h"
@@ -91,5 +89,3 @@ void run_watch_answered(struct run_watch *, size_t gpu, double took); // before 
 void run_watch_measured(struct run_watch *, size_t gpu, bool failed, const struct trial_answer *answer);
 void run_watch_compiled(struct run_watch *, size_t compiler, bool failed);
 struct busy_figures run_watch_figures(const struct run_watch *);
-
-#endif

@@ -1,7 +1,6 @@
 // See search.h.
 #include "tuner/run/search.h"
 
-#include "tuner/base/base.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/setup/task.h"
 

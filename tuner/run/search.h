@@ -1,7 +1,6 @@
 // The search of a run: the strategy, what it begins with, the results reported to it, and the best so far. It
 // knows no workers.
-#ifndef SWEETSPOT_SEARCH_H
-#define SWEETSPOT_SEARCH_H
+#pragma once
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/hash_index.h"
@@ -109,5 +108,3 @@ void search_collect_priors(struct search *, const struct tune_options *, const s
 // SEARCH_RETRIES. Returns how many, or -1 with a message.
 enum { SEARCH_RETRIES = 3 };
 int search_retry(struct search *, size_t places, struct display *, struct error *);
-
-#endif

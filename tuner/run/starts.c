@@ -1,7 +1,6 @@
 // Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
 // problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
 // strategy gets their results without having asked for them.
-#include "tuner/base/base.h"
 #include "tuner/run/search.h"
 
 // A configuration of a job that may have had other parameters: parameters that this space lacks are left out, those

@@ -1,9 +1,7 @@
 // Running a tuning job: the loop that keeps compilers and GPUs busy and commits every finished trial.
-#ifndef SWEETSPOT_TUNE_H
-#define SWEETSPOT_TUNE_H
+#pragma once
 
 #include "search/model/stop.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 
 enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most
@@ -61,5 +59,3 @@ void tune_outcome_release(struct tune_outcome *);
 // Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if
 // any, is printed. `outcome` may be NULL; otherwise it is filled in any case, and the caller releases it.
 int tune(struct job *, const struct tune_options *, struct tune_outcome *outcome);
-
-#endif

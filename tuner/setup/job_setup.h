@@ -1,7 +1,6 @@
 // A job made ready for the workers of a pool: its space, its source's hash, what has to be compiled before any
 // candidate, and the request that sets a GPU worker up.
-#ifndef SWEETSPOT_JOB_SETUP_H
-#define SWEETSPOT_JOB_SETUP_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
@@ -58,5 +57,3 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);
-
-#endif

@@ -1,7 +1,6 @@
 // What is known of a candidate before it runs: whether each launch fits the device, and how many of its blocks fit an
 // SM.
-#ifndef SWEETSPOT_LAUNCH_CHECK_H
-#define SWEETSPOT_LAUNCH_CHECK_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/job/job.h"
@@ -21,5 +20,3 @@ double theoretical_occupancy(const struct device_limits *, int64_t threads, int6
 // 0 when the launch fits; otherwise -1 with the reason ("block of 2048 threads; the device allows 1024").
 int launch_check(const struct device_limits *, const struct launch_shape *, int64_t registers, int64_t shared_static,
                  struct error *reason);
-
-#endif

@@ -1,6 +1,5 @@
 // One question to a worker that is started for it: what `doctor` and `list counters` know.
-#ifndef SWEETSPOT_PROBE_H
-#define SWEETSPOT_PROBE_H
+#pragma once
 
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
@@ -12,5 +11,3 @@ json_t *probe_gpu(int index, struct error *);
 json_t *probe_metrics(const char *chip, struct error *);
 // The compiler's answer to a request (takes the reference).
 json_t *probe_compiler(json_t *request, struct error *);
-
-#endif

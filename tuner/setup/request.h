@@ -1,9 +1,7 @@
 // A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all
 // numbers concrete.
-#ifndef SWEETSPOT_REQUEST_H
-#define SWEETSPOT_REQUEST_H
+#pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -70,5 +68,3 @@ json_t *request_own_problems(const struct job *, const struct implementation *, 
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);
-
-#endif

@@ -1,7 +1,6 @@
 // The environment of a run's trials: what the driver knows of it, as the facts that tuner/trial/environment.h makes a
 // key of. And whether a recording, which stands for an environment, can answer for a job.
-#ifndef SWEETSPOT_RUN_ENVIRONMENT_H
-#define SWEETSPOT_RUN_ENVIRONMENT_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -15,5 +14,3 @@ json_t *run_environment_facts(const struct job *, const json_t *request, const s
 // `recorded`: what the worker says of the recording (protocol.h). -1 with a message where it has other parameters than
 // the job's space, so that no configuration would be found in it, or is of a job of another name with other problems.
 int recording_check(const struct job *, const json_t *recorded, struct error *);
-
-#endif

@@ -16,8 +16,7 @@
 //
 // STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". Errors of a tool that is advice (racecheck misjudges
 // asynchronous copies), warnings, and tools that fail never change a verdict.
-#ifndef SWEETSPOT_SANITIZE_H
-#define SWEETSPOT_SANITIZE_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
@@ -54,5 +53,3 @@ char *sanitized_text(const json_t *document);
 char *sanitized_tool_text(const json_t *tool);
 // The tool's name, with " (warning)" where it found something that does not change the verdict. malloc'ed.
 char *sanitized_tool_name(const json_t *tool);
-
-#endif

@@ -13,8 +13,7 @@
 //
 // "Divergent thread(s) in block" is a warning: synccheck wants all warps of a block at one and the same instruction,
 // while PTX lets warps meet at a barrier from different ones, as producers and consumers with named barriers do.
-#ifndef SWEETSPOT_SANITIZER_LOG_H
-#define SWEETSPOT_SANITIZER_LOG_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -33,5 +32,3 @@ struct sanitizer_log {
 
 // Reads a log; `symbols` are the candidate's kernels.
 void sanitizer_log_read(const char *text, const char *const *symbols, size_t symbol_count, struct sanitizer_log *);
-
-#endif

@@ -1,8 +1,7 @@
 // One candidate at a time, examined closely: a compiler and a GPU worker with a job set up, and blocking questions to
 // them. For the commands that explain or judge (profile, judge), as tune.h is for the one that searches.
 // Nothing is stored. Of counters it takes the given set and what the job names.
-#ifndef SWEETSPOT_SINGLE_RUN_H
-#define SWEETSPOT_SINGLE_RUN_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
@@ -71,5 +70,3 @@ struct candidate single_run_described(const struct single_run_candidate *);
 // is an answer. *late (may be NULL): it was late.
 json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own
-
-#endif

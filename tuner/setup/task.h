@@ -3,8 +3,7 @@
 //     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
 //                          |          |         |
 //                          +----------+---------+--> a failure is committed and told too
-#ifndef SWEETSPOT_TASK_H
-#define SWEETSPOT_TASK_H
+#pragma once
 
 #include "search/space/space.h"
 #include "tuner/base/base.h"
@@ -33,5 +32,3 @@ void task_drop(struct policy *, struct task *); // takes it from the policy and 
 void task_free_all(struct policy *);            // frees the tasks that are left, before policy_release
 // Whether a trial of a configuration has no result yet.
 bool task_in_flight(const struct policy *, const struct space *, const uint16_t *config);
-
-#endif

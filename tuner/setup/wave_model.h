@@ -5,8 +5,7 @@
 // the configuration's heaviest launch, the one of which the fewest blocks fit the device at once. Where that is
 // unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's Guide,
 // 2023.)
-#ifndef SWEETSPOT_WAVE_MODEL_H
-#define SWEETSPOT_WAVE_MODEL_H
+#pragma once
 
 #include "tuner/job/job.h"
 #include "tuner/setup/launch_check.h"
@@ -26,5 +25,3 @@ int wave_model_find(const struct job *, const struct device_limits *, const stru
 // kernel itself declares (below 0: unknown).
 int64_t blocks_at_once(const struct device_limits *, const struct launch_shape *, int64_t registers,
                        int64_t shared_static);
-
-#endif

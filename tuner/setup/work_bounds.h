@@ -3,8 +3,7 @@
 // the ceilings that are known: what "ceilings" (protocol.h) answered, and
 //   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]    those that were requested, whether or not the device has
 //   them
-#ifndef SWEETSPOT_WORK_BOUNDS_H
-#define SWEETSPOT_WORK_BOUNDS_H
+#pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
@@ -48,5 +47,3 @@ json_t *job_ceilings_request(const struct job *, const json_t *known);
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);
 // The macros that kernels/ceilings.cu is compiled with. New reference.
 json_t *job_ceilings_defines(const struct job *);
-
-#endif

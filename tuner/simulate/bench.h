@@ -1,8 +1,7 @@
 // The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and says how
 // close to the optimum it gets after how many evaluations. Nothing is compiled or launched: an evaluation is a lookup
 // in the recording.
-#ifndef SWEETSPOT_BENCH_H
-#define SWEETSPOT_BENCH_H
+#pragma once
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
@@ -93,5 +92,3 @@ struct table *bench_table(const struct bench_rows *);
 // The columns' titles are members: {"seeds": 60, "first_seed": 1, "rows": [{"file": "a.json", "strategy": "default",
 // "to 95%": 12, ...}]}; null for what is infinite. New reference.
 json_t *bench_json(const struct bench_rows *);
-
-#endif

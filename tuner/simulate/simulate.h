@@ -6,8 +6,7 @@
 //
 // A failed compilation or launch check costs the compiler's time, a failure on the GPU also the GPU's. Where a
 // single trial of a recording lacks its time, the median of the others is used. Proposals take no time.
-#ifndef SWEETSPOT_SIMULATE_H
-#define SWEETSPOT_SIMULATE_H
+#pragma once
 
 #include "tuner/simulate/bench.h"
 
@@ -41,5 +40,3 @@ struct simulate_figures {
 // many evaluations as the last budget. Each cell is a struct simulate_figures; bench_release releases the rows. Borrows
 // the options. -1 with a message: as bench_run; times that are to be taken from a recording that has none.
 int simulate_run(struct bench_rows *, const struct simulate_options *, struct error *);
-
-#endif

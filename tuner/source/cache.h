@@ -1,7 +1,6 @@
 // The compile cache: cubins with their figures, and shared libraries, by content. A file is written under a temporary
 // name and renamed, the figures after it, with its size and hash and a hash of their own: what is damaged is not found.
-#ifndef SWEETSPOT_CACHE_H
-#define SWEETSPOT_CACHE_H
+#pragma once
 
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
@@ -13,5 +12,3 @@ char *cache_path(const char *folder, const char *key, const char *suffix);
 json_t *cache_find(const char *folder, const char *key, const char *suffix);
 int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,
               struct error *);
-
-#endif

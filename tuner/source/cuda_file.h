@@ -1,8 +1,7 @@
 // The declarations of a CUDA C++ source, as far as they can be read without a compiler: its kernels with their
 // templates' parameters and arguments, its macros, the names that its device code uses. `init` drafts jobs from them,
 // and `check` compares jobs with them. Conditional parts are read as if all of them were there, except `#if 0`.
-#ifndef SWEETSPOT_CUDA_FILE_H
-#define SWEETSPOT_CUDA_FILE_H
+#pragma once
 
 #include "tuner/source/cuda_tokens.h"
 
@@ -86,5 +85,3 @@ const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *, si
 bool cuda_file_declares(const struct cuda_file *, const char *name);
 // Whether the name occurs in the file at all, but in comments and strings.
 bool cuda_file_uses(const struct cuda_file *, const char *name);
-
-#endif

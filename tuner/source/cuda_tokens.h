@@ -1,9 +1,7 @@
 // The one reader of CUDA C++ tokens: for what a source includes, what `check` looks up in it, and what `init` reads. A
 // scan, not a preprocessor: conditions are not looked at.
-#ifndef SWEETSPOT_CUDA_TOKENS_H
-#define SWEETSPOT_CUDA_TOKENS_H
+#pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 
 enum cuda_token_kind {
@@ -72,5 +70,3 @@ void cuda_tokens_release(struct cuda_tokens *);
 char *cuda_token_text(struct arena *, const struct cuda_token *first, const struct cuda_token *end);
 // The index after the bracket that closes the one at `open`, or `end` where none does.
 size_t cuda_tokens_close(const struct cuda_tokens *, size_t open, size_t end);
-
-#endif

@@ -1,7 +1,6 @@
 // Small stand-ins for headers of the host's C and C++ libraries, which NVRTC does not have: what device code uses of
 // them. Headers that the toolkit has and NVRTC can read are not among them.
-#ifndef SWEETSPOT_HOST_HEADERS_H
-#define SWEETSPOT_HOST_HEADERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ extern const struct host_word host_words[]; // ends with a NULL word
 // Headers of the toolkit that NVRTC could read, did they not include the host's, and the stand-ins that they get. One
 // header may be there several times.
 extern const struct host_word host_includes[]; // ends with a NULL word
-
-#endif

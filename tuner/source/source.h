@@ -1,12 +1,10 @@
 // A kernel's source: the program and every file of the user's that it may include, with one content hash: trials are
 // filed under it and the compile cache is keyed by it. The compiler gets the files from here (source_text.c), so that
 // what was not hashed cannot be compiled.
-#ifndef SWEETSPOT_SOURCE_H
-#define SWEETSPOT_SOURCE_H
+#pragma once
 
 #include <sys/types.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -105,5 +103,3 @@ struct source_texts {
 // -1 with a message where a path cannot be written into an #include. Release in any case.
 int source_texts_make(struct source_texts *, const struct source *, struct error *);
 void source_texts_release(struct source_texts *);
-
-#endif

@@ -1,7 +1,6 @@
 // The names under which a finalist's cubin is stored: the blob of its trial, and the document about it (written by
 // tuner/final/final_binaries.c, read by the header).
-#ifndef SWEETSPOT_BINARY_H
-#define SWEETSPOT_BINARY_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -13,5 +12,3 @@ static inline char *binary_symbol_name(size_t unit, const char *entry)
 {
     return unit ? text_format("%zu %s", unit, entry) : text_copy(entry);
 }
-
-#endif

@@ -9,8 +9,7 @@
 //
 // A verdict other than "missing" (nvcc made no build) and "failed" (its build is wrong, or does not run) has
 // times.
-#ifndef SWEETSPOT_BUILDS_H
-#define SWEETSPOT_BUILDS_H
+#pragma once
 
 #define BUILDS_DOCUMENT "builds"
 #define BUILDS_NVCC "nvcc" // the entry's name
@@ -21,5 +20,3 @@
 #define BUILDS_UNDECIDED "undecided"
 #define BUILDS_FAILED "failed"
 #define BUILDS_MISSING "missing"
-
-#endif

@@ -15,8 +15,7 @@
 // Committed data survives kill -9 at any later time; a write in progress is stored completely or not at
 // all. A power failure may take the last commits, never the file. When the disk is full, the call fails and everything
 // before it is still there. One thread at a time. Do not fork while a store is open, unless the child execs.
-#ifndef SWEETSPOT_STORE_H
-#define SWEETSPOT_STORE_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
@@ -122,5 +121,3 @@ int store_trial_blob(struct store *, int64_t trial, const char *kind, char hash[
 
 // SQLite's version.
 const char *store_library_version(void);
-
-#endif

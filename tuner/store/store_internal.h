@@ -1,10 +1,8 @@
 // Shared by the store's files. SQLite is included here, only for this folder's files.
-#ifndef SWEETSPOT_STORE_INTERNAL_H
-#define SWEETSPOT_STORE_INTERNAL_H
+#pragma once
 
 #include <sqlite3.h>
 
-#include "tuner/base/arena.h"
 #include "tuner/store/store.h"
 #include "tuner/trial/trial_field.h"
 
@@ -134,5 +132,3 @@ enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; ho
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);
-
-#endif

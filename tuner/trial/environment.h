@@ -7,10 +7,8 @@
 // the same names that is convenience, and where those change, the code that builds the document translates
 // (tuner/setup/run_environment.c). A member that the table does not have is refused, so that no new member
 // is taken in or left out unnoticed.
-#ifndef SWEETSPOT_ENVIRONMENT_H
-#define SWEETSPOT_ENVIRONMENT_H
+#pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
@@ -46,5 +44,3 @@ char *environment_text(const json_t *facts, struct error *);
 // difference of the logarithms of two positive numbers.
 double environment_distance(const char *one, const char *other);
 void environment_key(const char *settings, char key[HASH_TEXT_SIZE]);
-
-#endif

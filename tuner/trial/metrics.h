@@ -3,8 +3,7 @@
 // A metric has a key, the short name under which its value is stored, shown and exported, and the name by which CUPTI
 // and `ncu --metrics` know it. Keys go into the store, so a key never changes its meaning: a better metric gets a new
 // key. Where chips name the same thing differently, a set has one row for each name, with the same key and its chips.
-#ifndef SWEETSPOT_METRICS_H
-#define SWEETSPOT_METRICS_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -38,5 +37,3 @@ bool metric_applies(const struct metric *metric, const char *chip);
 // Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (only CUPTI knows whether a chip has
 // it). 0, or -1 with a message that lists the sets.
 int metrics_check(const char *name, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // What a search minimises: one number from the times of a job's tuned problems.
-#ifndef SWEETSPOT_TRIAL_OBJECTIVE_H
-#define SWEETSPOT_TRIAL_OBJECTIVE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ double objective_value(enum objective, const double *weights, const double *time
 // The objective of `times` divided by that of `best`; for `each`, on the problem where this ratio is least. A time of 0
 // stands for "not known": the ratio is then a lower bound, 0.
 double objective_ratio(enum objective, const double *weights, const double *times, const double *best, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
 //
 // The rows of trial_figures.h say what figures there are, and make the members of these structs for them. Unknown is
 // NaN for a real, -1 for an integer, "" for a text: trial_field.h clears a struct to that.
-#ifndef SWEETSPOT_TRIAL_H
-#define SWEETSPOT_TRIAL_H
+#pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
@@ -48,5 +47,3 @@ struct static_facts static_facts_of(const struct trial_stage *stages, size_t cou
 // The reverse: a stage as a compiler would report it, for a recording. Spills are taken to be loads, and all shared
 // memory to be dynamic, so that the launch says how much it is.
 struct trial_stage static_facts_stage(const struct static_facts *);
-
-#endif

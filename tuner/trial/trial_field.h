@@ -1,10 +1,8 @@
 // The figures of a trial as one table, made of the rows of trial_figures.h. A figure is added by one row there and the
 // line that measures it. The store, the workers' answers, recorded spaces, export, import, and the reports in JSON and
 // CSV follow.
-#ifndef SWEETSPOT_TRIAL_FIELD_H
-#define SWEETSPOT_TRIAL_FIELD_H
+#pragma once
 
-#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
@@ -76,5 +74,3 @@ const struct record *compiled_figures(void); // struct trial_stage, by the compi
 
 // All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);
-
-#endif

@@ -6,8 +6,7 @@
 //
 // `kind` is that of enum field_kind. The member's name is also the figure's. `flags` and `answer` are explained in
 // trial_field.h.
-#ifndef SWEETSPOT_TRIAL_FIGURES_H
-#define SWEETSPOT_TRIAL_FIGURES_H
+#pragma once
 
 // clang-format off
 #define TRIAL_FIGURES(x) \
@@ -73,5 +72,3 @@
 #define FIGURE_REAL(member) double member;
 #define FIGURE_SAMPLES(member) const double *member;
 #define FIGURE_MEMBER(kind, member, ...) FIGURE_##kind(member)
-
-#endif

@@ -1,7 +1,6 @@
 // What a run prints while it runs: messages, one line of progress that is redrawn on a terminal and printed once a
 // minute elsewhere, and a log file with the whole history.
-#ifndef SWEETSPOT_DISPLAY_H
-#define SWEETSPOT_DISPLAY_H
+#pragma once
 
 #include "tuner/base/base.h"
 
@@ -23,5 +22,3 @@ void display_clear(struct display *); // takes the line away, before something e
 bool display_due(const struct display *); // whether the line of progress is
 // Shows the line, of which a terminal gets what it has room for.
 void display_progress(struct display *, const char *line, const char *job);
-
-#endif

@@ -1,9 +1,7 @@
 // What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. If the reader closes
 // the stream, the run continues.
-#ifndef SWEETSPOT_EVENTS_H
-#define SWEETSPOT_EVENTS_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define EVENTS_FORMAT "sweetspot-events"
@@ -17,5 +15,3 @@ struct event_stream {
 // Writes {"event": kind, "when": Unix time, "job": job, <members>}; no "job" where it is NULL. Takes the reference to
 // `members` (may be NULL). A NULL stream is none. Says on stderr, once, that a line could not be written.
 void event_write(struct event_stream *, const char *kind, const char *job, json_t *members);
-
-#endif

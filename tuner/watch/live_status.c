@@ -2,7 +2,6 @@
 #include "tuner/watch/live_status.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
@@ -79,11 +78,6 @@ int live_status_write(const char *path, const json_t *document, struct error *er
     free(text);
     free(temporary);
     return status;
-}
-
-void live_status_remove(const char *path)
-{
-    unlink(path);
 }
 
 enum live_state live_status_decide(const json_t *document, const char *machine, double now)

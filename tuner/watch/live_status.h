@@ -4,10 +4,8 @@
 //
 // The driver removes the file at its end. One that a killed driver left behind is recognised: on the driver's own
 // machine there is no such process any more; on another machine the file falls silent.
-#ifndef SWEETSPOT_LIVE_STATUS_H
-#define SWEETSPOT_LIVE_STATUS_H
+#pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 #define LIVE_STATUS_FORMAT "sweetspot-live"
@@ -37,12 +35,9 @@ char *live_status_machine(void);
 // seconds lie between two versions at least. New reference.
 json_t *live_status_begin(double every);
 int live_status_write(const char *path, const json_t *document, struct error *); // -1 with a message
-void live_status_remove(const char *path);
 
 // Reads the file next to a store. -1 with a message where it is there and cannot be used. The caller releases.
 int live_status_read(const char *store_path, struct live_status *, struct error *);
 void live_status_release(struct live_status *);
 // What a document means to a process on `machine` at the time `now` (Unix time).
 enum live_state live_status_decide(const json_t *document, const char *machine, double now);
-
-#endif
