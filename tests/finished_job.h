@@ -143,12 +143,11 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
         put_text(store, 0, "baselines",
                  "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}", &err),
         0);
-    assert_int_equal(
-        put_text(store, 0, "run",
-                 "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
-                 "\"search_seconds\":90,\"stopped_by\":\"budget\"}",
-                 &err),
-        0);
+    assert_int_equal(put_text(store, 0, "run",
+                              "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,"
+                              "\"new\":3,\"search_seconds\":90,\"stopped_by\":\"budget\"}",
+                              &err),
+                     0);
     store_close(store);
     free(key);
 }

@@ -1,4 +1,4 @@
-// What the tests that need a GPU begin with. They are skipped, and counted as skipped, where there is none; with
+// Tests that need a GPU. They are skipped, and counted as skipped, where there is none; with
 // SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
 #ifndef SWEETSPOT_TESTS_GPU_H
 #define SWEETSPOT_TESTS_GPU_H
@@ -18,9 +18,14 @@ static inline bool have_gpu(void)
     return known;
 }
 
-#define NEEDS_GPU()              \
-    do {                         \
+// A test that is skipped without a GPU.
+#define GPU_TEST(name)           \
+    static void name##_on(void); \
+    TEST(name)                   \
+    {                            \
         if (!have_gpu()) skip(); \
-    } while (0)
+        name##_on();             \
+    }                            \
+    static void name##_on(void)
 
 #endif

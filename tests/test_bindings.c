@@ -18,7 +18,7 @@ static void compile(void)
         "    surf2Dwrite(tex2D<float>(t, 0, 0) * coef[0] * ns::scale[1], s, 0, 0);\n    total = secret++;\n}\n";
     char *folder = e2e_folder("places");
     e2e_write(folder, "k.cu", source);
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
                 "echo '{\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"'$PWD'/%s/k.cu\",\"entries\":[\"k\"],"
                 "\"include\":[],\"options\":[],\"defines\":{},\"cache\":\"'$PWD'/%s/cache\",\"deadline\":60}' | "

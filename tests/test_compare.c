@@ -294,15 +294,13 @@ TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, se
 TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
     struct error err = {""};
-    json_t *document =
-        test_json(json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
-                             "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                             "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
-                             "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                             "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
-                             "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
-                             "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
-                             &err));
+    json_t *document = test_json(
+        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":[{\"name\":\"a\","
+                   "\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1.5,2]},{\"problem\":1,"
+                   "\"times\":[9,9,9]}]},{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                   "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},{\"name\":\"cublas\",\"status\":\"ok\","
+                   "\"problems\":[{\"problem\":0,\"times\":[2,3,4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
+                   &err));
     struct final final;
     if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
     const struct final_entry *library = &final.entries[2];

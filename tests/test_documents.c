@@ -339,11 +339,10 @@ static void make_store(void)
 {
     folder = e2e_folder("documents");
     store_path = text_format("%s/store.db", folder);
-    e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz "
-                "--evaluations 60 -q --store %s --cache %s/cache",
-                store_path, folder));
+    e2e_pass(folder,
+             "$BIN/sweetspot tune configs/sgemm_2048.cfg --device "
+             "replay:tests/spaces/sgemm_2048_h200.json.gz --evaluations 60 -q --store %s --cache $DIR/cache",
+             store_path);
 }
 
 static void remove_store(void)
@@ -473,11 +472,11 @@ static char *python_below(const char *text, const char *heading)
 static void run_python(const char *heading, const char *needed)
 {
     char *text = test_owned(text_read_file("docs/store.md", NULL)), *code = python_below(text, heading);
-    struct outcome_of_command r = e2e_run(folder, "python3 -c '%s'", needed);
+    struct e2e_result r = e2e_run(folder, "python3 -c '%s'", needed);
     bool have = !r.status;
     if (have) {
         e2e_write(folder, "block.py", code);
-        r = e2e_run(folder, "python3 %s/block.py", folder);
+        r = e2e_run(folder, "python3 $DIR/block.py");
         if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
         assert_true(strlen(r.out) > 200);
     }

@@ -115,8 +115,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 {
     static const char program[] = "#include <stdlib.h>\n#include \"include/mini_best.h\"\n"
                                   "static int call(void *user, const char *stage, mini_gemm_stream s) { (void)user; "
-                                  "(void)stage; (void)s; return 0; "
-                                  "}\n"
+                                  "(void)stage; (void)s; return 0; }\n"
                                   "int main(int argc, char **argv)\n{\n"
                                   "    static struct mini_gemm_kernels k;\n    (void)argv;\n"
                                   "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
@@ -423,22 +422,20 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
-        "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
-        "launch = { grid = [\"N\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; "
-        "}; };\nsearch = { strategy = \"exhaustive\"; };\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+              "parameters = ( { name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
+              "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
+              "launch = { grid = [\"N\"]; block = [32]; };\n"
+              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = "
+              "10; }; };\nsearch = { strategy = \"exhaustive\"; };\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
     e2e_write(folder, "x.cubin", "the bytes that ran");
-    e2e_passed(e2e_run(
+    e2e_passed(e2e_in(
         folder,
-        "cd %s && export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin",
-        folder));
+        "export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin"));
     char *path = test_text("%s/job.db", folder);
     struct store *store;
     struct error err;

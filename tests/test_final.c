@@ -202,7 +202,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
                      .shared = runs[i].shared,
                      .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
                              "10; }; };");
-        struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
+        struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
@@ -214,31 +214,29 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 TEST(the_longest_of_several_stages_decides)
 {
     char *folder = e2e_folder("stages");
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
-        "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
-        "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
-        "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
-        "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } ); "
-        "} );\n"
-        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
-        "measure = { final = { candidates = 3; rounds = 10; }; };\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
+              "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
+              "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
+              "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } "
+              "); } );\n"
+              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
+    struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
     assert_contains(line, "X=6");
 }
 
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
-static struct outcome_of_command tune_modes(const char *folder, const char *xs, const char *modes)
+static struct e2e_result tune_modes(const char *folder, const char *xs, const char *modes)
 {
     char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
-    SCRIPTED_JOB(folder, .parameters = parameters,
-                 .more =
-                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; "
-                     "};");
+    SCRIPTED_JOB(
+        folder, .parameters = parameters,
+        .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; };");
     free(parameters);
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
@@ -256,7 +254,7 @@ static const char *expect_part(const char *log, int process, int part, int round
 TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 {
     char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
+    struct e2e_result r = tune_modes(folder, "1, 7", "\"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     assert_contains(r.out, "X=7,MODE=good", ", 14 rounds)");
     const char *log = test_owned(text_read_file(path, NULL));
@@ -265,7 +263,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     log = expect_part(log, 1, 0, 7, 1, &pids[1]); // X=1 takes 1.6 times as long
     assert_null(strstr(log, "final "));
     assert_true(pids[0] != pids[1]);
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db --format json");
     assert_contains(r.out, "\"rounds\": 14", "\"by_process\": []");
 }
 
@@ -273,7 +271,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 {
     char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune_modes(folder, "7, 9", "\"final_noisy\"");
+    struct e2e_result r = tune_modes(folder, "7, 9", "\"final_noisy\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[4];
@@ -288,7 +286,7 @@ TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
 {
     char *folder = e2e_folder("falls_later");
-    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
+    struct e2e_result r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
@@ -296,7 +294,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
 TEST(who_is_answered_without_times_cannot_win)
 {
     char *folder = e2e_folder("no_times");
-    struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
+    struct e2e_result r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
     if (r.status) fail_msg("status %d: %s", r.status, r.out);
     assert_contains(r.out, "X=7,MODE=good");
 }
@@ -305,13 +303,13 @@ TEST(who_is_answered_without_times_cannot_win)
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
-    struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
+    struct e2e_result r = tune_modes(folder, "7, 8, 9", "\"good\"");
     assert_int_equal(r.status, 0); // steady: as a matter of course
     folder = e2e_folder("two_times");
     r = tune_modes(folder, "7", "\"final_two_times\"");
     assert_int_equal(r.status, 0); // there is no other
     assert_contains(r.out, "takes one of two times, depending on the process that runs it");
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out,
                     "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
     folder = e2e_folder("two_times");
@@ -329,7 +327,7 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     int pid;
     expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
     assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_int_equal(r.status, 0);
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
@@ -353,7 +351,7 @@ TEST(what_no_final_can_find_is_refused)
     };
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
         char *folder = e2e_folder("impossible"), *mode = test_text("\"%s\"", invalid[i].mode);
-        struct outcome_of_command r = tune_modes(folder, "7", mode);
+        struct e2e_result r = tune_modes(folder, "7", mode);
         if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
         char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         assert_contains(log ? log : r.out,
@@ -366,11 +364,9 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 210]; }",
-                 .more =
-                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
-                     "processes = 1; }; };");
-    struct outcome_of_command r =
-        e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
+                 .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = "
+                         "10; processes = 1; }; };");
+    struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates");
 }
 

@@ -88,11 +88,10 @@ static const double allowed = SANITIZED ? 8 : 2; // s over --time
 static char *tune_for(const char *folder, double seconds, const char *before, const char *options)
 {
     double begin = clock_now();
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "export SWEETSPOT_NVCC=none; cd '%s' && export FAKE_DELAY=20000 " SCRIPTED
-                           "%s; $BIN/sweetspot tune job.cfg --store job.db --time %gs %s 2>&1",
-                           folder, before, seconds, options));
+    struct e2e_result r = e2e_pass(folder,
+                                   "export SWEETSPOT_NVCC=none; cd $DIR && export FAKE_DELAY=20000 " SCRIPTED
+                                   "%s; $BIN/sweetspot tune job.cfg --store job.db --time %gs %s 2>&1",
+                                   before, seconds, options);
     double took = clock_now() - begin;
     if (took > seconds + allowed) fail_msg("%g s instead of %g: %s", took, seconds, r.out);
     return r.out;
@@ -128,10 +127,8 @@ TEST(a_final_that_was_cut_says_so)
 TEST(checks_without_time_are_left_to_another_run)
 {
     char *folder = write_large("left");
-    e2e_run(folder,
-            "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; "
-            "block = [32]; }; };/' %s/job.cfg",
-            folder);
+    e2e_run(folder, "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = "
+                    "[\"N\"]; block = [32]; }; };/' $DIR/job.cfg");
     static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools FAKE_NVCC=1 "
                                  "SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'";
     char *out = tune_for(folder, 3, before, "-q"), *tools = test_text("%s/tools", folder);
@@ -172,11 +169,9 @@ TEST(several_jobs_share_the_time_of_the_command)
     for (const char *const *name = (const char *const[]){"a", "b", NULL}; *name; name++)
         SCRIPTED_JOB(folder, .file = test_text("%s.cfg", *name), .name = *name, .parameters = LARGE, .more = RANDOM);
     double begin = clock_now();
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd '%s' && export SWEETSPOT_NVCC=none FAKE_DELAY=20000 FAKE_FINAL='0.1 0.02' " SCRIPTED
-                           "; $BIN/sweetspot tune a.cfg b.cfg --time 6s -q 2>&1",
-                           folder));
+    struct e2e_result r =
+        e2e_passed(e2e_in(folder, "export SWEETSPOT_NVCC=none FAKE_DELAY=20000 FAKE_FINAL='0.1 0.02' " SCRIPTED
+                                  "; $BIN/sweetspot tune a.cfg b.cfg --time 6s -q 2>&1"));
     double took = clock_now() - begin;
     if (took > 6 + allowed) fail_msg("%g s: %s", took, r.out);
     const char *first = strstr(r.out, "winner: trial ");
@@ -188,14 +183,11 @@ TEST(an_interrupted_final_keeps_its_rounds)
 {
     char *folder = e2e_folder("interrupted");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7, 8]; }", .more = RANDOM);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
+    struct e2e_result r = e2e_in(
+        folder, "export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
                 "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
                 "for i in $(seq 200); do grep -q 'final 1.0' log && break; sleep 0.05; done 2>/dev/null; kill -INT "
-                "$tuner; wait $tuner; s=$?; cat said; "
-                "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
-                folder);
+                "$tuner; wait $tuner; s=$?; cat said; $BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s");
     assert_int_equal(r.status, 130);
     assert_contains(r.out, "the final was interrupted after 14 rounds; ahead is trial ", "To resume: ");
 }
@@ -207,13 +199,11 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 9]; }, { name = \"MODE\"; values = [\"final_noisy\"]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 20; }; };");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
+    struct e2e_result r = e2e_in(
+        folder, "export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
                 "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
-                "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; "
-                "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat said log; exit $s",
-                folder);
+                "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; kill -KILL "
+                "$(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat said log; exit $s");
     assert_int_equal(r.status, 0);
     assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");
 }
@@ -249,9 +239,8 @@ TEST(where_every_candidate_is_wrong_the_command_ends_in_its_time)
                  .parameters = "{ name = \"X\"; range = [1, 1000]; }, { name = \"MODE\"; values = [\"wrong\"]; }",
                  .more = RANDOM);
     double begin = clock_now();
-    struct outcome_of_command r = e2e_run(
-        folder, "cd '%s' && export FAKE_DELAY=20000 " SCRIPTED "; $BIN/sweetspot tune job.cfg --time 2s -q 2>&1",
-        folder);
+    struct e2e_result r =
+        e2e_in(folder, "export FAKE_DELAY=20000 " SCRIPTED "; $BIN/sweetspot tune job.cfg --time 2s -q 2>&1");
     assert_int_equal(r.status, 1);
     assert_contains(r.out, "no valid result: ");
     assert_true(clock_now() - begin < 2 + allowed);

@@ -178,10 +178,9 @@ TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
     make_header();
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
     for (size_t i = 0; i < 3; i++) {
-        char *command =
-            text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | grep "
-                        "-q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
-                        job.header, devices[i]);
+        char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | "
+                                    "grep -q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
+                                    job.header, devices[i]);
         assert_int_equal(system(command), 0);
         free(command);
     }
@@ -206,13 +205,12 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     char *text = make_header();
-    assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n",
-                    "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
-                    "-default-device\"\n",
-                    "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 "
-                    "-use_fast_math\"\n",
-                    "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n",
-                    "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
+    assert_contains(
+        text, "#define MINI_GEMM_STD \"c++17\"\n",
+        "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math -default-device\"\n",
+        "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 -use_fast_math\"\n",
+        "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n",
+        "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
                *evidence = strstr(text, "The evidence"), *machines = strstr(text, "/* sweetspot-section ");
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
@@ -257,12 +255,11 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
         "    if (mini_gemm_bytes_x(1000, 77) != 4 * 1000 * 80 || mini_gemm_bytes_y(1, 1) != 4) return 4;\n"
         "    if (mini_gemm_argument_2(1000, 77) != 80 * 64 || mini_gemm_argument_3(1, 1) != 0.5) return 5;\n"
         "    return mini_gemm_supported_on(7, 1000, 77) || MINI_GEMM_ALIGNMENT != 16;\n}\n";
-    change_job(
-        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; "
-        "shape = [1]; direction = \"out\"; }",
-        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = \"y\"; "
-        "type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
-        "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
+    change_job("{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
+               "[1]; direction = \"out\"; }",
+               "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = "
+               "\"y\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
+               "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     char *text = make_header();
@@ -442,11 +439,10 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
     assert_non_null(section);
     json_t *sections = test_json(json_pack("[o]", section));
     assert_int_equal(header_write(job.header, sections, &err), 0);
-    assert_int_equal(
-        compile_and_run(c99, "c",
-                        "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE_NAME[0] == "
-                        "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
-        5);
+    assert_int_equal(compile_and_run(c99, "c",
+                                     "#include \"include/mini_best.h\"\nint main(void) { return "
+                                     "K_3____X_DEVICE_NAME[0] == '*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
+                     5);
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);

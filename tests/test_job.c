@@ -128,7 +128,7 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
                                "\"out\"; } );\nverification = { enabled = false; };\n",
                                cases[i].shape);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0");
         if (r.status || !strstr(r.out, cases[i].memory)) fail_msg("%s: %s%s", cases[i].shape, r.out, r.err);
     }
 }
@@ -136,28 +136,26 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 TEST(check_holds_the_limits_of_the_architecture)
 {
     e2e_write(folder, "kib.cu", "KIB CLUSTER\n");
-    e2e_write(
-        folder, "job.cfg",
-        "kernel = { template = \"kib.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, 128, "
-        "192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
-        "problems = ( { N = 5; } );\nconstraints = ( \"KIB * 1024 <= device.max_shared\", \"CLUSTER <= "
-        "device.max_cluster\" );\n"
-        "launch = { grid = [1]; block = [32]; };\narguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ "
-        "\"N\" ]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\n");
+    e2e_write(folder, "job.cfg",
+              "kernel = { template = \"kib.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, "
+              "128, 192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
+              "problems = ( { N = 5; } );\nconstraints = ( \"KIB * 1024 <= device.max_shared\", \"CLUSTER <= "
+              "device.max_cluster\" );\n"
+              "launch = { grid = [1]; block = [32]; };\narguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ "
+              "\"N\" ]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; };\n");
     static const struct {
         const char *arch, *said;
     } cases[] = {{"sm_90a", "6 valid configurations of 6 on an H200"},
                  {"sm_80", "2 valid configurations of 6 on an A100"},
                  {"sm_86", "1 valid configurations of 6 on an A40"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r =
-            e2e_passed(e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch %s", folder, cases[i].arch));
+        struct e2e_result r =
+            e2e_pass(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0 --arch %s", cases[i].arch);
         assert_contains(r.out, cases[i].said);
         assert_string_equal(r.err, "");
     }
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch sm_77", folder));
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0 --arch sm_77");
     assert_contains(r.err, "the limits of 'sm_77' are unknown");
 }
 
@@ -223,10 +221,10 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
 
 TEST(the_shipped_jobs_are_sound)
 {
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
-                "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; "
-                "n=$((n+1)); done; echo jobs $n; test $n -ge 40",
+                "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; n=$((n+1)); "
+                "done; echo jobs $n; test $n -ge 40",
                 SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // made of the same pieces
     if (r.status) fail_msg("%s", r.err);
 }

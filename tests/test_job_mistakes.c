@@ -314,7 +314,7 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
          "the path of the working folder is not UTF-8"},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r = e2e_run(folder, "FOLDER='%s'; %s", folder, commands[i][0]);
+        struct e2e_result r = e2e_run(folder, "FOLDER=$DIR; %s", commands[i][0]);
         if (r.status != 2) fail_msg("%s: status %d", commands[i][0], r.status);
         assert_contains(r.err, commands[i][1]);
     }
@@ -385,7 +385,7 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( "
               "\"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path);
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path);
     assert_int_equal(r.status, 2);
     static const char *const expected[] = {"job.cfg:1: cannot read template", "job.cfg:1: 'entry'",
                                            "job.cfg:3: unknown name 'B'", "job.cfg:5: 'launch' lacks 'grid'"};

@@ -43,9 +43,9 @@ static void write_jobs(const char *folder)
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
 #define NO_TOOL "export SWEETSPOT_SANITIZER=none;"
 
-static struct outcome_of_command run(const char *folder, const char *before, const char *options)
+static struct e2e_result run(const char *folder, const char *before, const char *options)
 {
-    return e2e_run(folder, FAKE "%s cd %s && $BIN/sweetspot judge %s --cache cache", before, folder, options);
+    return e2e_run(folder, FAKE "%s cd $DIR && $BIN/sweetspot judge %s --cache cache", before, options);
 }
 
 static const struct {
@@ -104,7 +104,7 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
     char *folder = e2e_folder("judge");
     write_jobs(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = run(folder, cases[i].before, cases[i].options);
+        struct e2e_result r = run(folder, cases[i].before, cases[i].options);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
@@ -116,7 +116,7 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
 static json_t *judge(const char *folder, const char *options, int status)
 {
     char *all = test_text("%s -f json", options);
-    struct outcome_of_command r = run(folder, "", all);
+    struct e2e_result r = run(folder, "", all);
     struct error err;
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
     json_t *document = json_parse(r.out, &err);
@@ -217,7 +217,7 @@ TEST(a_job_without_parameters_is_one_configuration)
                     {"header plain.cfg --store p.db --output p.h", "p.h"},
                     {"profile plain.cfg --store p.db --cache cache", "Findings"}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
+        struct e2e_result r = e2e_run(folder, FAKE "cd $DIR && $BIN/sweetspot %s", commands[i].command);
         if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
         assert_contains(r.out, commands[i].out);
     }

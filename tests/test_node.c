@@ -165,7 +165,7 @@ TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
     char *command = test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
-    struct outcome_of_command r = e2e_run(a.folder, "%s", command);
+    struct e2e_result r = e2e_run(a.folder, "%s", command);
     assert_string_equal(r.out, "2\n");
     // The beginning of a line for worker 2, and then the end of the pipe.
     frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);
@@ -292,11 +292,10 @@ TEST(a_cache_that_others_could_change_is_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("node_cache");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s; umask 0; %s\n$BIN/sweetspot-node --cache cache </dev/null >greeting\n"
-                    "echo status $?; stat -Lc 'mode %%a' cache",
-                    folder, cases[i].make);
+        struct e2e_result r = e2e_run(folder,
+                                      "cd $DIR; umask 0; %s\n$BIN/sweetspot-node --cache cache </dev/null >greeting\n"
+                                      "echo status $?; stat -Lc 'mode %%a' cache",
+                                      cases[i].make);
         assert_contains(r.out, cases[i].message ? "status 3" : "status 0");
         if (cases[i].message) assert_contains(r.err, cases[i].message);
         if (!strcmp(cases[i].make, ":")) assert_contains(r.out, "mode 700");

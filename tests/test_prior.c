@@ -275,15 +275,14 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
 {
     char *folder = e2e_folder("prior-replay");
     static const char command[] = "$BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
-    struct outcome_of_command plain = e2e_run(folder, command, recorded_path, "", "");
-    struct outcome_of_command itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
+    struct e2e_result plain = e2e_run(folder, command, recorded_path, "", "");
+    struct e2e_result itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
     assert_int_equal(plain.status + itself.status, 0);
     assert_string_equal(plain.out, itself.out);
-    struct outcome_of_command copy =
-        e2e_run(folder,
-                "cp %s %s/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score "
-                "-f csv --prior %s/copy.json.gz --prior tests/jobs | cut -d, -f3",
-                recorded_path, folder, recorded_path, folder);
+    struct e2e_result copy = e2e_run(folder,
+                                     "cp %s $DIR/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f "
+                                     "csv --prior $DIR/copy.json.gz --prior tests/jobs | cut -d, -f3",
+                                     recorded_path, recorded_path);
     assert_contains(copy.out, "1.0000"); // its best is measured first
     assert_contains(copy.err, "no prior for it: ");
 }
@@ -303,14 +302,12 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     char *folder = e2e_folder("prior-stores");
     write_job(folder, "first", "{ N = 1024; }");
     write_job(folder, "second", "{ N = 2048; }");
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_pass(
         folder,
-        "cd %s; export SWEETSPOT_SANITIZER=none " SCRIPTED "; "
-        "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
-        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
-        "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
-        "cat out/second.log",
-        folder));
+        "cd $DIR; export SWEETSPOT_SANITIZER=none " SCRIPTED
+        "; $BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && echo ALONE && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && cat out/second.log");
     assert_contains(r.err, "warning: no prior: junk.json");
     char *alone = strstr(r.out, "ALONE");
     assert_non_null(alone);

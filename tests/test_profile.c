@@ -35,13 +35,12 @@ static const char inlined[] =
 static char *compile_inlined(char *folder, size_t *size)
 {
     e2e_write(folder, "inlined.cu", inlined);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "echo "
-                "'{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                "inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
-                "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
-                folder, folder);
+    struct e2e_result r = e2e_run(folder,
+                                  "echo "
+                                  "'{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                                  "inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
+                                  "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
+                                  folder, folder);
     struct error err;
     json_t *answer = test_json(json_parse(r.out, &err));
     char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
@@ -247,10 +246,9 @@ TEST(three_times_say_what_limits_a_kernel)
 static void write_job(const char *folder)
 {
     SCRIPTED_JOB(folder, .block = "512", .source = "extern \"C\" __global__ void x(float *y) {} // X\n",
-                 .parameters =
-                     "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
-                     "\"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", \"abort\", "
-                     "\"profile_crash\", \"registers\", \"irreproducible\"]; }",
+                 .parameters = "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                               "\"wrong\", \"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", "
+                               "\"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; }",
                  .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"4s\"; };\n"
                          "counters = { metrics = [\"dram__cycles.avg\"]; }; search = { strategy = \"exhaustive\"; };");
 }
@@ -310,8 +308,8 @@ TEST(the_commands_say_what_is_wrong)
         char command[16];
         const char *rest = strchr(cases[i].options, ' ');
         snprintf(command, sizeof command, "%.*s", rest ? (int)(rest - cases[i].options) : 15, cases[i].options);
-        struct outcome_of_command r = e2e_run(folder, "%s " FAKE "%s %s/job.cfg --cache %s/cache %s", cases[i].before,
-                                              command, folder, folder, rest ? rest : "");
+        struct e2e_result r = e2e_run(folder, "%s " FAKE "%s $DIR/job.cfg --cache $DIR/cache %s", cases[i].before,
+                                      command, rest ? rest : "");
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
@@ -322,14 +320,14 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
 {
     char *folder = e2e_folder("best");
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
+    struct e2e_result r =
+        e2e_pass(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -a runner-up");
     assert_contains(r.out, "X=7,MODE=good"); // the fake's fastest
     assert_contains(r.out, "against trial ", "X=2,MODE=");
-    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t X=1", folder, folder, folder);
+    r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t X=1");
     assert_contains(r.out, "X=1,MODE=good"); // the rest as in the best
-    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t 999", folder, folder, folder);
+    r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t 999");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "no trial 999");
 }
@@ -338,8 +336,7 @@ TEST(a_reproducible_long_kernel_has_no_such_notes)
 {
     char *folder = e2e_folder("clean");
     write_job(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder));
+    struct e2e_result r = e2e_pass(folder, FAKE "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good");
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
     assert_null(strstr(r.err, "counting a kernel"));
@@ -355,11 +352,11 @@ TEST(the_device_rests_unless_the_job_says_otherwise)
     for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
         char *folder = e2e_folder("rest");
         write_job(folder);
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "sed -i 's/measure = { /measure = { %s/' %s/job.cfg; export FAKE_LOG=%s/log FAKE_LOG_REST=1; " FAKE
-                    "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good >%s/profile; grep rest %s/log",
-                    rests[i].setting, folder, folder, folder, folder, folder, folder);
+        struct e2e_result r = e2e_run(
+            folder,
+            "sed -i 's/measure = { /measure = { %s/' $DIR/job.cfg; export FAKE_LOG=$DIR/log FAKE_LOG_REST=1; " FAKE
+            "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good >$DIR/profile; grep rest $DIR/log",
+            rests[i].setting);
         assert_string_equal(r.out, rests[i].expected);
     }
 }
@@ -369,10 +366,10 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
     char *folder = e2e_folder("failed");
     bool seen = false;
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     for (int trial = 1; trial < 20 && !seen; trial++) {
-        struct outcome_of_command r = e2e_run(
-            folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder, trial);
+        struct e2e_result r =
+            e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t %d", trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
     }
@@ -381,17 +378,15 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
 
 static int log_lines(const char *folder, const char *word)
 {
-    struct outcome_of_command r = e2e_run(folder, "grep -c %s %s/log", word, folder);
+    struct e2e_result r = e2e_run(folder, "grep -c %s $DIR/log", word);
     int count = atoi(r.out);
     return count;
 }
 
 static void profile_with_ceilings(const char *folder)
 {
-    struct outcome_of_command r = e2e_passed(e2e_run(folder,
-                                                     "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                                                     "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                                                     folder, folder, folder, folder));
+    struct e2e_result r = e2e_pass(folder, "export FAKE_LOG=$DIR/log FAKE_LOG_CEILINGS=1; " FAKE
+                                           "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -f json");
     assert_contains(r.out, "\"flops_per_second\": 60000000000000");
 }
 
@@ -399,7 +394,7 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
 {
     char *folder = e2e_folder("ceilings");
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     for (int round = 0; round < 2; round++) profile_with_ceilings(folder); // tune kept them
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
@@ -443,7 +438,7 @@ TEST(missing_counters_are_reported_with_how_to_fix_it)
 TEST(metrics_are_listed_without_a_gpu)
 {
     char *folder = e2e_folder("metrics");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
     if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
         skip();

@@ -83,9 +83,8 @@ TEST(a_struct_comes_back_as_it_was_written)
     static const char *const texts[] = {
         "{\"grid\":[1,2,3],\"weights\":[]}",
         "{\"id\":5,\"label\":\"x\",\"open\":true,\"colour\":\"blue\",\"grid\":[1,1,1],\"count\":3,\"width\":0.5,"
-        "\"front\":2.5,\"back\":{\"name\":\"b\",\"length\":100.0},\"sides\":[{\"name\":\"s\",\"length\":1.0},"
-        "{\"name\":\"t\"}],\"weights\":[1.0,null,-2.0],\"notes\":[\"a\",\"\"],\"sizes\":{\"M\":1,\"N\":9},"
-        "\"rest\":{\"a\":[1]}}",
+        "\"front\":2.5,\"back\":{\"name\":\"b\",\"length\":100.0},\"sides\":[{\"name\":\"s\",\"length\":1.0},{\"name\":"
+        "\"t\"}],\"weights\":[1.0,null,-2.0],\"notes\":[\"a\",\"\"],\"sizes\":{\"M\":1,\"N\":9},\"rest\":{\"a\":[1]}}",
         "{\"grid\":[1,2,3],\"sides\":[],\"weights\":[],\"notes\":[]}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -106,11 +106,10 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
     char *folder = e2e_folder("t4-words");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err;
-        char *text =
-            text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": [1.0]}, "
-                        "\"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", \"value\": 1.0}]}, "
-                        "{\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
-                        cases[i].word);
+        char *text = text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": "
+                                 "[1.0]}, \"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", "
+                                 "\"value\": 1.0}]}, {\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
+                                 cases[i].word);
         struct recorded *r = read_text(folder, text, &err);
         if (!r) fail_msg("%s: %s", cases[i].word, err.message);
         if (r->trials[1].status != cases[i].status) fail_msg("%s: %s", cases[i].word, status_name(r->trials[1].status));
@@ -176,16 +175,14 @@ static const struct {
 TEST(trials_with_impossible_times_count_as_failed_and_are_counted)
 {
     char *folder = e2e_folder("impossible");
-    e2e_write(
-        folder, "space.json",
-        "{\"format\":\"sweetspot-space\",\"version\":1,\"parameters\":[{\"name\":\"X\",\"kind\":\"int\",\"values\":"
-        "[1,2,3,4,5,6]}],\"columns\":[\"X\",\"status\",\"time\"],\"trials\":[[1,\"ok\",1e-3],[2,\"ok\",0],[3,\"ok\","
-        "-1],[4,\"ok\",5e-324],[5,\"ok\",null],[6,\"wrong\",null]]}\n");
-    e2e_write(
-        folder, "cache.json",
-        "{\"kernel_name\":\"k\",\"tune_params_keys\":[\"X\"],\"tune_params\":{\"X\":[1,2,3]},\"cache\":{"
-        "\"1\":{\"X\":1,\"time\":1.0},\"2\":{\"X\":2,\"time\":0.00001},\"3\":{\"X\":3,\"time\":\"InvalidConfig\"}}}");
-    struct outcome_of_command r =
+    e2e_write(folder, "space.json",
+              "{\"format\":\"sweetspot-space\",\"version\":1,\"parameters\":[{\"name\":\"X\",\"kind\":\"int\","
+              "\"values\":[1,2,3,4,5,6]}],\"columns\":[\"X\",\"status\",\"time\"],\"trials\":[[1,\"ok\",1e-3],[2,"
+              "\"ok\",0],[3,\"ok\",-1],[4,\"ok\",5e-324],[5,\"ok\",null],[6,\"wrong\",null]]}\n");
+    e2e_write(folder, "cache.json",
+              "{\"kernel_name\":\"k\",\"tune_params_keys\":[\"X\"],\"tune_params\":{\"X\":[1,2,3]},\"cache\":{\"1\":{"
+              "\"X\":1,\"time\":1.0},\"2\":{\"X\":2,\"time\":0.00001},\"3\":{\"X\":3,\"time\":\"InvalidConfig\"}}}");
+    struct e2e_result r =
         e2e_run(folder, "$BIN/sweetspot import %1$s/space.json; $BIN/sweetspot import %1$s/cache.json", folder);
     assert_contains(r.err, "space.json: 4 configurations count as failed, because their times are impossible",
                     "cache.json: 1 configurations count as failed, because their times are impossible");
@@ -259,7 +256,7 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
         struct error err;
         struct recorded *r = recorded_read(files.gl_pathv[f], &err);
         if (!r) fail_msg("%s", err.message);
-        struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
+        struct e2e_result c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
         char *size = test_text(" %zu valid configurations", r->trial_count);
         if (c.status || !strstr(c.out, size))
             fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
@@ -340,11 +337,10 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
     }
     if (recorded_write(from, space, &err)) fail_msg("%s", err.message);
 
-    e2e_passed(e2e_run(folder,
-                       "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
-                       "%s/job.db -q --no-final --strategy exhaustive && "
-                       "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
-                       space, folder, folder, again));
+    e2e_pass(folder,
+             "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store $DIR/job.db -q --no-final "
+             "--strategy exhaustive && $BIN/sweetspot export tests/stores/kernel.cfg --store $DIR/job.db -o %s",
+             space, again);
     struct recorded *to = recorded_read(again, &err);
     if (!to) fail_msg("%s", err.message);
     assert_int_equal(to->trial_count, from->trial_count);

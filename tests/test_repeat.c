@@ -21,8 +21,7 @@ static const char stages_text[] =
     "\"t\" ];\n"
     "    launch = { grid = [ \"ceil_div(STEP, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
     "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = "
-    "\"scratch\"; "
-    "}, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
+    "\"scratch\"; }, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
     "  { name = \"sort\"; entry = \"sort\";\n"
     "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N / 1024\"; next = \"2*K\"; },\n"
     "               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"; next = \"STEP / 2\"; } );\n"
@@ -250,11 +249,10 @@ static const char object_program[] =
 
 TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
-    char *stages =
-        text_replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
-                      "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
-                      "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
-                      "value = \"M + K\"; } ); }");
+    char *stages = text_replaced(
+        stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
+        "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { name = \"half\"; "
+        "type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
     load(stages);
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");

@@ -24,15 +24,13 @@ static char *job_folder(int x, const char *mode)
     return folder;
 }
 
-static struct outcome_of_command tune(const char *folder)
+static struct e2e_result tune(const char *folder)
 {
-    return e2e_run(folder,
-                   "at='%s'; export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-                   "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
-                   "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
-                   "echo tries: $(grep -c 'MODE=abort' $at/measured)\n"
-                   "echo said: $(grep -c 'crashed once and may be' $at/job.log); exit $status",
-                   folder);
+    return e2e_run(folder, "at=$DIR; export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+                           "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
+                           "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
+                           "echo tries: $(grep -c 'MODE=abort' $at/measured)\n"
+                           "echo said: $(grep -c 'crashed once and may be' $at/job.log); exit $status");
 }
 
 struct counts {
@@ -61,14 +59,14 @@ static struct counts counts(const char *folder)
 TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 {
     char *folder = job_folder(7, "abort_once");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     struct counts c = counts(folder);
     assert_int_equal(c.ok, 32);
     assert_int_equal(c.timed, 32);
     assert_int_equal(c.crashed, 0);
     assert_contains(r.out, "tries: 4\nsaid: 2\n");
     assert_contains(r.err, "32 new trials");
-    r = e2e_run(folder, "$BIN/sweetspot status '%s/job.cfg' --store '%s/job.db' --format json", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot status $DIR/job.cfg --store $DIR/job.db --format json");
     assert_contains(r.out, "\"ok\"");
     assert_null(strstr(r.out, "crashed\": 2"));
 }
@@ -76,7 +74,7 @@ TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
 TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 {
     char *folder = job_folder(7, "abort");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     struct counts c = counts(folder);
     assert_int_equal(c.ok, 30);
     assert_int_equal(c.crashed, 2);
@@ -88,7 +86,7 @@ TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
 TEST(a_candidate_that_would_be_slow_stays_crashed)
 {
     char *folder = job_folder(1, "abort_once");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_int_equal(counts(folder).crashed, 2);
     assert_contains(r.out, "tries: 2\nsaid: 0\n");
 }

@@ -31,12 +31,11 @@ static const int64_t *sizes_of(const struct recorded *recorded, size_t problem)
 
 static struct job *job_with_problems(const char *folder, char *problems)
 {
-    e2e_passed(
-        e2e_run(folder,
-                "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu "
-                "&& (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo 'problems = ( %s );'; "
-                "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
-                folder, folder, folder, folder, problems, folder));
+    e2e_pass(folder,
+             "mkdir -p $DIR/configs $DIR/templates && cp configs/sgemm.inc $DIR/configs && : "
+             ">$DIR/templates/gemm_simt.cu && (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; "
+             "echo 'problems = ( %s );'; echo '@include \"sgemm.inc\"') >$DIR/configs/job.cfg",
+             problems);
     free(problems);
     char *path = test_text("%s/configs/job.cfg", folder);
     struct job *job = loaded_job(path);
@@ -207,16 +206,14 @@ TEST(the_header_selects_what_the_driver_expects)
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     job_of_the_matrix(folder, recorded);
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
-                "$BIN/sweetspot header %s/configs/job.cfg --store %s/s.db --output %s/s.h && "
-                "sed 's/^name .*/name = \"other\";/' %s/configs/job.cfg >%s/configs/other.cfg && "
-                "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
-                "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder));
+    struct e2e_result r = e2e_pass(
+        folder, "$BIN/sweetspot tune $DIR/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/s.db && $BIN/sweetspot "
+                "header $DIR/configs/job.cfg --store $DIR/s.db --output $DIR/s.h && sed 's/^name .*/name = "
+                "\"other\";/' $DIR/configs/job.cfg >$DIR/configs/other.cfg && $BIN/sweetspot tune "
+                "$DIR/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz --prior "
+                "tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/o.db >/dev/null && $BIN/sweetspot "
+                "header $DIR/configs/other.cfg --store $DIR/o.db --output $DIR/o.h");
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = sizes_of(recorded, p);
@@ -266,14 +263,11 @@ TEST(the_header_selects_what_the_driver_expects)
                     calls);
     e2e_write(folder, "main.c", program);
     e2e_write(folder, "expected", expected);
-    e2e_passed(
-        e2e_run(folder,
-                "cd %s && cp main.c main.cpp && "
-                "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "
-                "g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
-                "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && "
-                "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
-                folder));
+    e2e_passed(e2e_in(
+        folder, "cp main.c main.cpp && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a "
+                "&& ./a >a.out && g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
+                "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && nvcc "
+                "-std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi"));
     free(program);
     free(expected);
     free(calls);

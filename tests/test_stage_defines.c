@@ -53,7 +53,7 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
     char *line = test_owned(json_dumps(request, JSON_COMPACT));
     finished_write(path, line);
-    struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
+    struct e2e_result r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
@@ -160,18 +160,18 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
     finished_embed(&job);
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, program);
-    struct outcome_of_command r = e2e_run(
-        job.folder,
-        "gcc -std=c99 " STRICT "-I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
-        job.folder, main_c, job.folder, job.folder, job.folder);
+    struct e2e_result r =
+        e2e_run(job.folder,
+                "gcc -std=c99 " STRICT
+                "-I$DIR -Itests/launch %s $DIR/include/mini_best_binary.c -o $DIR/program && $DIR/program",
+                main_c);
     if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
                            "#include \"include/mini_best.h\"\n#if PHASE != 2 || BLOCK_M != 64\n#error wrong\n#endif\n"
                            "double w = WEIGHT;\n"
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
-    e2e_passed(
-        e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder));
+    e2e_pass(job.folder, "gcc -I$DIR %s -o $DIR/program && $DIR/program", main_c);
     char *alone = test_text("%s/winner.cubin", job.folder);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
@@ -202,10 +202,10 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
                            "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
                            "int main(void) { return MINI_GEMM_BLOCK_M != 64; }\n");
 
-    e2e_passed(e2e_run(job.folder,
-                       "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
-                       "-I%s %s -o %s/program && %s/program || exit 1; done",
-                       job.folder, main_c, job.folder, job.folder));
+    e2e_pass(job.folder,
+             "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
+             "-I$DIR %s -o $DIR/program && $DIR/program || exit 1; done",
+             main_c);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -466,9 +466,8 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
     store_close(store);
-    raw("DROP VIEW v1_trials; DROP VIEW v1_problems; DROP VIEW v1_stages;"
-        "ALTER TABLE trial_problems DROP COLUMN power; ALTER TABLE trial_stages DROP COLUMN stack;"
-        "ALTER TABLE trials DROP COLUMN device_id");
+    raw("DROP VIEW v1_trials; DROP VIEW v1_problems; DROP VIEW v1_stages;ALTER TABLE trial_problems DROP COLUMN power; "
+        "ALTER TABLE trial_stages DROP COLUMN stack;ALTER TABLE trials DROP COLUMN device_id");
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_use_environment(store, &first, &err), 0);
     for (int i = 1; i <= 2; i++) {

@@ -68,7 +68,7 @@ static void make_store(void)
 {
     folder = e2e_folder("views");
     path = text_format("%s/job.db", folder);
-    e2e_passed(e2e_run(folder, TUNE, "operation", "operation", path));
+    e2e_pass(folder, TUNE, "operation", "operation", path);
     db = open_raw(path, SQLITE_OPEN_READONLY);
 }
 
@@ -288,8 +288,7 @@ static void same_cell(const char *config, const char *column, int problem, const
 
 TEST(every_figure_is_the_one_that_is_exported)
 {
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path));
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
     json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
@@ -422,7 +421,7 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
                  "DELETE FROM trials WHERE id = (SELECT max(id) FROM trials);");
     open_by_tune(copy);
     expect(copy, "SELECT count(*) - count(power) > 0 FROM v1_problems", "1");
-    struct outcome_of_command r = e2e_run(folder, TUNE "--no-final", "operation", "operation", copy);
+    struct e2e_result r = e2e_run(folder, TUNE "--no-final", "operation", "operation", copy);
     if (r.status) fail_msg("%s", r.err); // it measures the trial again, which adds the column
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
@@ -466,12 +465,12 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
 TEST(python_reads_them_all)
 {
     if (system("python3 -c 'import sqlite3' >/dev/null 2>&1")) skip();
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
-                "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
-                "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
-                path));
+    struct e2e_result r =
+        e2e_pass(folder,
+                 "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
+                 "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
+                 "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
+                 path);
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
 }
 

@@ -25,8 +25,8 @@ static inline char *job_folder(const char *name, const char *xs, const char *mod
 // For tests of what comes too late; otherwise a trial may take a minute, however busy the machine is.
 static inline void set_timeout(const char *folder, const char *time)
 {
-    struct outcome_of_command r = e2e_run(
-        folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' %s/job.cfg", time, folder);
+    struct e2e_result r = e2e_run(
+        folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' $DIR/job.cfg", time);
     assert_int_equal(r.status, 0);
 }
 
@@ -43,11 +43,11 @@ static inline char *numbers(int count)
 }
 
 // Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell.
-static inline struct outcome_of_command tune_to(int status, const char *folder, const char *before, const char *options)
+static inline struct e2e_result tune_to(int status, const char *folder, const char *before, const char *options)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s",
-                folder, before, folder, folder, options);
+    struct e2e_result r =
+        e2e_run(folder, "export FAKE_LOG=$DIR/measured; %s " SWEETSPOT "tune $DIR/job.cfg --store $DIR/job.db -q %s",
+                before, options);
     if (r.status != status) fail_msg("status %d, expected %d: %s", r.status, status, r.err);
     return r;
 }

@@ -135,12 +135,11 @@ static inline void tutorial_follow(const char *document, bool gpu)
     char *folder = e2e_folder(gpu ? "tutorial_gpu" : "tutorial");
     tutorial_read(&t, document);
     tutorial_write_script(&t, folder, gpu);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
-                "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
-                "bash -e all.sh",
-                folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
+    struct e2e_result r = e2e_run(folder,
+                                  "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                                  "export CUDA_HOME=" TEST_CUDA_HOME
+                                  " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && bash -e all.sh",
+                                  folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
     if (r.status) fail_msg("%s: status %d: %s%s", document, r.status, r.out, r.err);
     int commands = 0, last = -1;
     for (int i = 0; i < t.count; i++) {
