@@ -75,13 +75,18 @@ static inline struct e2e_result e2e_run(const char *folder, const char *format, 
 // The same in the folder: e2e_in(folder, "ls %s", name).
 #define e2e_in(folder, ...) e2e_run(folder, "cd $DIR && " __VA_ARGS__)
 
-// Fails unless the command has succeeded.
-static inline struct e2e_result e2e_passed(struct e2e_result r)
+// Fails unless the command has ended with this status.
+static inline struct e2e_result e2e_ended(int status, struct e2e_result r)
 {
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    if (r.status != status) fail_msg("status %d instead of %d: %s%s", r.status, status, r.out, r.err);
     return r;
 }
 
+// Fails unless the command has succeeded.
+static inline struct e2e_result e2e_passed(struct e2e_result r)
+{
+    return e2e_ended(0, r);
+}
 #define e2e_pass(...) e2e_passed(e2e_run(__VA_ARGS__))
 
 static inline void e2e_write(const char *folder, const char *name, const char *text)

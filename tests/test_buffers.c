@@ -3,6 +3,8 @@
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
 
+static struct error err; // of the last call that failed
+
 static double at(const struct buffers *s, int i, unsigned set, int64_t row, int64_t col)
 {
     const struct operand *v = &s->list[i].view;
@@ -21,7 +23,6 @@ TEST(relations_hold_in_both_sets_and_every_layout)
         "\"permutation\"},\"restore\":true},{\"name\":\"in_place\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":20,"
         "\"direction\":\"inout\",\"fill\":{\"kind\":\"sorted\",\"low\":-1,\"high\":1}}]";
     struct buffers s;
-    struct error err = {""};
     struct support *support;
     if (support_open(&support, &fake_device,
                      "\x7f"
@@ -82,7 +83,6 @@ TEST(requests_that_do_not_fit_are_refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
         struct buffers s;
-        struct error err = {""};
         snprintf(text, sizeof text,
                  "[{\"name\":\"A\",\"type\":\"f32\",\"cols\":8},{\"name\":\"out\",\"type\":\"f32\",\"cols\":8,"
                  "\"direction\":\"out\"},{\"name\":\"B\",%s}]",
@@ -100,7 +100,6 @@ TEST(a_part_says_how_much_is_compared)
     static const char list[] = "[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\","
                                "\"compare\":{\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]";
     struct buffers s;
-    struct error err = {""};
     if (open_buffers(&s, NULL, list, &err)) fail_msg("%s", err.message);
     const struct part *p = &s.list[0].part;
     assert_int_equal(s.list[0].compared, 30);
@@ -128,7 +127,6 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
                                "\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\",\"fill\":{\"kind\":\"zero\"}},{"
                                "\"name\":\"inout\",\"type\":\"f32\",\"cols\":10,\"direction\":\"inout\"}]";
     struct buffers s;
-    struct error err = {""};
     if (open_buffers(&s, NULL, list, &err) || buffers_second(&s, &err)) fail_msg("%s", err.message);
     for (unsigned copy = 0; copy < 2; copy++) {
         struct kinds out = count_kinds(&s, OUT, copy, BUFFERS_LEAVE), timed = count_kinds(&s, PLAIN, copy, 0),

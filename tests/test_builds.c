@@ -75,16 +75,14 @@ TEST(the_race_of_builds_is_reported_everywhere)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mode = test_text("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
         char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
-        struct e2e_result r = tune(folder, variables, "2>&1");
-        assert_int_equal(r.status, 0);
+        struct e2e_result r = e2e_passed(tune(folder, variables, "2>&1"));
         assert_contains(r.out, cases[i].tune);
         json_t *document = builds_document(folder);
         assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
         json_decref(document);
         r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db");
         assert_contains(r.out, cases[i].compare);
-        r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store job.db -o -");
-        assert_int_equal(r.status, 0);
+        r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store job.db -o -"));
         char *body = strstr(r.out, "#ifndef SWEETSPOT_BUILT_BEST_H");
         assert_contains(r.out, cases[i].evidence);
         assert_non_null(body);
@@ -101,8 +99,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
-    struct e2e_result r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", ""));
     char *log = test_owned(text_read_file(path, NULL)), *line = log;
     static const char *const expected[] = {"final 0.0: 7 rounds, 2 ", "final 1.0: 7 rounds, 1 ",
                                            "race 0.0: 7 rounds, 2 ", "race 1.0: 7 rounds, 2 "};
@@ -126,8 +123,7 @@ TEST(it_can_be_switched_off)
     } cases[] = {{"FAKE_NVCC=1", "--no-checks", TWO, true}, {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job("off", "\"good\"", NULL, cases[i].measure);
-        struct e2e_result r = tune(folder, cases[i].variables, cases[i].options);
-        assert_int_equal(r.status, 0);
+        struct e2e_result r = e2e_passed(tune(folder, cases[i].variables, cases[i].options));
         assert_null(strstr(r.out, "built by"));
         assert_true(!strstr(r.out, "nvcc's build are left out; to decide with them: ") == !cases[i].postponed);
         assert_null(strstr(r.err, "nvcc"));
@@ -141,8 +137,7 @@ TEST(an_older_race_is_not_shown)
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     tune(folder, "FAKE_NVCC=1", "");
     sleep(1); // finals have the second
-    struct e2e_result r = tune(folder, "FAKE_NVCC=1", "--no-checks");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1", "--no-checks"));
     r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db "
                        "-o - | grep -v OPTIONS_NVCC");
     assert_null(strstr(r.out, "nvcc 13"));
@@ -154,8 +149,7 @@ TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
     char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,
                              "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
                              "measure = { final = { candidates = 1; rounds = 20; }; };");
-    struct e2e_result r = tune(folder, "FAKE_NVCC=1", "2>&1");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1", "2>&1"));
     assert_contains(r.out, "X=7,MODE=race_wrong", "is out of the final: wrong: scripted");
     r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db");
     assert_contains(r.out, "X=1,MODE=good", "the same within 1%");

@@ -21,7 +21,7 @@ TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
     store_close(store);
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "no run yet");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "has decided a winner yet", "sweetspot tune");
 }
@@ -29,8 +29,7 @@ TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
 TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
 {
     char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
     static const char *const parts[] = {
         "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)",
@@ -56,8 +55,7 @@ TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
 TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
 {
     char *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "-s", job.store, NULL),
                      0);
     json_t *root = test_json(json_parse(out, NULL));
@@ -97,7 +95,7 @@ TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
         struct environment environment;
         struct error err = {""};
         char *errors;
-        if (!i) finished_trials(&job, "NVIDIA H200", "sm_90a");
+        if (!i) finished_trials(&job);
         if (!i) finished_final(&job);
         assert_int_equal(store_open(&store, job.store, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
@@ -114,8 +112,7 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     struct error err = {""};
     struct store *store;
     struct environment environment;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
@@ -169,8 +166,7 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
     } cases[] = {{"", "compute class: full\n", "\"compute\": \"full\""},
                  {"compute = \"3xtf32\";", "compute class: 3xtf32; do not compare with results of other classes\n",
                   "\"compute\": \"3xtf32\""}};
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
              *end = strstr(reference, "work ="), *out;
@@ -191,8 +187,7 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
 TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 {
     char *err, *changed = test_owned(text_copy(finished_job_text));
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     memcpy(strstr(changed, "N = 77"), "N = 78", 6);
     finished_write(job.job, changed);
     assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
@@ -206,7 +201,7 @@ TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
 {
     char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(finished_run(&cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
     static const char *const parts[] = {
         "3 of 18 configurations (16.7%): 2 ok, 1 wrong",
@@ -235,7 +230,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 {
     int ready[2];
     char *out, byte = 0, line[64];
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
@@ -258,7 +253,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
 {
     char *err, *changed = test_owned(text_copy(finished_job_text)), *other = test_text("%s/other.cfg", job.folder);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
     finished_write(other, changed);
     assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", other, "--store", job.store, NULL), 2);

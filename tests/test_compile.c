@@ -255,7 +255,7 @@ TEST(a_template_for_hopper_alone_says_so)
 TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
     char *folder = e2e_folder("templates");
-    struct e2e_result r = e2e_run(
+    struct e2e_result r = e2e_pass(
         folder, "check() { $BIN/sweetspot check $1 --compile $2 --arch $3 --cache $DIR/cache || exit 1; }\n"
                 "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg tests/jobs/gemm_shifted.cfg; do\n"
                 "template=$(grep -o -m1 'template = \"[^\"]*\\|@include \"[^\"]*' $job)\n"
@@ -263,7 +263,6 @@ TEST(the_shipped_templates_compile_for_hopper_and_ampere)
                 "seen=\"$seen$template;\"\n"
                 "grep -q 'gemm_wgmma\\|_tokens.inc' $job || check $job 1 sm_80\n"
                 "done");
-    if (r.status) fail_msg("status %d\n%.3000s\n%.1000s", r.status, r.out, r.err);
     const char *seen = r.out;
     int compiled = 0;
     while ((seen = strstr(seen, " code bytes"))) compiled++, seen++;

@@ -20,6 +20,8 @@
 #include "tuner/store/binary.h"
 #include "tuner/store/store.h"
 
+static struct error err; // of the last call that failed
+
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
 {
@@ -116,7 +118,6 @@ TEST(a_strategy_with_two_criteria_finds_both_optima)
 {
     struct symbols *symbols = symbols_new();
     struct space *space = space_new(symbols);
-    struct error err;
     int64_t values[16];
     for (int i = 0; i < 16; i++) values[i] = i;
     for (int i = 0; i < 3; i++)
@@ -213,7 +214,6 @@ TEST(the_kernels_of_a_final_are_an_event)
     struct e2e_result r =
         e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
                        "--format json >events; grep -v '^{' events; grep '\"event\":\"kernels\"' events");
-    struct error err;
     json_t *event = test_json(json_parse(r.out, &err)); // that line alone
     if (!event) fail_msg("%s\n%s", r.out, r.err);
     const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
@@ -272,7 +272,6 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
 static int keep_binary(void *user, const struct trial *trial)
 {
     struct store *store = user;
-    struct error err;
     char hash[HASH_TEXT_SIZE], *bytes = test_text("\177ELF of trial %lld", (long long)trial->id);
     if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
         store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
@@ -286,7 +285,6 @@ static void keep_binaries(const char *folder)
 {
     char *path = test_text("%s/e.db", folder);
     struct store *store;
-    struct error err;
     struct environment environment;
     if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
         store_each(store, false, 0, STORE_WHOLE, keep_binary, store, &err))
@@ -322,8 +320,7 @@ TEST(embedded_kernels_are_launched_by_size)
                  "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
                  any ? "-DE_ALLOW_UNVERIFIED" : "");
     }
-    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.cubin");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.cubin"));
     assert_contains(r.err, "the final chose 2 kernels");
 }
 
@@ -398,7 +395,6 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
               "\"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
               "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X "
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
-    struct error err;
     struct wave_model model;
     char *path = test_text("%s/job.cfg", folder);
     struct job *job = loaded_job(path);

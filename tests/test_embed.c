@@ -77,8 +77,7 @@ static void write_stages_job(void)
 static void tune_and_embed(void)
 {
     write_stages_job();
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     keep_binary(symbols_text);
     finished_embed(&job);
 }
@@ -174,8 +173,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
          *rest = strstr(arguments, "reference = ");
     char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
     finished_write(job.job, whole);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     keep_binary("{\"mini\":\"mini\"}");
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
@@ -242,8 +240,7 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 {
     char *err, *alone = test_text("%s/winner.cubin", job.folder);
     write_stages_job();
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      1);
@@ -339,7 +336,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     make_cubin(77);
     free(job.store);
     job.store = text_format("%s/other.db", job.folder); // of another machine
-    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
     finished_final(&job);
     keep_binary(symbols_text);
     finished_embed(&job);

@@ -55,8 +55,7 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
 TEST(every_member_is_documented)
 {
     char *folder = e2e_folder("events"), *document = test_file("docs/events.md");
-    struct e2e_result r = tune(folder, "-q");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "-q"));
     assert_null(strstr(r.out, "winner:"));
     struct events events = read_events(r.out);
     assert_string_equal(kind_of(&events, 0), "begin");
@@ -137,11 +136,9 @@ TEST(a_run_that_fails_says_why)
     assert_contains(json_get_string(find(&events, "end", 0), "reason", ""), "none.json");
     release(&events);
     // What cannot even begin prints none.
-    r = tune(folder, "--strategy rendom");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, tune(folder, "--strategy rendom"));
     assert_string_equal(r.out, "");
-    r = tune(folder, "--format csv");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, tune(folder, "--format csv"));
     assert_contains(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
 }

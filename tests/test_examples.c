@@ -130,13 +130,11 @@ TEST(the_script_says_what_it_lacks)
     if (!example_have("python3")) skip();
     struct e2e_result r = example_build(folder, "embedded_cubin.py", "");
     example_done(&r);
-    r = example_run(folder, "embedded_cubin.py", "CUDA_VISIBLE_DEVICES=");
-    assert_int_equal(r.status, 77);
+    r = e2e_ended(77, example_run(folder, "embedded_cubin.py", "CUDA_VISIBLE_DEVICES="));
     if (!strstr(r.err, "embedded_cubin.py: PyTorch is not installed: ") &&
         !strstr(r.err, "embedded_cubin.py: PyTorch finds no CUDA device"))
         fail_msg("%s", r.err);
-    r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
-    assert_int_equal(r.status, 77);
+    r = e2e_ended(77, example_run(folder, "embedded_cubin.py", "CC=no_such_compiler"));
     assert_contains(r.err, "embedded_cubin.py: no C compiler: ");
     r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
     assert_true(r.status != 0 && r.status != 77);
@@ -182,8 +180,7 @@ TEST(the_program_with_several_kernels_is_made)
                                          "MAKEFLAGS make -C examples && ls out/examples");
     assert_contains(r.out, "kernel_1.o");
     example_done(&r);
-    r = e2e_in(folder, "CUDA_VISIBLE_DEVICES= out/examples/sgemm");
-    assert_int_equal(r.status, 1);
+    r = e2e_ended(1, e2e_in(folder, "CUDA_VISIBLE_DEVICES= out/examples/sgemm"));
     assert_contains(r.err, "cublasCreate(&blas): status ");
 }
 

@@ -9,8 +9,7 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 {
     struct error err = {""};
     char *path = test_text("%s/mini.json.gz", job.folder), *message;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(
         finished_run(&cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_contains(message, "3 configurations in ");
@@ -55,7 +54,7 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
 {
     char *path = test_text("%s/mini.json", job.folder), *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(
         finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(&cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
@@ -67,7 +66,7 @@ TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
 TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
 {
     char *path = test_text("%s/mini.json", job.folder), *again = test_text("%s/again.json.gz", job.folder), *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(
         finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(&cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
@@ -105,7 +104,7 @@ TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
     assert_contains(err, "bad.json");
     assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
     assert_contains(err, "/no/such/file");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
                                   "/dev/null/x.json", NULL),
                      3);

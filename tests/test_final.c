@@ -254,8 +254,7 @@ static const char *expect_part(const char *log, int process, int part, int round
 TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 {
     char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
-    struct e2e_result r = tune_modes(folder, "1, 7", "\"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "1, 7", "\"good\""));
     assert_contains(r.out, "X=7,MODE=good", ", 14 rounds)");
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[2];
@@ -271,8 +270,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 {
     char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
-    struct e2e_result r = tune_modes(folder, "7, 9", "\"final_noisy\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7, 9", "\"final_noisy\""));
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[4];
     log = expect_part(log, 0, 0, 7, 2, &pids[0]);
@@ -286,16 +284,14 @@ TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
 {
     char *folder = e2e_folder("falls_later");
-    struct e2e_result r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\""));
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
 TEST(who_is_answered_without_times_cannot_win)
 {
     char *folder = e2e_folder("no_times");
-    struct e2e_result r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7", "\"final_no_times\", \"good\""));
     assert_contains(r.out, "X=7,MODE=good");
 }
 
@@ -303,11 +299,9 @@ TEST(who_is_answered_without_times_cannot_win)
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
-    struct e2e_result r = tune_modes(folder, "7, 8, 9", "\"good\"");
-    assert_int_equal(r.status, 0); // steady: as a matter of course
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // steady: as a matter of course
     folder = e2e_folder("two_times");
-    r = tune_modes(folder, "7", "\"final_two_times\"");
-    assert_int_equal(r.status, 0); // there is no other
+    r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // there is no other
     assert_contains(r.out, "takes one of two times, depending on the process that runs it");
     r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out,
@@ -320,15 +314,13 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
                  .more = "constraints = ( \"(X == 7) == (MODE == \\\"final_two_times\\\")\" ); search = { strategy = "
                          "\"exhaustive\"; }; "
                          "measure = { final = { candidates = 2; rounds = 20; }; };");
-    r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     assert_contains(r.out, "% of the fastest, undecided (trial ");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     int pid;
     expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
     assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
-    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
-    assert_int_equal(r.status, 0);
+    r = e2e_pass(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 

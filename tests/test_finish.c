@@ -25,12 +25,10 @@ static void expect_none(const char *text, const char *part)
 TEST(a_final_can_follow_later)
 {
     char *folder = write_job("finish");
-    struct e2e_result r = tune(folder, "SWEETSPOT_NVCC=none", "--no-final");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "--no-final"));
     assert_contains(r.out, "3 new trials", "to decide the winner: sweetspot tune job.cfg --store job.db --finish\n");
     expect_none(r.out, "winner: trial ");
-    r = tune(folder, "SWEETSPOT_NVCC=none", "--finish");
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "--finish"));
     assert_contains(r.out, "winner: trial ", "X=7");
     expect_none(r.out, "new trials");
     r = e2e_in(folder, "$BIN/sweetspot status job.cfg --store job.db -f json");
@@ -40,8 +38,7 @@ TEST(a_final_can_follow_later)
 
 TEST(without_results_there_is_nothing_to_decide)
 {
-    struct e2e_result r = tune(write_job("nothing"), "SWEETSPOT_NVCC=none", "--finish");
-    assert_int_equal(r.status, 1);
+    struct e2e_result r = e2e_ended(1, tune(write_job("nothing"), "SWEETSPOT_NVCC=none", "--finish"));
     assert_contains(r.out, "there are no results to decide between; search first, without --finish");
 }
 
@@ -87,12 +84,10 @@ TEST(what_says_how_to_search_is_refused)
     char *folder = write_job("useless");
     for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
         char *options = test_text("--finish %s", useless[i]);
-        struct e2e_result r = tune(folder, "A=", options);
-        assert_int_equal(r.status, 2);
+        struct e2e_result r = e2e_ended(2, tune(folder, "A=", options));
         assert_contains(r.out, "--finish is only the final of stored results, without --");
     }
-    struct e2e_result r = tune(folder, "A=", "--no-nvcc");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, tune(folder, "A=", "--no-nvcc"));
     assert_contains(r.out, "the option '--no-nvcc' was removed: use --no-checks");
 }
 

@@ -253,7 +253,7 @@ GPU_TEST(a_job_with_all_of_them_passes_counters_and_the_final)
                                                        "s, i % 700 * 4, i / 700); if (i == 0) total = 350000;"),
              "; cat *.log");
     if (!both_right(r.out)) fail_msg("%s%s", r.out, r.err);
-    assert_non_null(strstr(r.out, "s is in an array, which has no guards"));
+    assert_contains(r.out, "s is in an array, which has no guards");
 }
 
 TEST_MAIN(NULL, NULL)

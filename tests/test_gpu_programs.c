@@ -105,8 +105,7 @@ GPU_TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
     char *folder = write_job("{ command = \"python3 ref.py\"; }", "");
     e2e_write(folder, "ref.py", "import sys, numpy\nnumpy.save(sys.argv[1] + '/out/y.npy', numpy.array([1e9]))\n");
-    struct e2e_result r = tune(folder);
-    assert_int_equal(r.status, 1);
+    struct e2e_result r = e2e_ended(1, tune(folder));
     assert_contains(r.out, "wrong 3");
 }
 

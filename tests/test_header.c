@@ -74,8 +74,7 @@ static const char geometry_program[] =
 
 TEST_WITH(it_compiles_without_warnings_and_computes_the_launch, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     char *text = make_header();
     assert_contains(text, ": 40 registers, 8 bytes spilled, ");
     assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
@@ -92,8 +91,7 @@ TEST_WITH(it_compiles_as_cuda, setup, teardown)
         "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, "
         "1).block[0]; }\n"
         "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
@@ -128,8 +126,7 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
                     "\"tf32\"; } );%s",
                     text, rest, end + 3);
     finished_write(job.job, changed);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
@@ -146,7 +143,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
         "int printf(const char *, ...);\n"
         "int main(void) { printf(\"%s|%s|%s|%s\\n\", TEXT(BLOCK_M), TEXT(UNROLL_K), TEXT(REDUCTION), TEXT(ALPHA)); "
         "return ALPHA; }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     char *text = make_header();
     assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n", "#define REDUCTION shuffle\n");
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
@@ -162,8 +159,7 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
         "behind\n#endif\n"
         "#define OTHER_DEFINE_PARAMETERS\n#include \"include/other_best.h\"\n"
         "int main(void) { return first == 64 && BLOCK_M == 64 && MINI_GEMM_BLOCK_M == OTHER_BLOCK_M ? 7 : 8; }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     char *command = test_text(
         "cd %s/include && sed 's/mini_gemm/other/g; s/MINI_GEMM/OTHER/g' mini_best.h >other_best.h", job.folder);
@@ -174,7 +170,7 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 
 TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     make_header();
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
     for (size_t i = 0; i < 3; i++) {
@@ -202,8 +198,7 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
 {
     change_job("entry = \"mini\";",
                "entry = \"mini<float, BLOCK_M>\"; options = [\"-use_fast_math\", \"-default-device\"];");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     char *text = make_header();
     assert_contains(
         text, "#define MINI_GEMM_STD \"c++17\"\n",
@@ -260,8 +255,7 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
                "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = "
                "\"y\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
                "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     char *text = make_header();
     assert_contains(text, " 2  i32  ld = round_up(N, 4) * BLOCK_M: mini_gemm_argument_2(sizes)\n");
     assert_int_equal(compile_and_run(c99, "c", program), 0);
@@ -271,15 +265,14 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
 TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
 {
     char *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     static const char *const changes[][2] = {
         {"entry = \"mini\";", "entry = \"mini_naive\";"},
         {"shape = [1]; direction = \"out\"", "shape = [1]; direction = \"inout\""}};
     for (size_t i = 0; i < 2; i++) {
         change_job(changes[i][0], changes[i][1]);
-        if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
+        if (!i) finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
         assert_int_equal(
             finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
         assert_contains(err, "other entries or buffers than the job");
@@ -288,7 +281,7 @@ TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
 
 TEST_WITH(without_a_final_it_says_that_none_decided, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     char *text = make_header();
     assert_contains(text, "NOT decided in a final", "#define MINI_GEMM_DECIDED_IN_FINAL 0\n",
                     "#define MINI_GEMM_BLOCK_M 128\n"); // the best of the search
@@ -313,10 +306,9 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
         "    if (mini_gemm_geometry_on(h200, 1, 1).block[0] != 64 || mini_gemm_geometry_on(a100, 1, 1).block[0] != "
         "128) return 2;\n"
         "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
-    finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
     char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
@@ -342,10 +334,9 @@ TEST_WITH(two_devices_share_a_fallback, setup, teardown)
         int status;
     } cases[] = {{"NVIDIA_A100", 20}, {"NVIDIA_H200", 30}, {"FALLBACK", 41}, {"NVIDIA_T4", 41}};
     change_job("problems = (", "fallback = { BLOCK_M = 64; UNROLL_K = 4; REDUCTION = \"shared\"; };\nproblems = (");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
-    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
     finished_final(&job);
     char *text = make_header();
     const char *one = strstr(text, "\"verified_on\":\"");
@@ -373,7 +364,7 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
          "a section of version 1, but this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     char *folder = test_owned(text_directory(job.header));
     assert_int_equal(mkdir(folder, 0777), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -391,7 +382,7 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
 TEST_WITH(a_changed_template_is_noticed, setup, teardown)
 {
     char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     make_header();
     assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
     assert_contains(out, "is the one that was tuned");

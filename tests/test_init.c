@@ -117,8 +117,7 @@ TEST(jobs_say_what_their_sources_say_and_compile)
         if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
             continue;
         }
-        r = e2e_run(folder, "$BIN/sweetspot check %s", path);
-        assert_int_equal(r.status, 2);
+        r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s", path));
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
                 fail_msg("check %s: %s", path, line);
@@ -149,8 +148,7 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         {"tests/init/add.cu -o $F/there.cfg", "is there already; --output names another file, --force replaces it"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        struct e2e_result r = e2e_run(folder, "F=$DIR; $BIN/sweetspot init %s", refused[i].arguments);
-        assert_int_equal(r.status, 2);
+        struct e2e_result r = e2e_ended(2, e2e_run(folder, "F=$DIR; $BIN/sweetspot init %s", refused[i].arguments));
         assert_string_equal(r.out, "");
         assert_contains(r.err, refused[i].message);
     }

@@ -8,6 +8,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 static char *folder;
 
 static void setup(void)
@@ -33,7 +35,6 @@ static struct job *job_with(const char *arguments, char **mistake)
                   arguments);
     struct mistakes mistakes = {0};
     struct job *job = NULL;
-    struct error err = {""};
     e2e_write(folder, "job.cfg", text);
     *mistake = NULL;
     if (job_load(path, &job, &mistakes)) {
@@ -56,9 +57,9 @@ static struct job *sound_job(const char *arguments)
 }
 
 // The request's part of problem 0; NULL with a message. A new reference.
-static json_t *problem_of(const struct job *job, struct error *err)
+static json_t *problem_of(const struct job *job)
 {
-    json_t *request = test_json(request_job(job, 0, NULL, 1, err));
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
     return problem;
 }
@@ -94,8 +95,7 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = sound_job(cases[i].argument);
-        struct error err = {""};
-        json_t *problem = problem_of(job, &err), *expected = test_json(json_parse(cases[i].buffer, &err));
+        json_t *problem = problem_of(job), *expected = test_json(json_parse(cases[i].buffer, &err));
         json_t *buffer = json_array_get(json_object_get(problem, "buffers"), 0);
         json_object_del(buffer, "name");
         if (!expected || !json_equal(buffer, expected))
@@ -132,8 +132,7 @@ TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mistake;
         struct job *job = job_with(cases[i].arguments, &mistake);
-        struct error err = {""};
-        json_t *problem = job ? problem_of(job, &err) : NULL;
+        json_t *problem = job ? problem_of(job) : NULL;
         const char *said = job ? err.message : mistake;
         if (problem || !strstr(said, cases[i].said)) fail_msg("case %zu: '%s'", i, said);
         if (job && !strstr(said, "job.cfg:3")) fail_msg("case %zu: no line: '%s'", i, said);
@@ -190,7 +189,6 @@ TEST(structs_are_laid_out_as_in_c)
     const struct argument *a = job->stages[0].arguments;
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
-    struct error err = {""};
     struct params expected;
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
     memset(&expected, 0, sizeof expected);
@@ -268,7 +266,6 @@ TEST(members_that_cannot_be_are_refused_by_name)
     }
     // Known only with the sizes.
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
-    struct error err = {""};
     assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
     assert_contains(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
 }
@@ -276,7 +273,6 @@ TEST(members_that_cannot_be_are_refused_by_name)
 // The "hash" of the reference in the request.
 static char *hash_of_reference(const struct job *job)
 {
-    struct error err;
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));

@@ -385,8 +385,7 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( "
               "\"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
-    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path);
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path));
     static const char *const expected[] = {"job.cfg:1: cannot read template", "job.cfg:1: 'entry'",
                                            "job.cfg:3: unknown name 'B'", "job.cfg:5: 'launch' lacks 'grid'"};
     const char *at = r.err;

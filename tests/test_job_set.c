@@ -170,10 +170,9 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
 {
     char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     usleep(20000); // the environments' times of use differ
-    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
     assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
     const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
     assert_true(newest && other && newest < other);
@@ -219,7 +218,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
         {"--fail-below=1.7", EXIT_GATE, "gate: mini-gemm: M=1000,N=77: the ratio to cublas, 1.6000"},
     };
     char *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(
         finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL), EXIT_GATE);
     assert_contains(err, "mini.cfg: no final has decided a winner");
@@ -277,8 +276,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
 TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
 {
     char *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     struct store *store;
     struct environment environment;
     struct error err = {""};

@@ -73,15 +73,14 @@ TEST(mistakes_are_found_before_anything_is_tuned)
     assert_contains(r.err, "c.cfg: the job has the same name as ./b.cfg, 'b'");
     assert_string_equal(r.out, "");
     write_job(folder, "c.cfg", "c", "budgt = 1;");
-    r = e2e_in(folder, "$BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(
+        2, e2e_in(folder,
+                  "$BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s"));
     assert_contains(r.err, "c.cfg:5: ");
     assert_string_equal(r.out, "");
-    r = e2e_in(folder, "mkdir none && $BIN/sweetspot tune none");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "mkdir none && $BIN/sweetspot tune none"));
     assert_contains(r.err, "there are no job files");
-    r = e2e_in(folder, "rm c.cfg && $BIN/sweetspot tune . --store x.db");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "rm c.cfg && $BIN/sweetspot tune . --store x.db"));
     assert_contains(r.err, "--store works with one job only");
     r = e2e_in(folder, "$BIN/sweetspot tune . --device replay:none.json --time 2s");
     assert_true(r.status != 0);
@@ -102,11 +101,10 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     assert_null(strstr(r.out, "b.db"));
     assert_contains(r.out, "the search begins with 1 winner");
     assert_contains(r.err, "-- c: ");
-    r = e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(
+        2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s"));
     assert_contains(r.err, "nothing.cfg");
-    r = e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s"));
     assert_contains(r.err, "has the same name as a.cfg, 'a'");
 }
 

@@ -249,14 +249,11 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
 TEST(mistakes_are_told)
 {
     char *folder = e2e_folder("pages");
-    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot man tun");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot man tun"));
     assert_contains(r.err, "unknown command 'tun'; did you mean 'tune'?");
-    r = e2e_run(folder, "$BIN/sweetspot man tune --output $DIR");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot man tune --output $DIR"));
     assert_contains(r.err, "--output writes all pages");
-    r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
-    assert_int_equal(r.status, 3);
+    r = e2e_ended(3, e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages"));
     assert_contains(r.err, "sweetspot man: ");
 }
 

@@ -4,6 +4,8 @@
 #include "kernels/npy.h"
 #include "tests/testing.h"
 
+static struct error err; // of the last call that failed
+
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
 static void set_up(void)
@@ -63,7 +65,6 @@ TEST(every_type_is_read)
     for (int version = 1; version <= 3; version++)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
             struct npy npy;
-            struct error err = {""};
             write_npy(version, table[i].descr, "False", "(2,)", table[i].data, table[i].bytes);
             assert_int_equal(npy_read(&npy, path, &err), 0);
             assert_int_equal(npy.count, 2);
@@ -123,23 +124,20 @@ TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct npy npy;
-        struct error err = {""};
         write_npy(1, table[i].descr, "False", table[i].shape, data, sizeof data);
         assert_int_not_equal(npy_read(&npy, path, &err), 0);
-        assert_non_null(strstr(err.message, table[i].says));
-        assert_non_null(strstr(err.message, path));
+        assert_contains(err.message, table[i].says, path);
         npy_release(&npy);
     }
     struct npy npy;
-    struct error err = {""};
     assert_int_not_equal(npy_read(&npy, "/nonexistent.npy", &err), 0);
-    assert_non_null(strstr(err.message, "cannot read '/nonexistent.npy'"));
+    assert_contains(err.message, "cannot read '/nonexistent.npy'");
     npy_release(&npy);
     FILE *f = fopen(path, "wb");
     fputs("PK\x03\x04 an .npz is not an .npy", f);
     fclose(f);
     assert_int_not_equal(npy_read(&npy, path, &err), 0);
-    assert_non_null(strstr(err.message, "is not a .npy file"));
+    assert_contains(err.message, "is not a .npy file");
     npy_release(&npy);
 }
 
@@ -149,7 +147,6 @@ TEST(a_header_is_not_read_beyond_its_end)
     static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
     for (size_t length = 0; length < sizeof whole - 1; length++) {
         struct npy npy;
-        struct error err = {""};
         FILE *f = fopen(path, "wb");
         fwrite("\x93NUMPY\x01\x00", 1, 8, f);
         fputc((int)length, f);
@@ -157,7 +154,7 @@ TEST(a_header_is_not_read_beyond_its_end)
         fwrite(whole, 1, length, f);
         fclose(f);
         assert_int_not_equal(npy_read(&npy, path, &err), 0);
-        assert_non_null(strstr(err.message, path));
+        assert_contains(err.message, path);
         npy_release(&npy);
     }
 }
@@ -186,7 +183,6 @@ TEST(numbers_that_the_elements_cannot_hold_are_refused)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct npy npy;
-        struct error err = {""};
         write_npy(1, "'<f8'", "False", "(1,)", &table[i].value, sizeof table[i].value);
         assert_int_equal(npy_read(&npy, path, &err), 0);
         if (!npy_check(&npy, path, table[i].type, &err) != table[i].fits) fail_msg("case %zu", i);
@@ -194,7 +190,6 @@ TEST(numbers_that_the_elements_cannot_hold_are_refused)
         npy_release(&npy);
     }
     struct npy npy;
-    struct error err;
     const uint64_t large = UINT64_MAX, fits = INT64_MAX;
     write_npy(1, "'<u8'", "False", "(1,)", &large, sizeof large);
     assert_int_equal(npy_read(&npy, path, &err), 0);
@@ -213,7 +208,6 @@ TEST(bytes_are_the_bits_of_fp8)
     static const float numbers[] = {1, -448};
     for (int i = 0; i < 3; i++) {
         struct npy npy;
-        struct error err = {""};
         unsigned char stored;
         write_npy(1,
                   i == 0   ? "'|u1'"
@@ -227,7 +221,7 @@ TEST(bytes_are_the_bits_of_fp8)
         assert_true(npy_value(&npy, 0, ELEMENT_E4M3) == 1 && npy_value(&npy, 1, ELEMENT_E4M3) == -448);
         if (i == 1) {
             assert_int_equal(npy_check(&npy, path, ELEMENT_F32, &err), -1);
-            assert_non_null(strstr(err.message, "bytes without a type, which are read as FP8 alone, not as f32"));
+            assert_contains(err.message, "bytes without a type, which are read as FP8 alone, not as f32");
         }
         npy_release(&npy);
     }

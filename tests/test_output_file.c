@@ -35,8 +35,7 @@ TEST(a_dash_is_standard_output)
     out = IN_FOLDER("$S export job.cfg -s job.db -o -", folder);
     assert_string_equal(file.out, out.out);
     assert_contains(out.out, "\"sweetspot-space\"");
-    out = IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder);
-    assert_int_equal(out.status, 0);
+    out = e2e_passed(IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder));
     assert_contains(out.err, "configurations"); // the first summary, out of the way
     assert_contains(out.out, "configurations");
 }

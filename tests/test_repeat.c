@@ -9,6 +9,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =
     "stages = (\n"
@@ -48,7 +50,6 @@ static struct job *load(const char *stages)
 // "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
-    struct error err;
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)), *stage, *argument;
     char *text = text_copy("");
     size_t i, k;
@@ -76,7 +77,6 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
 {
     struct job *j = load(stages_text);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct error err;
     struct planned_launch *launches;
     size_t count;
     assert_int_equal(space_parse(j->space, "BLOCK_M=128,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
@@ -105,7 +105,6 @@ static void refused(const char *from, const char *to, const char *message)
     char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
-    struct error err = {""};
     finished_write(job.job, text);
     if (job_load(job.job, &out, &mistakes)) {
         bool found = false;
@@ -160,7 +159,6 @@ TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
     struct job *j = load(stages_text);
     struct stage *sort = &j->stages[2];
     int64_t values[256] = {0};
-    struct error err;
     assert_true(symbols_count(j->symbols) <= 256);
     assert_int_equal(job_problem_values(j, NULL, 1, values, &err), 0);
     assert_int_equal(job_count_runs(sort, values, &err), 0);
@@ -201,8 +199,7 @@ static const char program[] =
 static void write_header(void)
 {
     static const unsigned char cubin[64] = "\177ELF";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     finished_binary(&job, cubin, sizeof cubin, "{\"mini\":\"mini\",\"halve\":\"halve\",\"sort\":\"sort\"}");
     finished_embed(&job);
 }

@@ -12,6 +12,8 @@
 
 #include "tests/config_text.h"
 
+static struct error err; // of the last call that failed
+
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
 {
@@ -58,7 +60,6 @@ TEST(the_wave_model_makes_a_better_selector)
 {
     enum { SETS = 30, PART = 200 };
     char *folder = e2e_folder("matrix");
-    struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     struct job *job = job_of_the_matrix(folder, recorded);
@@ -141,7 +142,6 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
            *relative = memory_new(count * problems, sizeof *times);
     int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
     bool holdout[JOB_MAX_PROBLEMS];
-    struct error err;
     for (size_t k = 0; k < count; k++) {
         const json_t *section = json_array_get(sections, k), *list = json_object_get(section, "times"),
                      *stage = json_array_get(json_object_get(section, "stages"), 0);
@@ -177,7 +177,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
 {
     json_t *sections = test_json(json_deep_copy(header)), *section, *one;
     char *path = test_text("%s/exact.h", folder);
-    struct error err;
     size_t i, k;
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
@@ -202,7 +201,6 @@ static void expect_exact_times(const char *folder, const json_t *header)
 TEST(the_header_selects_what_the_driver_expects)
 {
     char *folder = e2e_folder("agree");
-    struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     job_of_the_matrix(folder, recorded);

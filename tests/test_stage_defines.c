@@ -10,6 +10,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 // One kernel three times: with PHASE 1, 2, and 1 again.
 #define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"
 static const char stages_text[] =
@@ -47,7 +49,6 @@ static struct job *load(const char *stages)
 static json_t *compile(const struct job *j, const char *configuration, struct compiled *compiled)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct error err = {""};
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
@@ -64,7 +65,6 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
 {
     struct job *j = load(stages_text);
     struct compiled c, again;
-    struct error err;
     assert_int_equal(j->unit_count, 2);
     assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
@@ -102,7 +102,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
 {
     struct job *j = load(stages_text);
-    struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)),
@@ -147,14 +146,12 @@ static const char program[] =
 
 TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
 {
-    struct error err;
     size_t size;
     const void *images[2] = {"\177ELFa..", "\177ELFb...."};
     void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
     char *said;
     write_job(stages_text);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
     free(file);
     finished_embed(&job);
@@ -191,8 +188,7 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     compiled_release(&c);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     int status =
         finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, said);

@@ -238,8 +238,8 @@ TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 TEST(a_gpu_that_is_named_twice_is_refused)
 {
     char *folder = job_folder("gpus_twice", CONFIGURATIONS / XS);
-    struct e2e_result r = e2e_run(folder, "at=$PWD/$DIR; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-checks");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r =
+        e2e_ended(2, e2e_run(folder, "at=$PWD/$DIR; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-checks"));
     assert_contains(r.err, "--device 0,2 names one GPU twice: gpu 0 and gpu 2 are both GPU-one");
 }
 

@@ -208,14 +208,15 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
               "  { name = \"two\"; gpus = 1; cores = 2; command = \"env TIMED_DEVICE='Odd GPU'\"; } );\n");
-    struct e2e_result r = e2e_run(
-        folder,
-        TIMED
-        "export TIMED_TRIAL=0.02; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --pool "
-        "nodes.cfg --node-cache $PWD/cache --time 100s --no-counters & " LIVE
-        "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
-        folder);
-    assert_int_equal(r.status, 130);
+    e2e_ended(
+        130,
+        e2e_run(
+            folder,
+            TIMED
+            "export TIMED_TRIAL=0.02; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --pool "
+            "nodes.cfg --node-cache $PWD/cache --time 100s --no-counters & " LIVE
+            "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
+            folder));
     json_t *document = test_json(workers_of(folder)), *w;
     const json_t *gpu[2] = {NULL, NULL};
     size_t i, compilers[2] = {0, 0};
