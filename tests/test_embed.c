@@ -171,14 +171,12 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 {
     char *text = test_owned(text_copy(finished_job_text)), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
-    char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
+    char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest);
     finished_write(job.job, whole);
     finished_decided(&job);
     keep_binary("{\"mini\":\"mini\"}");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "the stored binary has no variable 'coef'");
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "the stored binary has no variable 'coef'");
     memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
     keep_binary("{\"mini\":\"mini\"}");
     finished_embed(&job);
@@ -229,8 +227,7 @@ TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
     char *alone = test_text("%s/winner.cubin", job.folder);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
+    finished_says(&job, 0, "header JOB --store STORE --cubin %s", alone);
     bytes = test_owned(text_read_file(alone, &size));
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
@@ -238,34 +235,25 @@ TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
 
 TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 {
-    char *err, *alone = test_text("%s/winner.cubin", job.folder);
+    char *alone = test_text("%s/winner.cubin", job.folder);
     write_stages_job();
     finished_decided(&job);
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     1);
-    assert_contains(err, "the store has no binary of trial 1");
+    assert_contains(finished_says(&job, 1, "header JOB --store STORE -o HEADER --embed").err,
+                    "the store has no binary of trial 1");
     assert_int_equal(access(job.header, F_OK), -1);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
-    assert_contains(err, "the store has no binary of trial 1");
+    assert_contains(finished_says(&job, 1, "header JOB --store STORE --cubin %s", alone).err,
+                    "the store has no binary of trial 1");
     assert_int_equal(access(alone, F_OK), -1);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
-    assert_contains(err, "two files");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE --embed -o -").err, "two files");
     keep_binary("{\"second\":\"second\"}");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     2);
-    assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
+                    "no symbol for the entry 'mini<float, BLOCK_M>'");
     // A foreign file in the binary's place.
     keep_binary(symbols_text);
     char *path = test_text("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, "int precious;\n");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "was not written by sweetspot");
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "was not written by sweetspot");
 }
 
 // The header's command with some options, its status, and what it says.
@@ -309,9 +297,7 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
     expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");
     assert_int_equal(access(alone, F_OK), -1);
-    char *out;
-    assert_int_equal(
-        finished_run(&cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
+    char *out = finished_says(&job, 0, "header JOB --store STORE --cubin -").out;
     assert_memory_equal(out, cubin, 10); // and nothing before it
     assert_int_equal(access("-", F_OK), -1);
 }
@@ -353,12 +339,10 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
     assert_non_null(digit);
     memcpy(digit, "126", 3);
-    char *path = test_text("%s/include/mini_best_binary.c", job.folder), *err;
+    char *path = test_text("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, text);
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "the file next to the header lacks the binary for NVIDIA H200");
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "the file next to the header lacks the binary for NVIDIA H200");
     free(text);
 }
 

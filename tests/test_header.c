@@ -264,7 +264,6 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
 
 TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
 {
-    char *err;
     finished_decided(&job);
     make_header();
     static const char *const changes[][2] = {
@@ -273,9 +272,8 @@ TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
     for (size_t i = 0; i < 2; i++) {
         change_job(changes[i][0], changes[i][1]);
         if (!i) finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
-        assert_int_equal(
-            finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
-        assert_contains(err, "other entries or buffers than the job");
+        assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER").err,
+                        "other entries or buffers than the job");
     }
 }
 
@@ -368,12 +366,9 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
     char *folder = test_owned(text_directory(job.header));
     assert_int_equal(mkdir(folder, 0777), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *err;
         finished_write(job.header, cases[i].text);
-        assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output",
-                                      job.header, NULL),
-                         2);
-        assert_contains(err, cases[i].message, "it was not changed (remove it, or give another --output)");
+        assert_contains(finished_says(&job, 2, "header JOB --store STORE --output HEADER").err, cases[i].message,
+                        "it was not changed (remove it, or give another --output)");
         char *text = test_owned(text_read_file(job.header, NULL));
         assert_string_equal(text, cases[i].text);
     }
@@ -381,20 +376,17 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
 
 TEST_WITH(a_changed_template_is_noticed, setup, teardown)
 {
-    char *out, *err;
     finished_trials(&job);
     make_header();
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
-    assert_contains(out, "is the one that was tuned");
+    assert_contains(finished_says(&job, 0, "header JOB --check HEADER").out, "is the one that was tuned");
     // The number that the build passes is the header's own as long as nothing has changed.
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    char *out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
     assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
     finished_write(job.template, "// another kernel\n");
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
-    assert_contains(out, "the template has changed");
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    assert_contains(finished_says(&job, 1, "header JOB --check HEADER").out, "the template has changed");
+    out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
                               "grep -q '#error.*template has changed' && echo 1",
@@ -402,10 +394,8 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
-        0);
-    assert_contains(err, "the template has changed since it was tuned");
+    assert_contains(finished_says(&job, 0, "header JOB --store STORE --output HEADER").err,
+                    "the template has changed since it was tuned");
 }
 
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)

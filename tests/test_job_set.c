@@ -169,40 +169,35 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
 
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
 {
-    char *out, *err;
+    char *out;
     finished_decided(&job);
     usleep(20000); // the environments' times of use differ
     finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
-    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
+    out = finished_says(&job, 0, "status JOB -s STORE").out;
     const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
     assert_true(newest && other && newest < other);
     // The newest has no final: that is said, and the other is compared.
-    assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
-    assert_contains(out, "mini-gemm on NVIDIA H200");
-    assert_null(strstr(out, "A100"));
-    assert_contains(err, "has decided a winner yet");
+    struct said said = finished_says(&job, EXIT_NOTHING, "compare JOB -s STORE");
+    assert_contains(said.out, "mini-gemm on NVIDIA H200");
+    assert_null(strstr(said.out, "A100"));
+    assert_contains(said.err, "has decided a winner yet");
     finished_final(&job); // on the one used last
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
-                     0);
+    out = finished_says(&job, 0, "compare JOB -s STORE --format=json").out;
     json_t *all = test_json(json_parse(out, NULL)), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
     assert_int_equal(json_array_size(others), 1);
     assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
-                     0);
+    out = finished_says(&job, 0, "compare JOB -s STORE --device=h200").out;
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     char *store_option = test_text("--store=%s", job.store), *header = test_text("--output=%s", job.header);
-    assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
+    finished_says(&job, 0, "header JOB %s -dh200 %s", store_option, header);
     out = test_owned(text_read_file(job.header, NULL));
     assert_contains(out, "NVIDIA H200");
     assert_null(strstr(out, "A100"));
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=NVIDIA", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "more than one device", "NVIDIA A100, NVIDIA H200");
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=B200", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "no device of ");
+    assert_contains(finished_says(&job, EXIT_USAGE, "status JOB -s STORE --device=NVIDIA").err, "more than one device",
+                    "NVIDIA A100, NVIDIA H200");
+    assert_contains(finished_says(&job, EXIT_USAGE, "status JOB -s STORE --device=B200").err, "no device of ");
 }
 
 TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
@@ -217,10 +212,8 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
          "gate: mini-gemm: M=4096,N=4096: the ratio to cublas, 0.9000 [0.9000, 0.9000], is 0.1 below 1\n"},
         {"--fail-below=1.7", EXIT_GATE, "gate: mini-gemm: M=1000,N=77: the ratio to cublas, 1.6000"},
     };
-    char *err;
     finished_trials(&job);
-    assert_int_equal(
-        finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL), EXIT_GATE);
+    char *err = finished_says(&job, EXIT_GATE, "compare JOB -s STORE --fail-below=0").err;
     assert_contains(err, "mini.cfg: no final has decided a winner");
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -229,9 +222,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
         if (cases[i].message) assert_contains(err, cases[i].message);
         assert_int_equal(lines_with(err, "sweetspot: gate: "), (int)i);
     }
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--lower-bound", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "--fail-below");
+    assert_contains(finished_says(&job, EXIT_USAGE, "compare JOB -s STORE --lower-bound").err, "--fail-below");
 }
 
 // Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
@@ -275,7 +266,6 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
 
 TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
 {
-    char *out;
     finished_decided(&job);
     struct store *store;
     struct environment environment;
@@ -286,11 +276,10 @@ TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
     json_object_set_new(document, "when", json_real(1790000123.4567890));
     assert_int_equal(store_put_document(store, 0, "final", document, &err), 0);
     store_close(store);
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
+    char *out = finished_says(&job, 0, "compare JOB -s STORE -fjson").out;
     json_t *all = test_json(json_parse(out, &err));
     assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
-    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fjson", NULL), 0);
-    assert_contains(out, "1790000123.456789");
+    assert_contains(finished_says(&job, 0, "status JOB -s STORE -fjson").out, "1790000123.456789");
 }
 
 // What table_print writes to a terminal that has so many columns.
