@@ -389,9 +389,4 @@ GPU_TEST(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8)
     assert_int_equal(bad, 0);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
