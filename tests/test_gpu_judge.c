@@ -164,11 +164,12 @@ GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     if (!have_sanitizer(folder)) {
         skip();
     }
-    struct e2e_result r = e2e_pass(
-        folder, REAL_TOOL "cp tests/hostile/*.cu tests/hostile/*.h $DIR && sed '/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "
-                          "s/\"reads_far.*race\", //' tests/hostile/sanitized.cfg >$DIR/sanitized.cfg && "
-                          "$BIN/sweetspot tune $DIR/sanitized.cfg --store $DIR/s.db --cache $DIR/cache -q "
-                          "--no-counters && $BIN/sweetspot compare $DIR/sanitized.cfg --store $DIR/s.db");
+    struct e2e_result r =
+        e2e_pass(folder, REAL_TOOL "cp tests/hostile/*.cu tests/hostile/*.h tests/hostile/*.inc $DIR && sed "
+                                   "'/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "
+                                   "s/\"reads_far.*race\", //' tests/hostile/sanitized.cfg >$DIR/sanitized.cfg && "
+                                   "$BIN/sweetspot tune $DIR/sanitized.cfg --store $DIR/s.db --cache $DIR/cache -q "
+                                   "--no-counters && $BIN/sweetspot compare $DIR/sanitized.cfg --store $DIR/s.db");
     assert_contains(r.err, "is out of the final: out_of_bounds: compute-sanitizer's memcheck",
                     "is out of the final: wrong: compute-sanitizer's initcheck");
     assert_contains(r.out, "memcheck, initcheck, synccheck", " on n=5003: ");
