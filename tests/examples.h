@@ -23,8 +23,7 @@ static inline void example_done(struct e2e_result *r)
 
 static inline bool example_have(const char *program)
 {
-    char *command = test_text("command -v %s >/dev/null 2>&1", program);
-    bool found = !system(command);
+    bool found = !system(test_text("command -v %s >/dev/null 2>&1", program));
     return found;
 }
 

@@ -52,8 +52,7 @@ static inline void finished_embed(const struct finished *f)
 static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
                                    const char *libraries, const char *run)
 {
-    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
-    int status = system(probe);
+    int status = system(test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler));
     if (status) return -1;
     char *command = test_text("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, f->folder,
                               source, f->folder, libraries, f->folder);

@@ -72,8 +72,7 @@ static inline void finished_make(struct finished *f)
 
 static inline void finished_remove(struct finished *f)
 {
-    char *command = test_text("rm -rf '%s'", f->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("rm -rf '%s'", f->folder)), 0);
     free(f->job);
     free(f->store);
     free(f->template);

@@ -33,8 +33,7 @@ static inline void make_folder(void)
 
 static inline void remove_folder(void)
 {
-    char *command = test_text("rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("rm -rf '%s'", folder)), 0);
 }
 
 static inline void close_store(void)

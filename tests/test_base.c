@@ -74,8 +74,7 @@ TEST(paths_are_joined_and_normalised)
         {"/a", "../../..", "/"}, {"/a//b/", "./c//d/", "/a/b/c/d"}, {"/", "x", "/x"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *joined = test_owned(text_join_path(cases[i][0], cases[i][1]));
-        assert_string_equal(joined, cases[i][2]);
+        assert_string_equal(test_owned(text_join_path(cases[i][0], cases[i][1])), cases[i][2]);
     }
 }
 

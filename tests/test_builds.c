@@ -12,9 +12,8 @@
 static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
     char *folder = e2e_folder(name), *settings = test_text("search = { strategy = \"exhaustive\"; };\n%s", more);
-    char *parameters = text_format("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
+    char *parameters = test_text("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
     SCRIPTED_JOB(folder, .name = "built", .parameters = parameters, .problems = problems, .more = settings);
-    free(parameters);
     return folder;
 }
 

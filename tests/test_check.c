@@ -68,8 +68,7 @@ struct wrong {
 
 static void write_npy(const char *folder, const char *name, const char *shape, size_t floats)
 {
-    char *path = test_text("%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(test_text("%s/%s", folder, name), "wb");
     assert_non_null(file);
     fputs("\x93NUMPY\x01", file);
     fputc(0, file);

@@ -8,10 +8,10 @@
 static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
-    char *more = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                             "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
-                             "strategy = \"exhaustive\"; };",
-                             current);
+    char *more = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                           "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
+                           "strategy = \"exhaustive\"; };",
+                           current);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
                  .parameters =
                      "{ name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
@@ -19,9 +19,7 @@ static char *write_job(const char *current)
     e2e_write(folder, "old.cu", "\n");
     e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
-    char *copy = test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
-    assert_int_equal(system(copy), 0);
-    free(more);
+    assert_int_equal(system(test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder)), 0);
     return folder;
 }
 

@@ -107,8 +107,7 @@ static void find_links(void *user, enum kind kind, const char *language, const c
     for (const char *c = line; kind != BLOCK && *c; c++) {
         if (*c == '`') span = !span;
         if (span || strncmp(c, "](", 2)) continue;
-        char *target = test_text("%.*s", (int)strcspn(c + 2, ")"), c + 2);
-        check_link(target);
+        check_link(test_text("%.*s", (int)strcspn(c + 2, ")"), c + 2));
     }
 }
 
@@ -172,8 +171,7 @@ static const char *read_text; // of the document at hand
 // A document that shows how a command is added may call it.
 static bool adds_command(const char *name)
 {
-    char *file = test_text("tuner/cli/cmd_%s.c\n", name);
-    bool adds = strstr(read_text, file);
+    bool adds = strstr(read_text, test_text("tuner/cli/cmd_%s.c\n", name));
     return adds;
 }
 
@@ -381,8 +379,7 @@ TEST(every_query_runs_on_a_store_and_minds_verdicts)
                      SQLITE_OK);
     sqlite3_close(q.db);
     q.db = open_store(SQLITE_OPEN_READONLY);
-    char *text = test_owned(text_read_file("docs/store.md", NULL));
-    each_line(text, find_queries, &q);
+    each_line(test_owned(text_read_file("docs/store.md", NULL)), find_queries, &q);
     assert_true(q.count >= 16);
     assert_null(q.text);
     sqlite3_close(q.db);

@@ -175,11 +175,10 @@ static void write_space(const char *folder, const char *kernel)
     json_t *trials = json_array(), *xs = json_array(), *problems = json_array(), *baseline = json_array();
     for (int x = 0; x < 12; x++) json_array_append_new(xs, json_integer(x));
     for (size_t p = 0; p < 6; p++) {
-        char *name = text_format("N=%d", (int)sizes[p]);
+        char *name = test_text("N=%d", (int)sizes[p]);
         json_array_append_new(problems, json_pack("{s:s, s:{s:I}}", "name", name, "sizes", "N", (json_int_t)sizes[p]));
         double t = 1.1 * time_at(9, 0, sizes[p]);
         json_array_append_new(baseline, json_pack("{s:f, s:[f,f]}", "time", t, "samples", t, 1.01 * t));
-        free(name);
     }
     for (int x = 0; x < 12; x++)
         for (int y = 0; y < 4; y++) {
@@ -352,10 +351,9 @@ TEST(every_finalist_takes_part_however_many_there_are)
     char listed[PROBLEMS * 16] = "";
     size_t length = 0;
     for (int p = 0; p < PROBLEMS; p++) {
-        char *name = text_format("N=%d", 100 + p);
+        char *name = test_text("N=%d", 100 + p);
         json_array_append_new(problems, json_pack("{s:s, s:{s:i}}", "name", name, "sizes", "N", 100 + p));
         length += (size_t)snprintf(listed + length, sizeof listed - length, "%s{ N = %d; }", p ? ", " : "", 100 + p);
-        free(name);
     }
     for (int x = 0; x <= PROBLEMS; x++) {
         json_t *times = json_array(), *samples = json_array();
@@ -396,8 +394,7 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
               "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X "
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
     struct wave_model model;
-    char *path = test_text("%s/job.cfg", folder);
-    struct job *job = loaded_job(path);
+    struct job *job = loaded_job(test_text("%s/job.cfg", folder));
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);

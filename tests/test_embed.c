@@ -171,8 +171,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 {
     char *text = test_owned(text_copy(finished_job_text)), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
-    char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest);
-    finished_write(job.job, whole);
+    finished_write(job.job, test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest));
     finished_decided(&job);
     keep_binary("{\"mini\":\"mini\"}");
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
@@ -250,8 +249,7 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
     // A foreign file in the binary's place.
     keep_binary(symbols_text);
-    char *path = test_text("%s/include/mini_best_binary.c", job.folder);
-    finished_write(path, "int precious;\n");
+    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
                     "was not written by sweetspot");
 }
@@ -282,8 +280,7 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
     assert_int_equal(access(header, F_OK), -1);
-    char *command = test_text("ls %s | grep -c new-", job.folder);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(test_text("ls %s | grep -c new-", job.folder), "r");
     assert_int_equal(fgetc(pipe), '0'); // and no temporary file
     pclose(pipe);
 }
@@ -339,8 +336,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
     assert_non_null(digit);
     memcpy(digit, "126", 3);
-    char *path = test_text("%s/include/mini_best_binary.c", job.folder);
-    finished_write(path, text);
+    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), text);
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
                     "the file next to the header lacks the binary for NVIDIA H200");
     free(text);

@@ -63,12 +63,10 @@ TEST(every_member_is_documented)
     for (size_t i = 0; i < events.count; i++) {
         const char *key;
         json_t *value;
-        char *heading = test_text("`%s`", kind_of(&events, i));
-        assert_contains(document, heading);
+        assert_contains(document, test_text("`%s`", kind_of(&events, i)));
         json_object_foreach(events.list[i], key, value)
         {
-            char *member = test_text("`%s`", key);
-            assert_contains(document, member);
+            assert_contains(document, test_text("`%s`", key));
         }
     }
     char *version =
@@ -87,9 +85,8 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
     const json_t *winner = find(&events, "winner", 0), *end = find(&events, "end", 0);
     assert_non_null(winner);
     compare = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
-    char *line = test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
-                           json_get_string(winner, "config", "?"));
-    assert_contains(compare.out, line);
+    assert_contains(compare.out, test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
+                                           json_get_string(winner, "config", "?")));
     assert_int_equal(json_get_integer(end, "exit_status", -1), 0);
     assert_string_equal(json_get_string(find(&events, "final", 0), "outcome", ""), "decided");
     // The last of the better ones is the best of all.

@@ -55,8 +55,7 @@ TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
     finished_trials(&job);
     finished_says(&job, 0, "export JOB --store STORE --output %s", path);
     out = finished_says(&job, 0, "export JOB --store STORE").out;
-    char *file = test_owned(text_read_file(path, NULL));
-    assert_string_equal(out, file);
+    assert_string_equal(out, test_owned(text_read_file(path, NULL)));
     assert_contains(out, "\"sweetspot-space\"");
 }
 
@@ -87,8 +86,7 @@ TEST_WITH(a_column_that_is_not_known_is_left_out_with_a_note, setup, teardown)
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
     assert_contains(finished_says(&job, 0, "import %s --output %s", path, again).err,
                     "newer.json: left out the unknown column 'fashion'\n");
-    char *text = test_owned(text_read_file(again, NULL));
-    assert_null(strstr(text, "fashion"));
+    assert_null(strstr(test_owned(text_read_file(again, NULL)), "fashion"));
 }
 
 TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)

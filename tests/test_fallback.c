@@ -8,11 +8,11 @@
 static char *write_job(const char *fallback, const char *more)
 {
     char *folder = e2e_folder("fallback");
-    char *settings = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                               "measure = { final = { candidates = 2; rounds = 20; }; };\n%s",
-                               fallback, more);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .shared = "X * N * 2",
-                 .source = "MODE U R\n", .more = settings,
+                 .source = "MODE U R\n",
+                 .more = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                                   "measure = { final = { candidates = 2; rounds = 20; }; };\n%s",
+                                   fallback, more),
                  .parameters =
                      "{ name = \"X\"; values = [1, 6, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
                      "\"slow\"]; },\n  { name = \"U\"; unroll = [0, 4]; }, { name = \"R\"; values = [5, 15]; }");

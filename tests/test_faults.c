@@ -223,8 +223,7 @@ TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
     assert_contains(r.out, "locked again");
     int first = 0;
     assert_int_equal(sscanf(strstr(r.out, "first "), "first %d", &first), 1);
-    char *said = test_text("is being tuned by process %d", first);
-    assert_contains(r.err, said);
+    assert_contains(r.err, test_text("is being tuned by process %d", first));
     struct statuses s = statuses(folder, "job.db");
     if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
 }

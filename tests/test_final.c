@@ -233,11 +233,10 @@ TEST(the_longest_of_several_stages_decides)
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
 static struct e2e_result tune_modes(const char *folder, const char *xs, const char *modes)
 {
-    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(
-        folder, .parameters = parameters,
+        folder,
+        .parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes),
         .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; };");
-    free(parameters);
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 

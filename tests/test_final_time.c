@@ -111,8 +111,7 @@ TEST(the_whole_command_takes_its_time)
         const char *final; // s for a proof and for a round
     } runs[] = {{2, "0 0.001"}, {3, "0.1 0.02"}, {1, "0.3 0.1"}, {0.01, "0.1 0.05"}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        char *before = test_text("FAKE_FINAL='%s'", runs[i].final);
-        char *out = tune_for(write_large("whole"), runs[i].seconds, before, "-q");
+        char *out = tune_for(write_large("whole"), runs[i].seconds, test_text("FAKE_FINAL='%s'", runs[i].final), "-q");
         assert_contains(out, "winner: trial ");
     }
 }

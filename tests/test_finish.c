@@ -83,8 +83,7 @@ TEST(what_says_how_to_search_is_refused)
                                           "--strategy random", "--prior x.json",  "--no-stores"};
     char *folder = write_job("useless");
     for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
-        char *options = test_text("--finish %s", useless[i]);
-        struct e2e_result r = e2e_ended(2, tune(folder, "A=", options));
+        struct e2e_result r = e2e_ended(2, tune(folder, "A=", test_text("--finish %s", useless[i])));
         assert_contains(r.out, "--finish is only the final of stored results, without --");
     }
     struct e2e_result r = e2e_ended(2, tune(folder, "A=", "--no-nvcc"));

@@ -13,9 +13,8 @@ static char *missing_source(const char *text)
     for (const char *at = text; (at = strstr(at, "sources/")); at++) {
         size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-");
         while (length && strchr(".-/", at[length - 1])) length--;
-        char *path = text_format(FOREIGN "/%.*s", (int)length, at);
+        char *path = test_text(FOREIGN "/%.*s", (int)length, at);
         if (access(path, F_OK)) return path;
-        free(path);
     }
     return NULL;
 }

@@ -195,8 +195,7 @@ TEST(every_format_of_every_command_has_a_golden_file)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = test_text("%s --help", commands[i]->name);
-        struct e2e_result r = run(folder, command, true);
+        struct e2e_result r = run(folder, test_text("%s --help", commands[i]->name), true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");

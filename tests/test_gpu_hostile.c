@@ -310,8 +310,7 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
         struct error err;
         bool bad;
         struct store *store = tune_cases(folder, family, way, two, 2, false, &bad);
-        char *config = test_text("CASE=%s", c->name);
-        bool found = !store_find(store, config, &t, &err);
+        bool found = !store_find(store, test_text("CASE=%s", c->name), &t, &err);
         double plain = time_of_plain(store);
         again = bad || !found || is_gain(family, &t, plain);
         print_message("%s/%s (%s) again: %.3g us, plain %.3g us\n", families[family].name, c->name, ways[way].name,

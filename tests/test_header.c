@@ -13,8 +13,7 @@ static char *make_header(void)
         finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     assert_contains(out, job.header);
-    char *text = test_file("%s", job.header);
-    return text;
+    return test_file("%s", job.header);
 }
 
 // Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit
@@ -28,8 +27,7 @@ static int compile_and_run(const char *compiler, const char *suffix, const char 
         finished_write(source, program);
         char *command = test_text("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
         status = system(command);
-        char *messages = test_text("%s/messages", job.folder);
-        output = text_read_file(messages, NULL);
+        output = text_read_file(test_text("%s/messages", job.folder), NULL);
         if (status || *output) fail_msg("%s: %s", compiler, output);
         command = test_text("%s/program", job.folder);
         status = system(command);
@@ -174,11 +172,10 @@ TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
     make_header();
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
     for (size_t i = 0; i < 3; i++) {
-        char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | "
-                                    "grep -q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
-                                    job.header, devices[i]);
+        char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | "
+                                  "grep -q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
+                                  job.header, devices[i]);
         assert_int_equal(system(command), 0);
-        free(command);
     }
 }
 
@@ -188,8 +185,7 @@ static void change_job(const char *old, const char *new)
     char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, old);
     assert_non_null(at);
     *at = 0;
-    char *changed = test_text("%s%s%s", text, new, at + strlen(old));
-    finished_write(job.job, changed);
+    finished_write(job.job, test_text("%s%s%s", text, new, at + strlen(old)));
 }
 
 // What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
@@ -309,8 +305,7 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
     finished_trials_on(&job, "NVIDIA A100", "sm_80", 132); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
-    char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
-    assert_int_equal(compile_and_run(chosen, "c", program), 10);
+    assert_int_equal(compile_and_run(test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99), "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     char *again = make_header(); // replaces its own section only
     assert_string_equal(both, again);
@@ -363,8 +358,7 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job);
-    char *folder = test_owned(text_directory(job.header));
-    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(mkdir(test_owned(text_directory(job.header)), 0777), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         finished_write(job.header, cases[i].text);
         assert_contains(finished_says(&job, 2, "header JOB --store STORE --output HEADER").err, cases[i].message,

@@ -165,8 +165,7 @@ TEST(a_jobs_results_are_found_from_any_folder)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r = INSTALLED(cases[i].from, "$S status %s && $S compare %s && $S header %s && test ! -e out", cases[i].job,
                       cases[i].job, cases[i].job);
-        char *header = test_text("%s/p/out/include/golden_best.h\n", folder);
-        assert_contains(r.out, header);
+        assert_contains(r.out, test_text("%s/p/out/include/golden_best.h\n", folder));
         expect_done(&r);
     }
     // A first run from elsewhere goes there too; results in `out` of the current folder are found, unless there are
@@ -188,8 +187,7 @@ TEST(a_jobs_results_are_found_from_any_folder)
     assert_contains(r.err, "no store 'out/sgemm.db'");
     // A source tree is a project, though its programs find their files in it.
     r = e2e_in(folder, "$BIN/sweetspot status %s/configs/suite/fp32_129.cfg", project);
-    char *store = test_text("no store '%s/out/fp32_129.db'", project);
-    assert_contains(r.err, store);
+    assert_contains(r.err, test_text("no store '%s/out/fp32_129.db'", project));
 }
 
 // The demo's job on its recording, as if it had been recorded with the installed template.

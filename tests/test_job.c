@@ -17,8 +17,7 @@ TEST(constants_and_images_are_buffers_with_a_place)
                    "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
                    "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
                    "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
-    char *command = test_text("sed -i '/^reference/d' '%s'", sound_path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("sed -i '/^reference/d' '%s'", sound_path)), 0);
     struct job *job = sound_build();
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
@@ -67,10 +66,9 @@ TEST(unroll_factors_become_pragmas)
     struct job *job = sound_load();
     for (uint16_t i = 0; i < 3; i++) {
         uint16_t config[3] = {0, 0, i};
-        char *all = text_copy("");
+        char *all = test_owned(text_copy(""));
         job_defines(job, config, check_define, &all);
         assert_string_equal(all, expected[i]);
-        free(all);
     }
 }
 

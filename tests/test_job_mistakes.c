@@ -364,8 +364,7 @@ TEST(an_integer_that_an_included_file_would_lose_is_refused_there)
     sound_write(6, "@include \"common.inc\"");
     e2e_write(folder, "common.inc", "// 99999999999999999999\n  @include \"deep.inc\"\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
-        e2e_write(folder, "deep.inc", text);
+        e2e_write(folder, "deep.inc", test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number));
         sound_run("header --hash", cases[i].expected);
     }
 }

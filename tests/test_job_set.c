@@ -58,8 +58,7 @@ static int lines_with(const char *text, const char *part)
     int count = 0;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
-        char *copy = test_text("%.*s", (int)length, line);
-        count += strstr(copy, part) != NULL;
+        count += strstr(test_text("%.*s", (int)length, line), part) != NULL;
     }
     return count;
 }

@@ -109,14 +109,12 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
     }
-    char *path = test_text("%s/out", folder);
-    assert_int_equal(rmdir(path), 0); // it is empty: no store
+    assert_int_equal(rmdir(test_text("%s/out", folder)), 0); // it is empty: no store
 }
 
 static json_t *judge(const char *folder, const char *options, int status)
 {
-    char *all = test_text("%s -f json", options);
-    struct e2e_result r = run(folder, "", all);
+    struct e2e_result r = run(folder, "", test_text("%s -f json", options));
     struct error err;
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
     json_t *document = json_parse(r.out, &err);
@@ -193,8 +191,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
     write_jobs(folder);
     static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *options = test_text("job.cfg -s MODE=%s", modes[i]);
-        json_t *document = judge(folder, options, 1);
+        json_t *document = judge(folder, test_text("job.cfg -s MODE=%s", modes[i]), 1);
         assert_false(json_get_bool(document, "right", true));
         assert_true(*json_get_string(document, "reason", "") != 0);
         assert_null(json_object_get(problem_of(document, 0), "time"));

@@ -163,8 +163,7 @@ TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
     begin_worker(&a, 2);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
-    char *command = test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
-    struct e2e_result r = e2e_run(a.folder, "%s", command);
+    struct e2e_result r = e2e_run(a.folder, "%s", test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid));
     assert_string_equal(r.out, "2\n");
     // The beginning of a line for worker 2, and then the end of the pipe.
     frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);

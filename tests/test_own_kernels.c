@@ -49,8 +49,7 @@ TEST(fewer_compilers_than_own_kernels_do_one_after_another)
     for (int compilers = 1; compilers < 3; compilers++) {
         char *folder = e2e_folder("own_few"), *path = test_text("%s/log", folder);
         e2e_passed(tune(folder, compilers, "FAKE_HELPERS=1"));
-        char *log = test_file("%s", path);
-        assert_contains(log, "helper reference {\"X\":\"1\"}\n", "X=1"); // measured
+        assert_contains(test_file("%s", path), "helper reference {\"X\":\"1\"}\n", "X=1"); // measured
     }
 }
 
@@ -83,8 +82,7 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     struct error err;
     json_t *request = test_json(json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch,
                                           "text", text, "entries", entries, "defines", defines, "deadline", 300.0));
-    char *line = test_owned(json_dumps(request, JSON_COMPACT));
-    e2e_write(folder, "request", line);
+    e2e_write(folder, "request", test_owned(json_dumps(request, JSON_COMPACT)));
     struct e2e_result r = e2e_run(folder, "(cat $DIR/request; echo) | $BIN/sweetspot-compile");
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);

@@ -136,9 +136,8 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
 
 TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
-        "pool_other", job,
+        "pool_other", test_text("%s%s", JOB("", ""), unverified),
         "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
         "  { name = \"driver\"; gpus = 1; cores = 1; command = \"" AFTER(
             "measured") "FAKE_DRIVER=9.9.9\"; },\n"
@@ -164,9 +163,8 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 // Two models in one pool: a run takes the GPUs of one, and the cores of all.
 TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
-        "pool_model", job,
+        "pool_model", test_text("%s%s", JOB("", ""), unverified),
         "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100 "
         "FAKE_LOG_DEVICES=1 FAKE_LOG=$at/old\"; },\n"
         "  { name = \"new\"; gpus = 1; cores = 0; command = \"" AFTER("old") "FAKE_MODEL=H100-SXM\"; } );\n");
@@ -210,9 +208,8 @@ TEST(a_full_disk_of_a_node_costs_no_candidate)
 
 TEST(a_final_whose_node_is_lost_is_decided_on_another)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder =
-        job_folder("pool_final", job,
+        job_folder("pool_final", test_text("%s%s", JOB("", ""), unverified),
                    "nodes = ( { name = \"a\"; gpus = 1; cores = 1; }, { name = \"b\"; gpus = 1; cores = 1; } );\n");
     struct e2e_result r = RUN(
         folder, "export FAKE_LOG_FINALS=1 FAKE_WAITS=\"final $at/go\"\n" TUNE "& tuner=$!\n"

@@ -281,11 +281,10 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
 
 static void write_job(const char *folder, const char *name, const char *problems)
 {
-    char *file = text_format("%s.cfg", name);
+    char *file = test_text("%s.cfg", name);
     SCRIPTED_JOB(folder, .file = file, .name = name, .problems = problems, .block = "64", .shared = "16 * X",
                  .parameters =
                      "{ name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }");
-    free(file);
 }
 
 // The scripted GPU answers with times that depend on X and MODE.

@@ -395,8 +395,7 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
     struct environment environment;
-    char *path = test_text("%s/job.db", folder);
-    assert_int_equal(store_open(&store, path, false, &err), 0);
+    assert_int_equal(store_open(&store, test_text("%s/job.db", folder), false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);

@@ -49,8 +49,7 @@ static const char ours[] =
 static struct recorded *read_text(const char *folder, const char *text)
 {
     e2e_write(folder, "space.json", text);
-    char *path = test_text("%s/space.json", folder);
-    struct recorded *r = recorded_read(path, &err);
+    struct recorded *r = recorded_read(test_text("%s/space.json", folder), &err);
     return r;
 }
 
@@ -105,15 +104,14 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
                  {"runtime", STATUS_LAUNCH_ERROR}};
     char *folder = e2e_folder("t4-words");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": "
-                                 "[1.0]}, \"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", "
-                                 "\"value\": 1.0}]}, {\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
-                                 cases[i].word);
+        char *text = test_text("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": "
+                               "[1.0]}, \"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", "
+                               "\"value\": 1.0}]}, {\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
+                               cases[i].word);
         struct recorded *r = read_text(folder, text);
         if (!r) fail_msg("%s: %s", cases[i].word, err.message);
         if (r->trials[1].status != cases[i].status) fail_msg("%s: %s", cases[i].word, status_name(r->trials[1].status));
         recorded_free(r);
-        free(text);
     }
 }
 

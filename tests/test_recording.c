@@ -30,9 +30,8 @@ static char *make_folder(const char *source_hash, bool final)
 static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 {
     struct error err;
-    char *path = text_format("%s/kernel.cu", folder);
+    char *path = test_text("%s/kernel.cu", folder);
     assert_int_equal(source_hash(&(struct source_request){.path = path}, hash, &err), 0);
-    free(path);
 }
 
 // Tunes on `space` and writes the header; returns it. *check: what --check says, with its status.

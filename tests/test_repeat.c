@@ -213,8 +213,7 @@ static void expect_printed(const char *text, const char *expected)
     finished_write(main_c, text);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(finished_program(&job, compilers[i], sources, "", run), 0);
-        char *found = test_owned(text_read_file(path, NULL));
-        assert_string_equal(found, expected);
+        assert_string_equal(test_owned(text_read_file(path, NULL)), expected);
     }
 }
 

@@ -19,8 +19,7 @@ static struct error err;
 static void setup(void)
 {
     snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
-    char *command = test_text("mkdir -p out/test && rm -f %s*", path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("mkdir -p out/test && rm -f %s*", path)), 0);
     assert_int_equal(store_open(&store, path, true, &err), 0);
 }
 
@@ -28,8 +27,7 @@ static void teardown(void)
 {
     store_close(store);
     store = NULL;
-    char *command = test_text("rm -f %s*", path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("rm -f %s*", path)), 0);
 }
 
 static void use(const char *device)
@@ -126,8 +124,7 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
     assert_int_equal(json_array_size(at(r, "progress.rows")), 5);
     for (size_t i = 0; i < 5; i++)
         for (size_t k = 0; k < 4; k++) {
-            char *keys = test_text("progress.rows.%zu.%zu", i, k);
-            expect_number(r, keys, steps[i][k]);
+            expect_number(r, test_text("progress.rows.%zu.%zu", i, k), steps[i][k]);
         }
     expect_word(r, "runs.0.strategy", "s");
     expect_number(r, "runs.0.seed", 7);
@@ -142,8 +139,7 @@ TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
     enum { STEPS = 700, POINTS = 50 };
     use("A");
     for (int i = 0; i < STEPS; i++) {
-        char *config = test_text("X=%d", i);
-        add(config, STATUS_OK, "", 1000.0 - i, 1e6 + i);
+        add(test_text("X=%d", i), STATUS_OK, "", 1000.0 - i, 1e6 + i);
     }
     json_t *job = report_of(POINTS), *again = report_of(POINTS);
     assert_int_equal(json_array_size(at(job, "results.0.progress.rows")), STEPS + 1);
@@ -166,8 +162,7 @@ TEST_WITH(many_values_alone_are_no_importance, setup, teardown)
     uint64_t noise = 1;
     use("A");
     for (int i = 0; i < 120; i++) {
-        char *config = test_text("MANY=%d,OTHER=%d", i % 50, i);
-        add(config, STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
+        add(test_text("MANY=%d,OTHER=%d", i % 50, i), STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
     }
     json_t *job = report_of(100);
     double many = number(job, "results.0.parameters.0.importance");
@@ -196,8 +191,7 @@ TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
 {
     use("A");
     for (int i = 0; i < 3000; i++) {
-        char *config = test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
-        add(config, STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
+        add(test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000), STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
     }
     json_t *job = report_of(100);
     const json_t *x = at(job, "results.0.parameters.0");
@@ -331,8 +325,7 @@ static void put_final(double slower, double faster, double spread)
         "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
         "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
-    char *text = test_owned(json_dumps(final, 0));
-    put("final", 5e6, text);
+    put("final", 5e6, test_owned(json_dumps(final, 0)));
 }
 
 TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)

@@ -38,8 +38,7 @@ static void expect(struct e2e_result *r, int status, const char *out, const char
 static void change_store(const char *name, const char *sql)
 {
     sqlite3 *db;
-    char *path = test_text("%s/%s", folder, name);
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(test_text("%s/%s", folder, name), &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);
 }

@@ -222,8 +222,7 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
-    char *text = test_file("%s/child", folder);
-    pid_t child = atoi(text);
+    pid_t child = atoi(test_file("%s/child", folder));
     char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));
     assert_true(child > 1);
     if (what && strstr(what, "sleep")) fail_msg("process %d still sleeps", (int)child);

@@ -39,8 +39,7 @@ static struct job *job_with_problems(const char *folder, char *problems)
              "echo 'problems = ( %s );'; echo '@include \"sgemm.inc\"') >$DIR/configs/job.cfg",
              problems);
     free(problems);
-    char *path = test_text("%s/configs/job.cfg", folder);
-    struct job *job = loaded_job(path);
+    struct job *job = loaded_job(test_text("%s/configs/job.cfg", folder));
     return job;
 }
 
@@ -181,8 +180,7 @@ static void expect_exact_times(const char *folder, const json_t *header)
     json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
         json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = test_file("%s", path);
-    const char *at = strstr(text, "_time times[] = {");
+    const char *at = strstr(test_file("%s", path), "_time times[] = {");
     assert_non_null(at);
     json_array_foreach(sections, i, section)
     {
@@ -224,8 +222,7 @@ TEST(the_header_selects_what_the_driver_expects)
         free(calls);
         expected = longer, calls = more;
     }
-    char *path = test_text("%s/s.h", folder);
-    json_t *sections = header_read(path, &err);
+    json_t *sections = header_read(test_text("%s/s.h", folder), &err);
     assert_true(json_array_size(sections) > 1);
     expect_exact_times(folder, sections);
     struct random rng;

@@ -291,8 +291,7 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     static const char *const figures[] = {"registers", "spill_loads", "spill_stores", "stack", "shared", "code_bytes"};
     json_t *answer[2];
     for (int i = 0; i < 2; i++) {
-        char *text = test_text("%s%s", i ? forged : "", kernel);
-        e2e_write(folder, "x.cu", text);
+        e2e_write(folder, "x.cu", test_text("%s%s", i ? forged : "", kernel));
         answer[i] = answer_to(folder, compile_request(folder, NULL));
         expect_answer(answer[i], "ok", "", "");
     }

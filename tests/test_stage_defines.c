@@ -52,8 +52,7 @@ static json_t *compile(const struct job *j, const char *configuration, struct co
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
-    char *line = test_owned(json_dumps(request, JSON_COMPACT));
-    finished_write(path, line);
+    finished_write(path, test_owned(json_dumps(request, JSON_COMPACT)));
     struct e2e_result r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
@@ -169,9 +168,8 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
     e2e_pass(job.folder, "gcc -I$DIR %s -o $DIR/program && $DIR/program", main_c);
-    char *alone = test_text("%s/winner.cubin", job.folder);
-    int status =
-        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
+    int status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin",
+                              test_text("%s/winner.cubin", job.folder), NULL);
     assert_true(status > 0);
     assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
 }

@@ -54,8 +54,7 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     struct e2e_result r = tune_to(0, folder, "", "");
     assert_contains(r.out, "MODE=good");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *config = test_text("X=7,MODE=%s", modes[i].mode);
-        expect_stored(folder, config, modes[i].status, modes[i].reason);
+        expect_stored(folder, test_text("X=7,MODE=%s", modes[i].mode), modes[i].status, modes[i].reason);
     }
 }
 
@@ -83,8 +82,7 @@ TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compi
         "printf 'constraints = (\n\"compiled.spills == 0\",\n\"4 / X > 1\" );\n' >>$DIR/job.cfg; wc -l <$DIR/job.cfg");
     int line = atoi(r.out);
     r = tune_to(2, folder, "", "");
-    char *place = test_text("job.cfg:%d: ", line);
-    assert_contains(r.err, place, "division by zero");
+    assert_contains(r.err, test_text("job.cfg:%d: ", line), "division by zero");
     e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' $DIR/job.cfg");
     r = tune_to(2, folder, "", "");
     assert_contains(r.err, "unknown name 'compiled.spills'");
@@ -256,8 +254,7 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
     enum { GPUS = 40 };
     char *xs = numbers(200), *folder = job_folder("gpus", xs, "\"good\""), list[256] = "";
     for (int i = 0; i < GPUS; i++) sprintf(list + strlen(list), "%s%d", i ? "," : "", i);
-    char *options = test_text("--device %s --no-final", list);
-    tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", options);
+    tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", test_text("--device %s --no-final", list));
     char *text = test_owned(newly_measured(folder));
     for (int i = 0; i < GPUS; i++) {
         char line[16];

@@ -126,7 +126,7 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
     assert_int_equal(store_last_environment(store, &e, &err), 0);
     assert_int_equal(store_use_environment(store, &e, &err), 0);
     for (int i = 1; i <= LEFT; i++) {
-        char *config = text_format("X=%d,MODE=good", i);
+        char *config = test_text("X=%d,MODE=good", i);
         struct trial_problem problem = {.name = "N=1024", .tuned = true, .time = 1e-3 * i};
         struct trial t = {.config = config,
                           .status = STATUS_OK,
@@ -136,7 +136,6 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
                           .problem_count = 1,
                           .problems = &problem};
         assert_int_equal(store_add(store, &t, &err), 0);
-        free(config);
     }
     store_close(store);
     tune(folder, "", "--no-final -n 1");

@@ -221,12 +221,10 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
                  {"dpx s16x2", "CEILING_DPX"}};
     char *folder = e2e_folder("pipes_compiled");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *work = text_format("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe);
-        struct job *job = job_of(folder, work);
+        struct job *job = job_of(folder, test_text("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe));
         json_t *defines = test_json(job_ceilings_defines(job));
         assert_int_equal(json_object_size(defines), cases[i].macro ? 1 : 0);
         if (cases[i].macro) assert_string_equal(json_get_string(defines, cases[i].macro, ""), "1");
-        free(work);
     }
 }
 

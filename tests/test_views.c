@@ -259,8 +259,7 @@ TEST(every_figure_is_the_one_that_the_program_reads)
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, same_trial, &count, &err), 0);
     assert_true(count >= 18);
     store_close(store);
-    char *text = test_text("%d", (int)count);
-    expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", text);
+    expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", test_text("%d", (int)count));
 }
 
 // A cell of the exported space: of a trial's figure, of each tuned problem's, of a counter or of a parameter.
@@ -347,11 +346,10 @@ TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         change(copy, "DELETE FROM trial_stages WHERE trial = 1");
         for (int k = 0; k < 2; k++) {
-            char *add = test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
-                                  " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
-                                  " (VALUES %s) v",
-                                  k, rows[i][k]);
-            change(copy, add);
+            change(copy, test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
+                                   " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
+                                   " (VALUES %s) v",
+                                   k, rows[i][k]));
         }
         struct store *store = opened_store(copy);
         struct trial t;
@@ -402,8 +400,7 @@ TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
     static const char *const old[] = {"CREATE VIEW v1_trials AS SELECT id AS trial FROM trials",
                                       "CREATE VIEW v1_trials AS SELECT broken FROM trials", ""};
     for (int i = 0; i < 3; i++) {
-        char *text = test_text("DROP VIEW v1_trials; %s", old[i]);
-        change(copy, text);
+        change(copy, test_text("DROP VIEW v1_trials; %s", old[i]));
         open_by_tune(copy);
         expect(copy, "SELECT sql FROM sqlite_master WHERE name = 'v1_trials'", ours);
     }

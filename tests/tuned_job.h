@@ -14,11 +14,10 @@
 static inline char *job_folder(const char *name, const char *xs, const char *modes)
 {
     char *folder = e2e_folder(name);
-    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
+    char *parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "512",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
                          "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
-    free(parameters);
     return folder;
 }
 
@@ -82,8 +81,7 @@ static inline size_t count_lines(const char *text, const char *beginning)
 
 static inline size_t lines_measured(const char *folder)
 {
-    char *text = test_owned(folder_file(folder, "measured"));
-    size_t n = count_lines(text, "");
+    size_t n = count_lines(test_owned(folder_file(folder, "measured")), "");
     return n;
 }
 

@@ -86,8 +86,7 @@ static inline bool tutorial_prints(const char *printed, const char *expected)
 // all.
 static inline void tutorial_write_script(const struct tutorial *t, const char *folder, bool gpu)
 {
-    char *path = test_text("%s/all.sh", folder);
-    FILE *script = fopen(path, "w");
+    FILE *script = fopen(test_text("%s/all.sh", folder), "w");
     assert_non_null(script);
     fprintf(script, "top=$PWD\nexec 3>&2\ntrap '[ $? = 0 ] || cat $top/$now.out $top/$now.err >&3' EXIT\n");
     for (int i = 0; i < t->count; i++) {
