@@ -79,20 +79,17 @@ GPU_TEST(structs_and_vectors_arrive_by_value)
         ": k == 3 ? 128 : 0;\n        y[4 * i + k] = a[4 * i + k] * 5.75f + (k + 1) + more;\n    }\n}\n";
     static const char scalars[] = "{ name = \"large\"; type = \"i64\"; value = %s; }";
     for (int wrong = 0; wrong < 2; wrong++) {
-        hold(
-            wrong ? "a struct with another member" : "a struct",
-            test_text(
-                "{ scalar = \"p\"; members = ( { name = \"width\"; type = \"i32\"; value = \"N\"; }, { name = "
-                "\"scale\"; "
-                "type = \"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = "
-                "\"sign\"; "
-                "type = \"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = "
-                "\"last\"; type = \"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, "
-                "4); "
-                "}, { buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
-                "(\"N\", 4); direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
-                test_text(scalars, wrong ? "\"4 << 40\"" : "\"5 << 40\"")),
-            "arguments = ( " N_ARGUMENT "{ buffer = \"a\"; }, { buffer = \"y\"; } );", source, wrong ? "wrong" : NULL);
+        char *large = test_text(scalars, wrong ? "\"4 << 40\"" : "\"5 << 40\"");
+        char *arguments = test_text(
+            "{ scalar = \"p\"; members = ( { name = \"width\"; type = \"i32\"; value = \"N\"; }, { name = \"scale\"; "
+            "type = \"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = \"sign\"; "
+            "type = \"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = "
+            "\"last\"; type = \"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, 4); "
+            "}, { buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
+            "(\"N\", 4); direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
+            large);
+        hold(wrong ? "a struct with another member" : "a struct", arguments,
+             "arguments = ( " N_ARGUMENT "{ buffer = \"a\"; }, { buffer = \"y\"; } );", source, wrong ? "wrong" : NULL);
     }
 }
 
@@ -129,21 +126,20 @@ GPU_TEST(what_is_not_compared_may_be_anything)
 GPU_TEST(a_border_in_two_dimensions_is_left_out)
 {
     for (int wrong = 0; wrong < 2; wrong++) {
+        char *source = test_text(
+            "extern \"C\" __global__ void x(int m, const float *a, float *y)\n{\n" INDEX
+            "    int r = i / 90, c = i %% 90;\n"
+            "    if (r >= m) return;\n    bool border = r == 0 || r == m - 1 || c < 2 || c >= 88;\n"
+            "    y[r * 96 + c] = border ? (float)BLOCK : a[r * 96 + c] * (r == m - 2 && c == 87 ? %s : 2.0f);\n}\n"
+            "extern \"C\" __global__ void right(int m, const float *a, float *y)\n{\n" INDEX
+            "    int r = i / 90, c = i %% 90;\n"
+            "    if (r > 0 && r < m - 1 && c >= 2 && c < 88) y[r * 96 + c] = a[r * 96 + c] * 2.0f;\n}\n",
+            wrong ? "2.01f" : "2.0f");
         hold(wrong ? "an error in the last corner of the inside" : "the inside of a matrix",
              "{ scalar = \"M\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; }, "
              "{ buffer = \"y\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; direction = \"out\"; "
              "compare = { first = [1, 2]; count = (\"M - 2\", 86); }; }",
-             "}; verification = { relative = 1e-6;",
-             test_text(
-                 "extern \"C\" __global__ void x(int m, const float *a, float *y)\n{\n" INDEX
-                 "    int r = i / 90, c = i %% 90;\n"
-                 "    if (r >= m) return;\n    bool border = r == 0 || r == m - 1 || c < 2 || c >= 88;\n"
-                 "    y[r * 96 + c] = border ? (float)BLOCK : a[r * 96 + c] * (r == m - 2 && c == 87 ? %s : 2.0f);\n}\n"
-                 "extern \"C\" __global__ void right(int m, const float *a, float *y)\n{\n" INDEX
-                 "    int r = i / 90, c = i %% 90;\n"
-                 "    if (r > 0 && r < m - 1 && c >= 2 && c < 88) y[r * 96 + c] = a[r * 96 + c] * 2.0f;\n}\n",
-                 wrong ? "2.01f" : "2.0f"),
-             wrong ? "wrong" : NULL);
+             "}; verification = { relative = 1e-6;", source, wrong ? "wrong" : NULL);
     }
 }
 
