@@ -1,8 +1,8 @@
 // Headers with the measured binary: the final keeps it, the header ships it byte for byte, and what launches it passes
 // what was verified and refuses the rest. Launches go to a fake driver (tests/launch), so that no GPU is needed; the
 // same program is compiled as C99 and C++, for the driver API and the runtime API.
-#include "tests/e2e.h"
 #include "tests/finished_header.h"
+#include "tests/scripted.h"
 #include "tests/testing.h"
 
 static struct finished job;
@@ -399,15 +399,11 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");
-    e2e_write(folder, "job.cfg",
-              "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
-              "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
-              "launch = { grid = [\"N\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-              "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = "
-              "10; }; };\nsearch = { strategy = \"exhaustive\"; };\n");
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    SCRIPTED_JOB(folder,
+                 .parameters = "{ name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                               "\"final_other_bytes\"]; }",
+                 .more = "measure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; }; };\n"
+                         "search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "x.cubin", "the bytes that ran");
     e2e_passed(e2e_in(
         folder,

@@ -125,18 +125,11 @@ TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
                             "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
                             "columns", "X", "Y", "status", "time", "trials", trials);
     e2e_write_json(folder, "space.json", all);
-    e2e_write(folder, "x.cu", "\n");
-    for (int i = 0; i < 2; i++) {
-        char *text =
-            text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                        "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
-                        "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
-                        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
-                        i ? "b" : "a", i ? 0 : SIDE - 1, i ? SIDE - 1 : 0);
-        e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
-        free(text);
-    }
+    for (int i = 0; i < 2; i++)
+        SCRIPTED_JOB(folder, .file = i ? "b.cfg" : "a.cfg", .name = i ? "b" : "a",
+                     .parameters = test_text("{ name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; }",
+                                             i ? 0 : SIDE - 1, i ? SIDE - 1 : 0),
+                     .more = "search = { strategy = \"exhaustive\"; };");
     struct e2e_result r = e2e_passed(e2e_in(folder,
                                             "SWEETSPOT_REPLAY_DELAY=0.01 timeout 60 $BIN/sweetspot "
                                             "tune . --device replay:space.json --time %ds --no-final",

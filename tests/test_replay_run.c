@@ -1,6 +1,6 @@
 // A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
 // commands on its store.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 #include "tests/testing.h"
 
 #include <math.h>
@@ -41,14 +41,9 @@ static void write_space(const char *folder)
                             "samples", "registers", "misses", "trials", trials, "baselines", "name", "cublas",
                             "problems", "time", 1.2e-3, "samples", 1.2e-3, 1.21e-3);
     e2e_write_json(folder, "space.json", all);
-    e2e_write(folder, "x.cu", "\n");
-    e2e_write(folder, "job.cfg",
-              "name = \"r\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = \"Z\"; "
-              "values = [0, 1, 2, 3]; } );\n"
-              "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification "
-              "= { enabled = false; };\n");
+    SCRIPTED_JOB(folder, .name = "r",
+                 .parameters = "{ name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = "
+                               "\"Z\"; values = [0, 1, 2, 3]; }");
 }
 
 struct seen {
