@@ -10,9 +10,7 @@
 static inline bool have_gpu(void)
 {
     static int known = -1;
-    if (known < 0) {
-        known = system(test_text("'%s/sweetspot' doctor >/dev/null 2>&1", e2e_bin())) == 0;
-    }
+    if (known < 0) known = system(test_text("'%s/sweetspot' doctor >/dev/null 2>&1", e2e_bin())) == 0;
     if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
     return known;
 }

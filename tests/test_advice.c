@@ -45,17 +45,15 @@ TEST(every_hint_repeats_the_options_in_use)
 #define HERE "cd '%s/a b' && $BIN/sweetspot "
     struct e2e_result r = e2e_ended(1, e2e_run(folder, HERE "compare job.cfg --store 'my x.db'", folder));
     assert_contains(r.err, again);
-    r = e2e_pass(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder);
-    assert_contains(r.err, again);
+    assert_contains(e2e_pass(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder).err, again);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     assert_contains(r.out, again);
     follow(folder, r.out, "resume with    ", again);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     follow(folder, r.out, "\nor             ", "sweetspot compare job.cfg --store 'my x.db'; sweetspot header");
-    r = e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder);
-    assert_contains(r.err, "begin with: sweetspot tune job.cfg --store new.db\n");
-    r = e2e_run(folder, HERE "status job.cfg", folder);
-    assert_contains(r.err, "begin with: sweetspot tune job.cfg\n");
+    assert_contains(e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder).err,
+                    "begin with: sweetspot tune job.cfg --store new.db\n");
+    assert_contains(e2e_run(folder, HERE "status job.cfg", folder).err, "begin with: sweetspot tune job.cfg\n");
 #undef HERE
 }
 
@@ -171,8 +169,7 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_contains(plain, lines[i]);
     assert_string_equal(same.out, r.out);
     // Workers that cannot be found are said to be so.
-    r = e2e_pass(folder, "cp $BIN/sweetspot $DIR/; $DIR/sweetspot --version");
-    assert_contains(r.out, "not found\n");
+    assert_contains(e2e_pass(folder, "cp $BIN/sweetspot $DIR/; $DIR/sweetspot --version").out, "not found\n");
 }
 
 TEST_MAIN(NULL, NULL)

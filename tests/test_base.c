@@ -73,9 +73,8 @@ TEST(paths_are_joined_and_normalised)
         {"/a/b", "c", "/a/b/c"}, {"/a/b", "/c/./d", "/c/d"},        {"/a/b", "../c", "/a/c"},
         {"/a", "../../..", "/"}, {"/a//b/", "./c//d/", "/a/b/c/d"}, {"/", "x", "/x"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(test_owned(text_join_path(cases[i][0], cases[i][1])), cases[i][2]);
-    }
 }
 
 TEST(only_a_regular_file_of_bounded_size_is_read)

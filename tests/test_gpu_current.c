@@ -35,8 +35,7 @@ static struct e2e_result tune(const char *folder)
 GPU_TEST(a_configuration_that_wins_is_in_the_final_as_both)
 {
     char *folder = write_job("current = { BLOCK = 128; };", "");
-    struct e2e_result r = e2e_passed(tune(folder));
-    assert_contains(r.out, "x as fast as current (95% interval ", "ratio to current");
+    assert_contains(e2e_passed(tune(folder)).out, "x as fast as current (95% interval ", "ratio to current");
 }
 
 #define OLD                                                                  \

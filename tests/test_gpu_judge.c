@@ -140,9 +140,7 @@ static const struct {
 GPU_TEST(what_only_a_sanitizer_sees_is_seen)
 {
     char *folder = e2e_folder("gpu_judge_sanitized");
-    if (!have_sanitizer(folder)) {
-        skip();
-    }
+    if (!have_sanitizer(folder)) skip();
     for (size_t i = 0; i < sizeof sanitized / sizeof *sanitized; i++) {
         int status;
         json_t *document = judge(folder, REAL_TOOL, "sanitized", sanitized[i].name, "--no-counters", &status);
@@ -161,9 +159,7 @@ GPU_TEST(what_only_a_sanitizer_sees_is_seen)
 GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
 {
     char *folder = e2e_folder("gpu_final_sanitized");
-    if (!have_sanitizer(folder)) {
-        skip();
-    }
+    if (!have_sanitizer(folder)) skip();
     struct e2e_result r =
         e2e_pass(folder, REAL_TOOL "cp tests/hostile/*.cu tests/hostile/*.h tests/hostile/*.inc $DIR && sed "
                                    "'/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "

@@ -72,8 +72,7 @@ GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
     all_right(&r, 3);
     char *wrong = test_owned(text_copy(phases_job)), *three = strstr(wrong, "3.0f");
     three[0] = '4';
-    r = tune("gpu_phases", wrong, phases_source, quick);
-    assert_contains(r.out, "3 wrong");
+    assert_contains(tune("gpu_phases", wrong, phases_source, quick).out, "3 wrong");
 }
 
 // RADIX decides how many runs there are, and so whether t and u are exchanged an even or an odd number of times.
@@ -114,8 +113,7 @@ GPU_TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
     // Without the exchange, every run adds up the same numbers again.
     char *wrong = test_owned(text_copy(reduction_job)), *swap = strstr(wrong, "swap = [ \"t\", \"u\" ];");
     memset(swap, ' ', strlen("swap = [ \"t\", \"u\" ];"));
-    r = tune("gpu_halving", wrong, reduction_source, quick);
-    assert_contains(r.out, "8 wrong");
+    assert_contains(tune("gpu_halving", wrong, reduction_source, quick).out, "8 wrong");
 }
 
 static const char sort_job[] =
@@ -154,8 +152,7 @@ GPU_TEST(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage)
     all_right(&r, 3);
     char *wrong = test_owned(text_copy(sort_job)), *from = strstr(wrong, "K <= N");
     memcpy(from, "K <  N", 6); // the last merge is missing
-    r = tune("gpu_bitonic", wrong, sort_source, quick);
-    assert_contains(r.out, "3 wrong");
+    assert_contains(tune("gpu_bitonic", wrong, sort_source, quick).out, "3 wrong");
 }
 
 static const char values_job[] =

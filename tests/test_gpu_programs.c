@@ -91,9 +91,7 @@ GPU_TEST(a_python_script_is_a_reference_and_runs_once)
               "f = sys.argv[1]\nj = json.load(open(f + '/job.json'))\n"
               "x = numpy.load(f + '/in/x.npy')\nassert x.shape == (j['values']['N'],)\n"
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
-    for (int i = 0; i < 2; i++) {
-        e2e_passed(tune(folder));
-    }
+    for (int i = 0; i < 2; i++) e2e_passed(tune(folder));
     struct e2e_result r = e2e_run(folder, "wc -c <$DIR/runs");
     // Two problems and sets of data, and other data in the final. Each run draws two other sizes, with two sets each;
     // for the job's own problems the second run adds nothing.
@@ -105,8 +103,7 @@ GPU_TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
     char *folder = write_job("{ command = \"python3 ref.py\"; }", "");
     e2e_write(folder, "ref.py", "import sys, numpy\nnumpy.save(sys.argv[1] + '/out/y.npy', numpy.array([1e9]))\n");
-    struct e2e_result r = e2e_ended(1, tune(folder));
-    assert_contains(r.out, "wrong 3");
+    assert_contains(e2e_ended(1, tune(folder)).out, "wrong 3");
 }
 
 GPU_TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
@@ -135,8 +132,7 @@ GPU_TEST(cub_is_verified_timed_and_compared_with_the_winner)
 {
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
-    struct e2e_result r = e2e_passed(tune(folder));
-    assert_contains(r.out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
+    assert_contains(e2e_passed(tune(folder)).out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
 }
 
 GPU_TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)

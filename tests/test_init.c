@@ -114,9 +114,7 @@ TEST(jobs_say_what_their_sources_say_and_compile)
         assert_contains(r.err, "sweetspot check ");
         char *path = test_text("%s/%s.cfg", folder, name), *text = test_file("%s", path);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) assert_contains(text, cases[i].words[w]);
-        if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
-            continue;
-        }
+        if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) continue;
         r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s", path));
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
@@ -190,9 +188,8 @@ TEST(tokens_leave_out_what_is_no_code)
         cuda_tokens_init(&t, texts[i].source);
         assert_int_equal(t.items[t.count].kind, CUDA_END);
         char *all = test_owned(text_copy(""));
-        for (size_t k = 0; k < t.count; k++) {
+        for (size_t k = 0; k < t.count; k++)
             all = test_text("%s%s%.*s", all, k ? " " : "", (int)t.items[k].length, t.items[k].text);
-        }
         assert_string_equal(all, texts[i].tokens);
         cuda_tokens_release(&t);
     }

@@ -81,9 +81,7 @@ static void look_at_options(struct looked_at *l, const struct command *command)
     expect_words(prose, command->description, l->command);
     for (const struct option_spec *spec = command->options; spec->name; spec++) {
         char *tag, *dashed = test_owned(text_copy(""));
-        for (const char *c = spec->name; *c; c++) {
-            dashed = test_text("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
-        }
+        for (const char *c = spec->name; *c; c++) dashed = test_text("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
         if (spec->positional)
             tag = test_text(".TP\n\\fI%s\\fR", spec->name);
         else if (spec->letter)

@@ -74,8 +74,7 @@ TEST(what_nvcc_cannot_do_is_said)
     struct e2e_result r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
     assert_null(strstr(r.out, "\"compiler\":\"nvcc"));
     assert_contains(r.out, "/nonexistent/nvcc");
-    r = ask(folder, "", "\"plane\"", "");
-    assert_contains(r.out, "\"status\":\"compile_error\"", "plane");
+    assert_contains(ask(folder, "", "\"plane\"", "").out, "\"status\":\"compile_error\"", "plane");
 }
 
 TEST(a_job_with_host_code_compiles_by_nvcc_alone)
@@ -173,14 +172,12 @@ TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
     char *folder = make_folder("nvcc_library");
     struct e2e_result r = build(folder, sound, "\"f\"");
     assert_contains(r.out, "\"status\":\"ok\"", ".so\"", "\"cached\":false");
-    r = build(folder, sound, "\"f\"");
-    assert_contains(r.out, "\"cached\":true");
-    r = build(folder, sound, "\"ff\"");
-    assert_contains(r.out, "has no function 'ff'; did you mean 'f'?");
-    r = build(folder, "int f(void) { return 0; }\n", "\"f\"");
-    assert_contains(r.out, "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
-    r = build(folder, "\nint f(void) { return nothing; }\n", "\"f\"");
-    assert_contains(r.out, "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
+    assert_contains(build(folder, sound, "\"f\"").out, "\"cached\":true");
+    assert_contains(build(folder, sound, "\"ff\"").out, "has no function 'ff'; did you mean 'f'?");
+    assert_contains(build(folder, "int f(void) { return 0; }\n", "\"f\"").out,
+                    "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
+    assert_contains(build(folder, "\nint f(void) { return nothing; }\n", "\"f\"").out,
+                    "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
 }
 
 // The runner of tests says that there is no nvcc.

@@ -433,9 +433,7 @@ TEST(metrics_are_listed_without_a_gpu)
     char *folder = e2e_folder("metrics");
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
-    if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
-        skip();
-    }
+    if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) skip();
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     assert_contains(r.out, "sm__icc_requests_lookup_miss", "icache_misses (.sum)");
     r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 'dram__bytes*' -f csv");

@@ -339,8 +339,7 @@ TEST(a_c_source_is_built_and_kept_by_what_it_includes)
         assert_contains(r.out, cases[i].words);
     }
     e2e_write(folder, "n.h", "enum { N = 4 };\n");
-    struct e2e_result r = build(sound, "", "60");
-    assert_contains(r.out, "\"cached\":false");
+    assert_contains(build(sound, "", "60").out, "\"cached\":false");
 }
 
 TEST(arrays_of_every_type_are_written_and_read_back)

@@ -144,9 +144,7 @@ REPORT_TEST(seconds_of_search_leave_out_the_days_between_runs)
 REPORT_TEST(steps_of_the_best_are_never_thinned)
 {
     enum { STEPS = 700, POINTS = 50 };
-    for (int i = 0; i < STEPS; i++) {
-        add(test_text("X=%d", i), STATUS_OK, "", 1000.0 - i, 1e6 + i);
-    }
+    for (int i = 0; i < STEPS; i++) add(test_text("X=%d", i), STATUS_OK, "", 1000.0 - i, 1e6 + i);
     json_t *job = report_of(POINTS), *again = report_of(POINTS);
     assert_int_equal(json_array_size(at(job, "results.0.progress.rows")), STEPS + 1);
     expect_number(job, "results.0.points.shown", POINTS);
@@ -166,9 +164,8 @@ static double draw(uint64_t *state)
 REPORT_TEST(many_values_alone_are_no_importance)
 {
     uint64_t noise = 1;
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 120; i++)
         add(test_text("MANY=%d,OTHER=%d", i % 50, i), STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
-    }
     double many = number(report_of(100), "results.0.parameters.0.importance");
     if (!(many < 0.25)) fail_msg("MANY: %g", many);
 }
@@ -191,9 +188,8 @@ REPORT_TEST(importance_tells_what_matters)
 
 REPORT_TEST(a_thousand_values_are_put_into_sixty_groups)
 {
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 3000; i++)
         add(test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000), STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
-    }
     json_t *job = report_of(100);
     const json_t *x = at(job, "results.0.parameters.0");
     expect_number(x, "grouped", 1000);

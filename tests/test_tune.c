@@ -51,11 +51,9 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
     char *folder = job_folder("modes", "7", list);
     set_timeout(folder, "2s");
-    struct e2e_result r = tune_to(0, folder, "", "");
-    assert_contains(r.out, "MODE=good");
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    assert_contains(tune_to(0, folder, "", "").out, "MODE=good");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         expect_stored(folder, test_text("X=7,MODE=%s", modes[i].mode), modes[i].status, modes[i].reason);
-    }
 }
 
 TEST(constraints_on_the_compilers_result_are_checked_before_the_gpu_gets_a_candidate)
@@ -81,11 +79,9 @@ TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compi
         folder,
         "printf 'constraints = (\n\"compiled.spills == 0\",\n\"4 / X > 1\" );\n' >>$DIR/job.cfg; wc -l <$DIR/job.cfg");
     int line = atoi(r.out);
-    r = tune_to(2, folder, "", "");
-    assert_contains(r.err, test_text("job.cfg:%d: ", line), "division by zero");
+    assert_contains(tune_to(2, folder, "", "").err, test_text("job.cfg:%d: ", line), "division by zero");
     e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' $DIR/job.cfg");
-    r = tune_to(2, folder, "", "");
-    assert_contains(r.err, "unknown name 'compiled.spills'");
+    assert_contains(tune_to(2, folder, "", "").err, "unknown name 'compiled.spills'");
 }
 
 TEST(a_hanging_compiler_is_killed_and_replaced)
@@ -120,8 +116,7 @@ TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
 TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
 {
     char *folder = job_folder("final_wrong", "5, 7", "\"final_wrong\", \"good\""); // 6 would be within the tie of 7
-    struct e2e_result r = tune_to(0, folder, "", "");
-    assert_contains(r.out, "X=7,MODE=good", "x as fast as cublas");
+    assert_contains(tune_to(0, folder, "", "").out, "X=7,MODE=good", "x as fast as cublas");
 }
 
 TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
@@ -180,8 +175,7 @@ TEST(the_final_is_on_other_data_than_the_search)
 TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
 {
     char *folder = job_folder("final_crash", "6, 7", "\"final_crash\", \"good\"");
-    struct e2e_result r = tune_to(EXIT_NOTHING, folder, "", "");
-    assert_contains(r.err, "no winner is decided");
+    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "no winner is decided");
 }
 
 // The worker says whose turn it is: who takes it down is out, and another final decides between the others.
@@ -197,8 +191,7 @@ TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_ag
 TEST(nothing_valid_is_exit_status_1)
 {
     char *folder = job_folder("nothing", "1, 2, 3", "\"wrong\", \"compile_error\"");
-    struct e2e_result r = tune_to(EXIT_NOTHING, folder, "", "");
-    assert_contains(r.err, "no valid result: compile_error 3  wrong 3");
+    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "no valid result: compile_error 3  wrong 3");
 }
 
 TEST(a_reference_that_takes_long_shows_how_far_it_is)
@@ -297,14 +290,11 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     char word[121], *more = test_owned(text_copy(""));
     memset(word, 'a', 120);
     word[120] = 0;
-    for (int i = 0; i < 30; i++) {
-        more = test_text("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
-    }
+    for (int i = 0; i < 30; i++) more = test_text("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
     char *job = test_owned(folder_file(folder, "job.cfg")), *at = strstr(job, "{ name = \"X\""),
          *text = test_text("%.*s%s%s", (int)(at - job), job, more, at);
     e2e_write(folder, "job.cfg", text);
-    struct e2e_result r = tune_to(0, folder, "", "");
-    assert_contains(r.out, ",X=7,MODE=good\n");
+    assert_contains(tune_to(0, folder, "", "").out, ",X=7,MODE=good\n");
     assert_int_equal(stored_count(folder, STATUS_OK), 5);
     assert_int_equal(stored_count(folder, STATUS_WRONG), 5);
     free(newly_measured(folder));

@@ -131,9 +131,7 @@ static char *promise_new_columns(char *promised, const char *found)
     char *document = text_read_file("docs/store.md", NULL), *copy = test_owned(text_copy(found)), *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char view[64], name[64], *whole = test_text("%s\n", line), *heading;
-        if (strstr(promised, whole)) {
-            continue;
-        }
+        if (strstr(promised, whole)) continue;
         assert_int_equal(sscanf(line, "%63s %63s", view, name), 2);
         const struct trial_field *field = NULL;
         for (int level = 0; level < FIELD_LEVELS; level++)
@@ -345,12 +343,11 @@ TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
     struct error err = {""};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         change(copy, "DELETE FROM trial_stages WHERE trial = 1");
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++)
             change(copy, test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
                                    " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
                                    " (VALUES %s) v",
                                    k, rows[i][k]));
-        }
         struct store *store = opened_store(copy);
         struct trial t;
         sqlite3 *before = db;
