@@ -41,10 +41,7 @@ static inline void finished_binary(const struct finished *f, const void *bytes, 
 // Writes the header with the binary.
 static inline void finished_embed(const struct finished *f)
 {
-    char *err;
-    int status =
-        finished_run(&cmd_header, NULL, &err, "header", f->job, "--store", f->store, "-o", f->header, "--embed", NULL);
-    if (status) fail_msg("status %d: %s", status, err);
+    finished_says(f, 0, "header JOB --store STORE -o HEADER --embed");
 }
 
 // Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or

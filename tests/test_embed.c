@@ -257,11 +257,9 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 // The header's command with some options, its status, and what it says.
 static void expect(int status, const char *message, const char *one, const char *value, const char *other)
 {
-    char *err;
-    int found = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, one,
-                             value ? value : other, value ? other : NULL);
-    if (found != status) fail_msg("%s %s %s: status %d: %s", one, value ? value : "", other ? other : "", found, err);
-    assert_contains(err, message);
+    struct said said =
+        finished_says(&job, status, "header JOB --store STORE %s %s %s", one, value ? value : "", other ? other : "");
+    assert_contains(said.err, message);
 }
 
 TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
@@ -299,22 +297,25 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     assert_int_equal(access("-", F_OK), -1);
 }
 
+// Whether a device of this name gets the binary of that one, or "": none.
+#define TAKEN                                                                                                     \
+    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"                \
+    "static int taken(const char *name, int major, int count, const char *expected)\n{\n"                         \
+    "    struct mini_gemm_kernels k;\n    int status;\n"                                                          \
+    "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n" \
+    "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"                       \
+    "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
+
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
 TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 {
     static const char program[] =
-        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
-        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
-        "    struct mini_gemm_kernels k;\n    int status;\n"
-        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
-        "    if (!*expected) return status == MINI_GEMM_NO_BINARY;\n"
-        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
-        "int main(void)\n{\n"
-        "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
-        "    if (!taken(\"NVIDIA A100\", 8, 132, \"NVIDIA A100\")) return 2;\n"
-        "    if (!taken(\"NVIDIA H100\", 9, 132, \"NVIDIA H200\")) return 3;\n"
-        "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 4;\n"
-        "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
+        TAKEN "int main(void)\n{\n"
+              "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
+              "    if (!taken(\"NVIDIA A100\", 8, 132, \"NVIDIA A100\")) return 2;\n"
+              "    if (!taken(\"NVIDIA H100\", 9, 132, \"NVIDIA H200\")) return 3;\n"
+              "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 4;\n"
+              "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
     tune_and_embed();
     make_cubin(77);
     free(job.store);
@@ -346,13 +347,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 // them; a program takes the binary of its device by name, on another Hopper the nearest, and can ask which one it was.
 TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 {
-    static const char program[] =
-        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
-        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
-        "    struct mini_gemm_kernels k;\n    int status;\n"
-        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
-        "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"
-        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
+    static const char program[] = TAKEN
         "int main(void)\n{\n"
         "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
         "    if (!taken(\"NVIDIA H100 PCIe\", 9, 114, \"NVIDIA H100 PCIe\")) return 2;\n"

@@ -1,5 +1,6 @@
 // The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
 // a changed template.
+#include "tests/finished_header.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"
 
@@ -8,11 +9,7 @@
 
 static char *make_header(void)
 {
-    char *out, *err;
-    int status =
-        finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
-    if (status) fail_msg("status %d: %s", status, err);
-    assert_contains(out, job.header);
+    assert_contains(finished_says(&job, 0, "header JOB --store STORE --output HEADER").out, job.header);
     return test_file("%s", job.header);
 }
 
@@ -20,21 +17,9 @@ static char *make_header(void)
 // status, or -1 when there is no such compiler.
 static int compile_and_run(const char *compiler, const char *suffix, const char *program)
 {
-    char *source = test_text("%s/program.%s", job.folder, suffix), *output = NULL;
-    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
-    int status = -1;
-    if (!system(probe)) {
-        finished_write(source, program);
-        char *command = test_text("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
-        status = system(command);
-        output = text_read_file(test_text("%s/messages", job.folder), NULL);
-        if (status || *output) fail_msg("%s: %s", compiler, output);
-        command = test_text("%s/program", job.folder);
-        status = system(command);
-        status = WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-    }
-    free(output);
-    return status;
+    char *source = test_text("%s/program.%s", job.folder, suffix);
+    finished_write(source, program);
+    return finished_program(&job, compiler, source, "", "");
 }
 
 static const char c99[] = "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";

@@ -148,7 +148,6 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
     size_t size;
     const void *images[2] = {"\177ELFa..", "\177ELFb...."};
     void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
-    char *said;
     write_job(stages_text);
     finished_decided(&job);
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
@@ -168,16 +167,14 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
     e2e_pass(job.folder, "gcc -I$DIR %s -o $DIR/program && $DIR/program", main_c);
-    int status = finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin",
-                              test_text("%s/winner.cubin", job.folder), NULL);
-    assert_true(status > 0);
-    assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE --cubin %s/winner.cubin", job.folder).err,
+                    "the stages have macros of their own, so that there is no single cubin");
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
 {
     const char *at = strstr(stages_text, "PHASE = 2;");
-    char *said, *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
+    char *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
     struct job *j = load(stages);
     struct compiled c;
     finished_write(job.template,
@@ -187,9 +184,7 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     assert_int_equal(c.entry_count, 2);
     compiled_release(&c);
     finished_decided(&job);
-    int status =
-        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
-    if (status) fail_msg("status %d: %s", status, said);
+    finished_says(&job, 0, "header JOB --store STORE -o HEADER");
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
