@@ -10,7 +10,7 @@
 #include "tests/testing.h"
 #include "tuner/base/json.h"
 
-struct outcome_of_command {
+struct e2e_result {
     int status; // exit status, or 128 + signal
     char *out, *err;
 };
@@ -47,18 +47,19 @@ static inline char *e2e_folder(const char *name)
     return folder;
 }
 
-// Runs a shell command line with $BIN set, its output caught in files of the folder.
-static inline struct outcome_of_command e2e_run(const char *folder, const char *format, ...)
+// Runs a shell command line, its output caught in files of the folder. $BIN has the programs, $DIR is the folder.
+static inline struct e2e_result e2e_run(const char *folder, const char *format, ...)
 {
     va_list args;
     char *line = NULL, *out = text_format("%s/stdout", folder), *err = text_format("%s/stderr", folder);
     va_start(args, format);
     assert_true(vasprintf(&line, format, args) >= 0);
     va_end(args);
-    char *command = text_format("export BIN='%s'; { %s\n} >'%s' 2>'%s' </dev/null", e2e_bin(), line, out, err);
+    char *command =
+        text_format("export BIN='%s' DIR='%s'; { %s\n} >'%s' 2>'%s' </dev/null", e2e_bin(), folder, line, out, err);
     int status = system(command);
-    struct outcome_of_command result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                                        text_read_file(out, NULL), text_read_file(err, NULL)};
+    struct e2e_result result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                                text_read_file(out, NULL), text_read_file(err, NULL)};
     free(command);
     free(line);
     free(out);
@@ -70,12 +71,22 @@ static inline struct outcome_of_command e2e_run(const char *folder, const char *
     return result;
 }
 
-// Fails unless the command has succeeded.
-static inline struct outcome_of_command e2e_passed(struct outcome_of_command r)
+// The same in the folder: e2e_in(folder, "ls %s", name).
+#define e2e_in(folder, ...) e2e_run(folder, "cd $DIR && " __VA_ARGS__)
+
+// Fails unless the command has ended with this status.
+static inline struct e2e_result e2e_ended(int status, struct e2e_result r)
 {
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    if (r.status != status) fail_msg("status %d instead of %d: %s%s", r.status, status, r.out, r.err);
     return r;
 }
+
+// Fails unless the command has succeeded.
+static inline struct e2e_result e2e_passed(struct e2e_result r)
+{
+    return e2e_ended(0, r);
+}
+#define e2e_pass(...) e2e_passed(e2e_run(__VA_ARGS__))
 
 static inline void e2e_write(const char *folder, const char *name, const char *text)
 {

@@ -15,15 +15,14 @@
 #define TEST_CUDA_HOME "/usr/local/cuda"
 #endif
 
-static inline void example_done(struct outcome_of_command *r)
+static inline void example_done(struct e2e_result *r)
 {
     if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
 }
 
 static inline bool example_have(const char *program)
 {
-    char *command = test_text("command -v %s >/dev/null 2>&1", program);
-    bool found = !system(command);
+    bool found = !system(test_text("command -v %s >/dev/null 2>&1", program));
     return found;
 }
 
@@ -32,7 +31,7 @@ static inline char *examples_folder(const char *name)
 {
     char *folder = e2e_folder(name);
 
-    e2e_passed(e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s'", folder));
+    e2e_pass(folder, "cp -r examples templates configs tests/spaces '%1$s'", folder);
     return folder;
 }
 
@@ -43,7 +42,7 @@ static inline char *examples_folder(const char *name)
     ">commands && head -n -1 commands >build.sh && tail -n 1 commands >run.sh && "
 
 // After `prelude`, shell text that may put functions in the compilers' places.
-static inline struct outcome_of_command example_build(const char *folder, const char *example, const char *prelude)
+static inline struct e2e_result example_build(const char *folder, const char *example, const char *prelude)
 {
     return e2e_run(folder,
                    EXAMPLE_COMMANDS "rm -rf out/include && test -s build.sh && { cat <<'END'; cat build.sh; } "
@@ -51,7 +50,7 @@ static inline struct outcome_of_command example_build(const char *folder, const 
                    folder, example, prelude);
 }
 
-static inline struct outcome_of_command example_run(const char *folder, const char *example, const char *prelude)
+static inline struct e2e_result example_run(const char *folder, const char *example, const char *prelude)
 {
     return e2e_run(folder, EXAMPLE_COMMANDS "%3$s bash -e run.sh", folder, example, prelude);
 }
@@ -73,7 +72,7 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
                    json_pack("{s:i, s:s, s:s, s:s, s:[s, s], s:[s], s:s}", "id", 1, "op", "compile", "arch", arch,
                              "source", "unit.cu", "include", ".", "templates", "entries", "gemm_simt", "cache",
                              "cache"));
-    struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot-compile <request", folder);
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot-compile <request");
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer || strcmp(json_get_string(answer, "status", ""), "ok") != 0) fail_msg("%s%s", r.out, r.err);
     size_t size;
@@ -96,12 +95,12 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
 // configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.
 static inline void example_replay(const char *folder, const char *store, const char *device, const char *arch)
 {
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && gzip -dc spaces/sgemm_2048_h200.json.gz | sed 's/\"NVIDIA H200\"/\"%s\"/; s/sm_90a/%s/g' "
-                ">space.json && $BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:space.json -n 20 -q "
-                "--store %s && rm -rf plain && $BIN/sweetspot header configs/sgemm_2048.cfg --store %s -o plain/h.h",
-                folder, device, arch, store, store);
+    struct e2e_result r =
+        e2e_in(folder,
+               "gzip -dc spaces/sgemm_2048_h200.json.gz | sed 's/\"NVIDIA H200\"/\"%s\"/; s/sm_90a/%s/g' >space.json "
+               "&& $BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:space.json -n 20 -q --store %s && rm -rf "
+               "plain && $BIN/sweetspot header configs/sgemm_2048.cfg --store %s -o plain/h.h",
+               device, arch, store, store);
     example_done(&r);
     example_keep_binary(folder, store, "plain/h.h", arch);
 }

@@ -40,10 +40,7 @@ static inline void finished_binary(const struct finished *f, const void *bytes, 
 // Writes the header with the binary.
 static inline void finished_embed(const struct finished *f)
 {
-    char *err;
-    int status =
-        finished_run(&cmd_header, NULL, &err, "header", f->job, "--store", f->store, "-o", f->header, "--embed", NULL);
-    if (status) fail_msg("status %d: %s", status, err);
+    finished_says(f, 0, "header JOB --store STORE -o HEADER --embed");
 }
 
 // Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or
@@ -51,8 +48,7 @@ static inline void finished_embed(const struct finished *f)
 static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
                                    const char *libraries, const char *run)
 {
-    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
-    int status = system(probe);
+    int status = system(test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler));
     if (status) return -1;
     char *command = test_text("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, f->folder,
                               source, f->folder, libraries, f->folder);

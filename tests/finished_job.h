@@ -71,8 +71,7 @@ static inline void finished_make(struct finished *f)
 
 static inline void finished_remove(struct finished *f)
 {
-    char *command = test_text("rm -rf '%s'", f->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("rm -rf '%s'", f->folder)), 0);
     free(f->job);
     free(f->store);
     free(f->template);
@@ -142,19 +141,18 @@ static inline void finished_trials_on(const struct finished *f, const char *devi
         put_text(store, 0, "baselines",
                  "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}", &err),
         0);
-    assert_int_equal(
-        put_text(store, 0, "run",
-                 "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
-                 "\"search_seconds\":90,\"stopped_by\":\"budget\"}",
-                 &err),
-        0);
+    assert_int_equal(put_text(store, 0, "run",
+                              "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,"
+                              "\"new\":3,\"search_seconds\":90,\"stopped_by\":\"budget\"}",
+                              &err),
+                     0);
     store_close(store);
     free(key);
 }
 
-static inline void finished_trials(const struct finished *f, const char *device, const char *arch)
+static inline void finished_trials(const struct finished *f)
 {
-    finished_trials_on(f, device, arch, 132);
+    finished_trials_on(f, "NVIDIA H200", "sm_90a", 132);
 }
 
 // A final in which trial 1 wins (fresh data), 2 ties, cuBLAS takes 0.9 times our time on the first problem and 1.6
@@ -195,6 +193,12 @@ static inline void finished_final(const struct finished *f)
     store_close(store);
 }
 
+static inline void finished_decided(const struct finished *f)
+{
+    finished_trials(f);
+    finished_final(f);
+}
+
 // Runs a command in a process of its own, because commands keep their options in static variables.
 static inline int finished_child(const struct command *command, int argc, char **argv)
 {
@@ -211,17 +215,11 @@ static inline int finished_child(const struct command *command, int argc, char *
     return WEXITSTATUS(status);
 }
 
-// Runs a command with up to six arguments after its name; *out and *err get what it printed (freed after the test; may
-// be NULL). Returns its exit status.
-static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
+// Runs a command; *out and *err get what it printed (freed after the test; may be NULL). Returns its exit status.
+static inline int finished_caught(const struct command *command, int argc, char **argv, char **out, char **err)
 {
-    char *argv[8] = {(char *)name}, paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};
-    int argc = 1, saved[2], status;
-    va_list args;
-    va_start(args, name);
-    while (argc < 7 && (argv[argc] = va_arg(args, char *))) argc++;
-    va_end(args);
-    argv[argc] = NULL;
+    char paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};
+    int saved[2];
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) {
@@ -231,7 +229,7 @@ static inline int finished_run(const struct command *command, char **out, char *
         assert_int_equal(dup2(fd, i + 1), i + 1);
         close(fd);
     }
-    status = finished_child(command, argc, argv);
+    int status = finished_child(command, argc, argv);
     fflush(stdout);
     fflush(stderr);
     for (int i = 0; i < 2; i++) {
@@ -242,4 +240,41 @@ static inline int finished_run(const struct command *command, char **out, char *
         unlink(paths[i]);
     }
     return status;
+}
+
+// The same with up to six arguments after the command's name.
+static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
+{
+    char *argv[8] = {(char *)name};
+    int argc = 1;
+    va_list args;
+    va_start(args, name);
+    while (argc < 7 && (argv[argc] = va_arg(args, char *))) argc++;
+    va_end(args);
+    argv[argc] = NULL;
+    return finished_caught(command, argc, argv, out, err);
+}
+
+struct said {
+    char *out, *err;
+};
+
+// Runs a command line, "header JOB --store STORE -o HEADER", in which JOB, STORE and HEADER stand for the job's files,
+// and fails unless it ends with this status.
+#define finished_says(f, status, ...) finished_line(f, status, test_text(__VA_ARGS__))
+static inline struct said finished_line(const struct finished *f, int status, const char *line)
+{
+    char *argv[16] = {NULL}, *rest, *words = test_text("%s", line);
+    int argc = 0;
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        assert_in_range(argc, 0, 14);
+        argv[argc++] = !strcmp(word, "JOB")      ? f->job
+                       : !strcmp(word, "STORE")  ? f->store
+                       : !strcmp(word, "HEADER") ? f->header
+                                                 : word;
+    }
+    struct said said;
+    int found = finished_caught(command_find(commands, argv[0]), argc, argv, &said.out, &said.err);
+    if (found != status) fail_msg("%s: status %d instead of %d: %s%s", line, found, status, said.out, said.err);
+    return said;
 }

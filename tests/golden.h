@@ -128,7 +128,7 @@ static inline void golden_hold(const char *folder, const char *name, const char 
     } else {
         char *printed = test_text("%s/printed", folder);
         golden_write(printed, text);
-        struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
+        struct e2e_result difference = e2e_run(folder, "diff -u %s %s", path, printed);
         if (difference.status) {
             print_message("%s%s", difference.out, difference.err);
             fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);

@@ -6,6 +6,7 @@
 
 #include "kernels/operation.h"
 #include "tests/testing.h"
+#include "tuner/base/memory.h"
 
 static inline double noise(uint64_t *state) // uniform in [-1, 1)
 {
@@ -28,14 +29,13 @@ static inline double large_integers(uint64_t *state)
     return floor(noise(state) * 0x1p31);
 }
 
-// A matrix with its memory; padding holds NaN.
+// A matrix with its memory, which is freed after the test; padding holds NaN.
 static inline struct operand matrix(enum element type, int64_t rows, int64_t cols, int64_t ld,
                                     double (*fill)(uint64_t *), uint64_t seed)
 {
     struct operand m = {.type = type, .rows = rows, .cols = cols, .ld = ld};
     size_t size = element_size(type);
-    m.host = malloc((size_t)(rows * ld) * size);
-    assert_non_null(m.host);
+    m.host = test_owned(memory_new((size_t)(rows * ld), size));
     for (int64_t i = 0; i < rows * ld; i++)
         element_store(type,
                       i % ld < cols            ? fill(&seed)
@@ -56,14 +56,14 @@ struct result {
     int out; // role of the output
 };
 
-// A problem with the operation's buffers by role; the caller frees with release.
+// Gives the problem a buffer by its role.
 static inline void give(struct result *r, const struct operation *op, const char *role, struct operand o)
 {
     assert_true(operation_role(op, role) >= 0);
     r->problem.operand[operation_role(op, role)] = o;
 }
 
-// Allocates the expected values of every output, and runs the CPU reference.
+// Allocates the expected values of every output, freed after the test, and runs the CPU reference.
 static inline void compute(const struct operation *op, struct result *r)
 {
     struct error err = {""};
@@ -71,22 +71,12 @@ static inline void compute(const struct operation *op, struct result *r)
         if (op->roles[i].kind != ROLE_OUTPUT) continue;
         size_t n = (size_t)(r->problem.operand[i].rows * r->problem.operand[i].cols);
         bool floats = element_is_float(r->problem.operand[i].type);
-        r->expected[i].host_expected = floats ? calloc(n, sizeof(double)) : NULL;
-        r->expected[i].host_scale = floats ? calloc(n, sizeof(float)) : NULL;
-        r->expected[i].host_exact = floats ? NULL : calloc(n, sizeof(int64_t));
+        r->expected[i].host_expected = floats ? test_owned(memory_new(n, sizeof(double))) : NULL;
+        r->expected[i].host_scale = floats ? test_owned(memory_new(n, sizeof(float))) : NULL;
+        r->expected[i].host_exact = floats ? NULL : test_owned(memory_new(n, sizeof(int64_t)));
     }
     if (op->check(&r->problem, &err) || op->cpu(&r->problem, r->expected, &err))
         fail_msg("%s: %s", op->name, err.message);
-}
-
-static inline void release(struct result *r)
-{
-    for (int i = 0; i < OPERATION_ROLES_MAX; i++) {
-        free(r->problem.operand[i].host);
-        free(r->expected[i].host_expected);
-        free(r->expected[i].host_scale);
-        free(r->expected[i].host_exact);
-    }
 }
 
 static inline struct operation_expected *expected_of(struct result *r, const struct operation *op, const char *role)

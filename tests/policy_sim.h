@@ -178,6 +178,14 @@ static inline void sim_decided(struct simulation *run, const struct policy_actio
     s->batches[s->batch_count++] = (int)a->request->task_count;
 }
 
+static inline void free_sim(void *sim)
+{
+    struct sim *s = sim;
+    simulation_release(&s->run);
+    free(s);
+}
+
+// Freed after the test.
 static inline struct sim *new_sim(const struct policy_settings *settings, int most)
 {
     static const struct simulation_calls calls = {.propose = sim_propose,
@@ -196,13 +204,8 @@ static inline struct sim *new_sim(const struct policy_settings *settings, int mo
     s->compile_time = one_second;
     s->gpu_time = 1;
     s->objective = falling;
+    testing_later(free_sim, s);
     return s;
-}
-
-static inline void free_sim(struct sim *s)
-{
-    simulation_release(&s->run);
-    free(s);
 }
 
 static inline bool decide(struct sim *s)

@@ -34,10 +34,9 @@ static inline void scripted_write(const char *folder, const struct scripted_job 
 #define SCRIPTED_JOB(folder, ...) scripted_write(folder, &(struct scripted_job){__VA_ARGS__})
 
 // Tunes job.cfg into job.db, both in the folder, which is the working folder. `before`: variables, "A=1 B=2".
-static inline struct outcome_of_command scripted_tune(const char *folder, const char *before, const char *options)
+static inline struct e2e_result scripted_tune(const char *folder, const char *before, const char *options)
 {
-    return e2e_run(folder,
-                   "cd '%s' && export SWEETSPOT_NVCC=none; export " SCRIPTED
-                   "%s; $BIN/sweetspot tune job.cfg --store job.db -q %s",
-                   folder, before, options);
+    return e2e_in(folder,
+                  "export SWEETSPOT_NVCC=none; export " SCRIPTED "%s; $BIN/sweetspot tune job.cfg --store job.db -q %s",
+                  before, options);
 }

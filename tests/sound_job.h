@@ -90,7 +90,7 @@ static inline size_t reports(const char *path, int line, const char *text)
 // Runs a command on the job and expects a text in what it says, and exit status 2; NULL: nothing, and 0.
 static inline void sound_run(const char *command, const char *expected)
 {
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot %s %s", command, sound_path);
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot %s %s", command, sound_path);
     if (r.status != (expected ? 2 : 0)) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     if (expected) assert_contains(r.err, expected);
 }

@@ -9,18 +9,25 @@ struct fixture {
     struct space *space;
 };
 
+static inline void release_symbols(void *symbols)
+{
+    symbols_free(symbols);
+}
+
+static inline void release_space(void *space)
+{
+    space_free(space);
+}
+
+// Both are freed after the test.
 static inline struct fixture open_space(void)
 {
     struct fixture f;
     f.symbols = symbols_new();
+    testing_later(release_symbols, f.symbols);
     f.space = space_new(f.symbols);
+    testing_later(release_space, f.space);
     return f;
-}
-
-static inline void close_space(struct fixture *f)
-{
-    space_free(f->space);
-    symbols_free(f->symbols);
 }
 
 static inline void add_values(struct fixture *f, const char *name, size_t count, const int64_t *values)

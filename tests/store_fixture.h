@@ -12,6 +12,7 @@
 
 static char folder[] = "/tmp/sweetspot-store-XXXXXX";
 static char *path; // of the test's store
+static struct store *opened;
 
 static const struct environment first = {
     .key = "0123456789abcdef0123456789abcdef",
@@ -31,8 +32,13 @@ static inline void make_folder(void)
 
 static inline void remove_folder(void)
 {
-    char *command = test_text("rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("rm -rf '%s'", folder)), 0);
+}
+
+static inline void close_store(void)
+{
+    store_close(opened);
+    opened = NULL;
 }
 
 // A fresh folder and store path for every test.
@@ -45,16 +51,18 @@ static inline void setup(void)
 
 static inline void teardown(void)
 {
+    close_store();
     free(path);
 }
 
+// The one that was opened before is closed, and the last one after the test.
 static inline struct store *open_store(void)
 {
     struct error err = {""};
-    struct store *store;
-    if (store_open(&store, path, true, &err)) fail_msg("%s", err.message);
-    if (store_use_environment(store, &first, &err)) fail_msg("%s", err.message);
-    return store;
+    close_store();
+    if (store_open(&opened, path, true, &err)) fail_msg("%s", err.message);
+    if (store_use_environment(opened, &first, &err)) fail_msg("%s", err.message);
+    return opened;
 }
 
 // A trial of one tuned and one ragged problem, one stage and two counters; all figures follow from `number`.

@@ -8,7 +8,7 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
                                         "$HOME;`x`\\\"*", "line\nbreak",       "replay:x,y=z+%@", "#", "~",    NULL};
     char *folder = e2e_folder("quoting"), *line = text_command(words);
     assert_int_equal(strncmp(line, "plain configs/a-b_c.cfg 'two words' '' ", 39), 0);
-    struct outcome_of_command r = e2e_run(folder, "printf '%%s|' %s", line);
+    struct e2e_result r = e2e_run(folder, "printf '%%s|' %s", line);
     char *expected = text_join(words, "|"), *all = test_text("%s|", expected);
     assert_string_equal(r.out, all);
     free(expected);
@@ -19,12 +19,11 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
 static char *tuned_folder(void)
 {
     char *folder = e2e_folder("advice");
-    e2e_passed(
-        e2e_run(folder,
-                "mkdir '%s/a b' && cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s/a b' && "
-                "cd '%s/a b' && $BIN/sweetspot tune job.cfg --device replay:space.json --store 'my x.db' --cache c -q "
-                "--no-final",
-                folder, folder, folder));
+    e2e_pass(folder,
+             "mkdir '%s/a b' && cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s/a b' && "
+             "cd '%s/a b' && $BIN/sweetspot tune job.cfg --device replay:space.json --store 'my x.db' --cache c -q "
+             "--no-final",
+             folder, folder, folder);
     return folder;
 }
 
@@ -34,9 +33,8 @@ static void follow(const char *folder, const char *text, const char *label, cons
     const char *at = strstr(text, label);
     if (!at) fail_msg("no '%s' in: %s", label, text);
     char *line = test_text("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
-    assert_non_null(strstr(line, expected));
-    struct outcome_of_command r =
-        e2e_run(folder, "cd '%s/a b'; sweetspot() { \"$BIN/sweetspot\" \"$@\"; }\n%s", folder, line);
+    assert_contains(line, expected);
+    struct e2e_result r = e2e_run(folder, "cd '%s/a b'; sweetspot() { \"$BIN/sweetspot\" \"$@\"; }\n%s", folder, line);
     if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
 }
 
@@ -45,33 +43,28 @@ TEST(every_hint_repeats_the_options_in_use)
     char *folder = tuned_folder();
     static const char again[] = "sweetspot tune job.cfg --store 'my x.db' --device replay:space.json --cache c";
 #define HERE "cd '%s/a b' && $BIN/sweetspot "
-    struct outcome_of_command r = e2e_run(folder, HERE "compare job.cfg --store 'my x.db'", folder);
-    assert_int_equal(r.status, 1);
+    struct e2e_result r = e2e_ended(1, e2e_run(folder, HERE "compare job.cfg --store 'my x.db'", folder));
     assert_contains(r.err, again);
-    r = e2e_passed(e2e_run(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder));
-    assert_contains(r.err, again);
+    assert_contains(e2e_pass(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder).err, again);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     assert_contains(r.out, again);
     follow(folder, r.out, "resume with    ", again);
     r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
     follow(folder, r.out, "\nor             ", "sweetspot compare job.cfg --store 'my x.db'; sweetspot header");
-    r = e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder);
-    assert_contains(r.err, "begin with: sweetspot tune job.cfg --store new.db\n");
-    r = e2e_run(folder, HERE "status job.cfg", folder);
-    assert_contains(r.err, "begin with: sweetspot tune job.cfg\n");
+    assert_contains(e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder).err,
+                    "begin with: sweetspot tune job.cfg --store new.db\n");
+    assert_contains(e2e_run(folder, HERE "status job.cfg", folder).err, "begin with: sweetspot tune job.cfg\n");
 #undef HERE
 }
 
 TEST(a_log_is_named_after_its_store)
 {
     char *folder = e2e_folder("logs");
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; for store in one.db "
-        "two.db odd out/golden.db; do $BIN/sweetspot tune job.cfg --device replay:space.json -q --store $store "
-        ">/dev/null; done; grep -c ', store one.db' one.log; grep -c ', store two.db' two.log; grep -c ', store "
-        "odd' odd.log; ls *.log out/*.log",
-        folder, folder);
+    struct e2e_result r =
+        e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd $DIR; for "
+                        "store in one.db two.db odd out/golden.db; do $BIN/sweetspot tune job.cfg --device "
+                        "replay:space.json -q --store $store >/dev/null; done; grep -c ', store one.db' one.log; grep "
+                        "-c ', store two.db' two.log; grep -c ', store odd' odd.log; ls *.log out/*.log");
     assert_string_equal(r.out, "1\n1\n1\nodd.log\none.log\nout/golden.log\ntwo.log\n");
 }
 
@@ -93,17 +86,17 @@ TEST(an_unknown_job_name_suggests_known_ones)
     };
     char *folder = e2e_folder("names");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot check %s", cases[i].from, cases[i].name);
+        struct e2e_result r = e2e_run(folder, "cd %s; $BIN/sweetspot check %s", cases[i].from, cases[i].name);
         if (r.status != 2 || *r.out) fail_msg("%s is taken for a job: %s", cases[i].name, r.out);
         if (cases[i].said) assert_contains(r.err, cases[i].said);
         if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
     }
     // Several of one name are all named, quoted where it takes quotes; what is suggested is a job.
-    struct outcome_of_command r = e2e_run(
+    struct e2e_result r = e2e_run(
         folder,
-        "cd %s; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; "
-        "cp %s/tests/golden/kernel.cu $to/; done; $BIN/sweetspot tune 'b c/mine'; $BIN/sweetspot check mine.cfg",
-        folder, "$OLDPWD", "$OLDPWD");
+        "cd $DIR; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; cp "
+        "%s/tests/golden/kernel.cu $to/; done; $BIN/sweetspot tune 'b c/mine'; $BIN/sweetspot check mine.cfg",
+        "$OLDPWD", "$OLDPWD");
     assert_contains(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     assert_contains(r.out, "no mistakes found");
     // Every command that takes a job says so.
@@ -128,12 +121,11 @@ TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
     };
     char *folder = e2e_folder("other_recording");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "sed '%s' tests/golden/job.cfg >%s/job.cfg; cp tests/golden/kernel.cu tests/golden/space.json %s; "
-                    "cd %s; rm "
-                    "-f job.db*; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
-                    cases[i].edit, folder, folder, folder);
+        struct e2e_result r = e2e_run(
+            folder,
+            "sed '%s' tests/golden/job.cfg >$DIR/job.cfg; cp tests/golden/kernel.cu tests/golden/space.json $DIR; cd "
+            "$DIR; rm -f job.db*; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+            cases[i].edit);
         if (cases[i].said) {
             if (r.status != 2) fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
             assert_contains(r.err, cases[i].said, "space.json: the recording belongs to ");
@@ -149,12 +141,11 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
 #define TUNE                                                                                                         \
     "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --no-final -q " \
     "--store %s/known.db"
-    struct outcome_of_command r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
+    struct e2e_result r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
     assert_contains(r.err, "4416 new trials");
     // The processor's time, since others may be at work: proposals of `default` alone took ten seconds.
-    r = e2e_passed(e2e_run(folder,
-                           "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
-                           folder, folder));
+    r = e2e_pass(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
+                 folder, folder);
     assert_contains(r.err, "0 new trials", "4416 in all");
     assert_contains(r.out, "stopped: the strategy has nothing more to propose");
 #undef TUNE
@@ -164,8 +155,8 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
 {
     static const char *const lines[] = {"sweetspot ", "\ncommit ", "\nCUDA ", "\nNVRTC ", "\ncuBLAS ", "\nSQLite 3"};
     char *folder = e2e_folder("version");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot --version"),
-                              same = e2e_run(folder, "$BIN/sweetspot tune --version");
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot --version"),
+                      same = e2e_run(folder, "$BIN/sweetspot tune --version");
     assert_int_equal(r.status, 0);
     size_t count = 0;
     for (const char *p = r.out; *p; p++) count += *p == '\n';
@@ -178,8 +169,7 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_contains(plain, lines[i]);
     assert_string_equal(same.out, r.out);
     // Workers that cannot be found are said to be so.
-    r = e2e_passed(e2e_run(folder, "cp $BIN/sweetspot %s/; %s/sweetspot --version", folder, folder));
-    assert_contains(r.out, "not found\n");
+    assert_contains(e2e_pass(folder, "cp $BIN/sweetspot $DIR/; $DIR/sweetspot --version").out, "not found\n");
 }
 
 TEST_MAIN(NULL, NULL)

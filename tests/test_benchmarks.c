@@ -135,7 +135,7 @@ static void remove_folder(void)
 
 static void skip_without_jq(void)
 {
-    struct outcome_of_command r = e2e_run(folder, "command -v jq");
+    struct e2e_result r = e2e_run(folder, "command -v jq");
     int missing = r.status;
     if (missing) skip();
 }
@@ -143,7 +143,7 @@ static void skip_without_jq(void)
 TEST(the_tables_are_what_the_files_say)
 {
     skip_without_jq();
-    struct outcome_of_command r = e2e_run(folder, "bash tests/measure/tables.sh check");
+    struct e2e_result r = e2e_run(folder, "bash tests/measure/tables.sh check");
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
 }
 
@@ -156,11 +156,11 @@ TEST(a_changed_figure_is_noticed)
         "sed -i 's/^| gemv | 5 s/| gemv | 6 s/' BENCHMARKS.md && sed -i 's/| `gemv` | 5 s/| `gemv` | 6 s/' README.md",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "rm -rf %s/tree && mkdir -p %s/tree/docs && cp -r docs/benchmarks %s/tree/docs && cp *.md %s/tree && "
-            "(cd %s/tree && %s) && TREE=%s/tree bash tests/measure/tables.sh check",
-            folder, folder, folder, folder, folder, changes[i], folder);
+        struct e2e_result r =
+            e2e_run(folder,
+                    "rm -rf $DIR/tree && mkdir -p $DIR/tree/docs && cp -r docs/benchmarks $DIR/tree/docs && cp *.md "
+                    "$DIR/tree && (cd $DIR/tree && %s) && TREE=$DIR/tree bash tests/measure/tables.sh check",
+                    changes[i]);
         if (!r.status) fail_msg("not noticed: %s", changes[i]);
         assert_contains(r.out, "\n-| gemv | ", "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
     }

@@ -18,7 +18,7 @@ static void compile(void)
         "    surf2Dwrite(tex2D<float>(t, 0, 0) * coef[0] * ns::scale[1], s, 0, 0);\n    total = secret++;\n}\n";
     char *folder = e2e_folder("places");
     e2e_write(folder, "k.cu", source);
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
                 "echo '{\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"'$PWD'/%s/k.cu\",\"entries\":[\"k\"],"
                 "\"include\":[],\"options\":[],\"defines\":{},\"cache\":\"'$PWD'/%s/cache\",\"deadline\":60}' | "
@@ -269,8 +269,7 @@ TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = test_text("[%s]", cases[i].buffer);
-        int failed = bench_open(&b, buffers, cases[i].arguments);
+        int failed = bench_open(&b, test_text("[%s]", cases[i].buffer), cases[i].arguments);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);
@@ -313,8 +312,7 @@ TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
-        char *buffers = test_text("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer);
-        int failed = bench_open_units(&b, buffers, ARGUMENTS);
+        int failed = bench_open_units(&b, test_text("[%s," IMAGE "," OUT "," SCRATCH "]", cases[i].buffer), ARGUMENTS);
         if (!failed != !cases[i].words || (failed && !strstr(b.err.message, cases[i].words)))
             fail_msg("%s: %s", cases[i].buffer, failed ? b.err.message : "accepted");
         bench_close(&b);

@@ -34,7 +34,6 @@ TEST(blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides)
         while (space_parameter(f.space, 1)->values[config[1]] != cases[i].y) config[1]++;
         expect_doubt(f.space, config, cases[i].doubt);
     }
-    close_space(&f);
 }
 
 TEST(a_tile_of_one_element_is_doubted)
@@ -46,7 +45,6 @@ TEST(a_tile_of_one_element_is_doubted)
     expect_doubt(f.space, (uint16_t[]){0, 0}, 0.2);
     expect_doubt(f.space, (uint16_t[]){1, 0}, 0);
     expect_doubt(f.space, (uint16_t[]){0, 1}, 0);
-    close_space(&f);
 }
 
 TEST(names_that_tell_nothing_leave_no_doubt)
@@ -58,7 +56,6 @@ TEST(names_that_tell_nothing_leave_no_doubt)
     build(&f);
     expect_doubt(f.space, (uint16_t[]){1, 1, 0}, 0);
     expect_doubt(f.space, (uint16_t[]){0, 0, 1}, 0);
-    close_space(&f);
 }
 
 TEST(more_sides_than_a_block_has_mean_something_else)
@@ -70,7 +67,6 @@ TEST(more_sides_than_a_block_has_mean_something_else)
     ADD(&f, "block_size_k", 1, 3);
     build(&f);
     expect_doubt(f.space, (uint16_t[]){1, 1, 1, 1}, 0);
-    close_space(&f);
 }
 
 // The mean doubt of the first proposals of some searches of the same space under other names.
@@ -98,8 +94,6 @@ static double first_doubt(const char *x, const char *y)
         }
         strategy_free(s);
     }
-    close_space(&reported);
-    close_space(&f);
     return sum;
 }
 

@@ -3,6 +3,8 @@
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
 
+static struct error err; // of the last call that failed
+
 static double at(const struct buffers *s, int i, unsigned set, int64_t row, int64_t col)
 {
     const struct operand *v = &s->list[i].view;
@@ -16,14 +18,11 @@ TEST(relations_hold_in_both_sets_and_every_layout)
 {
     static const char list[] =
         "[{\"name\":\"A\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":24,\"fill\":{\"kind\":\"sorted\",\"low\":-1,"
-        "\"high\":1}},"
-        "{\"name\":\"rows\",\"type\":\"i32\",\"cols\":101,\"ld\":101,\"fill\":{\"kind\":\"offsets\",\"total\":5000}},"
-        "{\"name\":\"order\",\"type\":\"u16\",\"cols\":600,\"ld\":600,\"fill\":{\"kind\":\"permutation\"},\"restore\":"
-        "true},"
-        "{\"name\":\"in_place\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":20,\"direction\":\"inout\",\"fill\":{"
-        "\"kind\":\"sorted\",\"low\":-1,\"high\":1}}]";
+        "\"high\":1}},{\"name\":\"rows\",\"type\":\"i32\",\"cols\":101,\"ld\":101,\"fill\":{\"kind\":\"offsets\","
+        "\"total\":5000}},{\"name\":\"order\",\"type\":\"u16\",\"cols\":600,\"ld\":600,\"fill\":{\"kind\":"
+        "\"permutation\"},\"restore\":true},{\"name\":\"in_place\",\"type\":\"f32\",\"rows\":30,\"cols\":20,\"ld\":20,"
+        "\"direction\":\"inout\",\"fill\":{\"kind\":\"sorted\",\"low\":-1,\"high\":1}}]";
     struct buffers s;
-    struct error err = {""};
     struct support *support;
     if (support_open(&support, &fake_device,
                      "\x7f"
@@ -78,14 +77,12 @@ TEST(requests_that_do_not_fit_are_refused)
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[],\"count\":[]}",
          "the part that is compared is not within the buffer"},
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[1,1,1,1,1,8],\"first\":[0,0,0,0,0,"
-         "0],"
-         "\"count\":[1,1,1,1,1,8]}",
+         "0],\"count\":[1,1,1,1,1,8]}",
          "at most 5 dimensions"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
         struct buffers s;
-        struct error err = {""};
         snprintf(text, sizeof text,
                  "[{\"name\":\"A\",\"type\":\"f32\",\"cols\":8},{\"name\":\"out\",\"type\":\"f32\",\"cols\":8,"
                  "\"direction\":\"out\"},{\"name\":\"B\",%s}]",
@@ -100,11 +97,9 @@ TEST(requests_that_do_not_fit_are_refused)
 
 TEST(a_part_says_how_much_is_compared)
 {
-    static const char list[] =
-        "[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\",\"compare\":{"
-        "\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]";
+    static const char list[] = "[{\"name\":\"y\",\"type\":\"f32\",\"rows\":12,\"cols\":10,\"direction\":\"out\","
+                               "\"compare\":{\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]";
     struct buffers s;
-    struct error err = {""};
     if (open_buffers(&s, NULL, list, &err)) fail_msg("%s", err.message);
     const struct part *p = &s.list[0].part;
     assert_int_equal(s.list[0].compared, 30);
@@ -127,13 +122,11 @@ static struct kinds count_kinds(const struct buffers *s, size_t i, unsigned copy
 TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
 {
     enum { OUT, PLAIN, FILLED, INOUT };
-    static const char list[] =
-        "[{\"name\":\"out\",\"type\":\"f32\",\"cols\":10,\"direction\":\"out\"},"
-        "{\"name\":\"plain\",\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\"},"
-        "{\"name\":\"filled\",\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\",\"fill\":{\"kind\":\"zero\"}},"
-        "{\"name\":\"inout\",\"type\":\"f32\",\"cols\":10,\"direction\":\"inout\"}]";
+    static const char list[] = "[{\"name\":\"out\",\"type\":\"f32\",\"cols\":10,\"direction\":\"out\"},{\"name\":"
+                               "\"plain\",\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\"},{\"name\":\"filled\","
+                               "\"type\":\"f32\",\"cols\":10,\"direction\":\"scratch\",\"fill\":{\"kind\":\"zero\"}},{"
+                               "\"name\":\"inout\",\"type\":\"f32\",\"cols\":10,\"direction\":\"inout\"}]";
     struct buffers s;
-    struct error err = {""};
     if (open_buffers(&s, NULL, list, &err) || buffers_second(&s, &err)) fail_msg("%s", err.message);
     for (unsigned copy = 0; copy < 2; copy++) {
         struct kinds out = count_kinds(&s, OUT, copy, BUFFERS_LEAVE), timed = count_kinds(&s, PLAIN, copy, 0),

@@ -12,18 +12,16 @@
 static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
     char *folder = e2e_folder(name), *settings = test_text("search = { strategy = \"exhaustive\"; };\n%s", more);
-    char *parameters = text_format("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
+    char *parameters = test_text("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
     SCRIPTED_JOB(folder, .name = "built", .parameters = parameters, .problems = problems, .more = settings);
-    free(parameters);
     return folder;
 }
 
 #define TWO "measure = { final = { candidates = 2; rounds = 20; }; };"
 
-static struct outcome_of_command tune(const char *folder, const char *variables, const char *options)
+static struct e2e_result tune(const char *folder, const char *variables, const char *options)
 {
-    return e2e_run(folder, "cd %s && " WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", folder,
-                   variables, options);
+    return e2e_in(folder, WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", variables, options);
 }
 
 // The document; NULL where there is none.
@@ -76,16 +74,13 @@ TEST(the_race_of_builds_is_reported_everywhere)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mode = test_text("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
         char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
-        struct outcome_of_command r = tune(folder, variables, "2>&1");
-        assert_int_equal(r.status, 0);
+        struct e2e_result r = e2e_passed(tune(folder, variables, "2>&1"));
         assert_contains(r.out, cases[i].tune);
         json_t *document = builds_document(folder);
         assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
         json_decref(document);
-        r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
-        assert_contains(r.out, cases[i].compare);
-        r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o -", folder);
-        assert_int_equal(r.status, 0);
+        assert_contains(e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db").out, cases[i].compare);
+        r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store job.db -o -"));
         char *body = strstr(r.out, "#ifndef SWEETSPOT_BUILT_BEST_H");
         assert_contains(r.out, cases[i].evidence);
         assert_non_null(body);
@@ -102,8 +97,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", ""));
     char *log = test_owned(text_read_file(path, NULL)), *line = log;
     static const char *const expected[] = {"final 0.0: 7 rounds, 2 ", "final 1.0: 7 rounds, 1 ",
                                            "race 0.0: 7 rounds, 2 ", "race 1.0: 7 rounds, 2 "};
@@ -115,7 +109,7 @@ TEST(the_race_goes_by_the_finals_protocol)
     assert_int_equal(json_get_integer(document, "rounds", 0), 14);
     assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
     json_decref(document);
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json");
     assert_contains(r.out, "\"verdict\": \"same\"", "\"compiler\": \"nvcc 13.1.2\"");
 }
 
@@ -127,8 +121,7 @@ TEST(it_can_be_switched_off)
     } cases[] = {{"FAKE_NVCC=1", "--no-checks", TWO, true}, {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job("off", "\"good\"", NULL, cases[i].measure);
-        struct outcome_of_command r = tune(folder, cases[i].variables, cases[i].options);
-        assert_int_equal(r.status, 0);
+        struct e2e_result r = e2e_passed(tune(folder, cases[i].variables, cases[i].options));
         assert_null(strstr(r.out, "built by"));
         assert_true(!strstr(r.out, "nvcc's build are left out; to decide with them: ") == !cases[i].postponed);
         assert_null(strstr(r.err, "nvcc"));
@@ -142,12 +135,9 @@ TEST(an_older_race_is_not_shown)
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     tune(folder, "FAKE_NVCC=1", "");
     sleep(1); // finals have the second
-    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "--no-checks");
-    assert_int_equal(r.status, 0);
-    r = e2e_run(folder,
-                "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "
-                "--store job.db -o - | grep -v OPTIONS_NVCC",
-                folder);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1", "--no-checks"));
+    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db "
+                       "-o - | grep -v OPTIONS_NVCC");
     assert_null(strstr(r.out, "nvcc 13"));
 }
 
@@ -157,10 +147,9 @@ TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
     char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,
                              "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
                              "measure = { final = { candidates = 1; rounds = 20; }; };");
-    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "2>&1");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1", "2>&1"));
     assert_contains(r.out, "X=7,MODE=race_wrong", "is out of the final: wrong: scripted");
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db");
     assert_contains(r.out, "X=1,MODE=good", "the same within 1%");
 }
 
@@ -171,18 +160,15 @@ TEST(every_kernel_of_a_set_is_raced)
     SCRIPTED_JOB(folder, .name = "built", .problems = "{ N = 1024; }, { N = 2048; }",
                  .parameters = "{ name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; objective = \"each\";" TWO);
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_passed(tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     assert_contains(r.out, "2 kernels for 2 problems",
                     "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     assert_contains(log, "race 0.0: 7 rounds, 4 candidates");
-    r = e2e_run(folder,
-                "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | grep -A 4 '\"nvcc\": \\['",
-                folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json | grep -A 4 '\"nvcc\": \\['");
     assert_contains(r.out, "0.00102", "0.00081");
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o - | grep -c 'a SLOWER kernel'",
-                folder);
+    r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store job.db -o - | grep -c 'a SLOWER kernel'");
     assert_string_equal(r.out, "2\n");
 }
 
@@ -236,19 +222,16 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
                         forms[i].kernel);
         e2e_write(folder, "job.cfg", job);
         e2e_write(folder, "x.cu", forms[i].source);
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 && "
-                    "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q 2>&1",
-                    folder);
+        struct e2e_result r = e2e_in(folder, "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 "
+                                             "&& $BIN/sweetspot tune job.cfg --store job.db --cache cache -q 2>&1");
         if (r.status || !strstr(r.out, "built by nvcc ")) fail_msg("%s: %s", forms[i].what, r.out);
         r = e2e_run(folder, by_hand, folder);
         if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
         // And the bytes of the kernel are the same.
-        r = e2e_run(folder,
-                    "cd %s && for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do "
-                    "readelf -x '.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
-                    folder, forms[i].symbol);
+        r = e2e_in(folder,
+                   "for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do readelf -x "
+                   "'.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
+                   forms[i].symbol);
         assert_string_equal(r.out, "1\n");
         free(job);
     }
@@ -280,15 +263,15 @@ TEST(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing)
         char *folder = write_job("bad", "\"good\"", NULL, TWO "compile = { timeout = \"2s\"; };");
         e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
         char *script = test_text("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
-        e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
+        e2e_run(folder, "mkdir -p $DIR/bin $DIR/tmp");
         e2e_write(folder, "bin/nvcc", script);
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "cd %s && %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 TMPDIR=$PWD/tmp "
-            "CUDA_HOME=/nowhere PATH=$PWD/bin:/usr/bin:/bin && $BIN/sweetspot tune job.cfg --store job.db --cache "
-            "cache -q 2>&1; echo status $?; find tmp; [ ! -e pid ] || "
-            "sed -n '/^State:[^Z]*$/s/.*/alive/p' /proc/$(cat pid)/status 2>/dev/null || true",
-            folder, bad[i].script ? "chmod +x bin/nvcc" : "rm bin/nvcc");
+        struct e2e_result r =
+            e2e_in(folder,
+                   "%s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 TMPDIR=$PWD/tmp "
+                   "CUDA_HOME=/nowhere PATH=$PWD/bin:/usr/bin:/bin && $BIN/sweetspot tune job.cfg --store job.db "
+                   "--cache cache -q 2>&1; echo status $?; find tmp; [ ! -e pid ] || sed -n "
+                   "'/^State:[^Z]*$/s/.*/alive/p' /proc/$(cat pid)/status 2>/dev/null || true",
+                   bad[i].script ? "chmod +x bin/nvcc" : "rm bin/nvcc");
         assert_contains(r.out, bad[i].reason, "winner: trial ", "status 0\ntmp\n"); // nothing is left there
         if (!strstr(r.out, "tmp\n") || strcmp(strstr(r.out, "status 0\ntmp\n"), "status 0\ntmp\n") != 0)
             fail_msg("left behind: %s", r.out);

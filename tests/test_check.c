@@ -68,8 +68,7 @@ struct wrong {
 
 static void write_npy(const char *folder, const char *name, const char *shape, size_t floats)
 {
-    char *path = test_text("%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(test_text("%s/%s", folder, name), "wb");
     assert_non_null(file);
     fputs("\x93NUMPY\x01", file);
     fputc(0, file);
@@ -88,16 +87,14 @@ static void run(const struct wrong *cases, size_t count)
     write_npy(folder, "half.npy", "(250, 2)", 500);
     write_npy(folder, "cut.npy", "(1000,)", 999);
     e2e_write(folder, "broken.c", "int f(void) { return nothing; }\n");
-    struct outcome_of_command copied = e2e_run(folder, "cp $BIN/reference_library.so '%s/library.so'", folder);
-    assert_int_equal(copied.status, 0);
+    e2e_pass(folder, "cp $BIN/reference_library.so $DIR/library.so");
     for (size_t i = 0; i < count; i++) {
         const struct wrong *w = &cases[i];
         e2e_write(folder, "sound.cfg", job);
         e2e_write(folder, "sound.cu", kernel);
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "cd '%s' && sed '%s' sound.cfg >job.cfg && sed '%s' sound.cu >k.cu && $BIN/sweetspot check job.cfg %s",
-            folder, w->job ? w->job : "", w->kernel ? w->kernel : "", w->arguments);
+        struct e2e_result r =
+            e2e_in(folder, "sed '%s' sound.cfg >job.cfg && sed '%s' sound.cu >k.cu && $BIN/sweetspot check job.cfg %s",
+                   w->job ? w->job : "", w->kernel ? w->kernel : "", w->arguments);
         if (r.status != w->status) fail_msg("%s: status %d\n%s%s", w->what, r.status, r.out, r.err);
         char *all = test_text("%s%s", r.out, r.err);
         for (size_t k = 0; k < 4 && w->said[k]; k++)
@@ -124,25 +121,21 @@ TEST(what_kernels_take_is_compared_with_the_job)
         CASE("a kernel in a namespace with two arguments of the three, and one of another type",
              "s/\"scale\"/\"inner::scale\"/; s/, value = \"N\"; }/&/", NULL, "", 2,
              "job.cfg:15: kernel 'inner::scale' takes 2 arguments, (const float *, double *), but the job gives 3"),
-        CASE(
-            "wrong types everywhere", "16s/f32/f64/; 18s/i32/f64/; 20i\\\n",
-            "4s/float \\*y/const float *y/; 8s/y.i. =/((float *)y)[i] =/", "", 2,
-            "job.cfg:16: warning: argument 1: kernel 'scale' takes 'const float *', but the elements of buffer 'x' are "
-            "f64",
-            "job.cfg:17: warning: argument 2: kernel 'scale' takes 'const float *', so it cannot write buffer 'y'",
-            "job.cfg:18: argument 3: kernel 'scale' takes int of 4 bytes, but scalar 'count' of type f64 has 8: write "
-            "type "
-            "= \"i32\""),
+        CASE("wrong types everywhere", "16s/f32/f64/; 18s/i32/f64/; 20i\\\n",
+             "4s/float \\*y/const float *y/; 8s/y.i. =/((float *)y)[i] =/", "", 2,
+             "job.cfg:16: warning: argument 1: kernel 'scale' takes 'const float *', but the elements of buffer 'x' "
+             "are f64",
+             "job.cfg:17: warning: argument 2: kernel 'scale' takes 'const float *', so it cannot write buffer 'y'",
+             "job.cfg:18: argument 3: kernel 'scale' takes int of 4 bytes, but scalar 'count' of type f64 has 8: write "
+             "type = \"i32\""),
         CASE(
             "a scalar for a pointer, and a float of the same size for an int",
             "16,17s/.*/&/; 18s/i32/f32/; 18s/\"N\"/1.5/; 16s/.*/  { scalar = \"a\"; type = \"i64\"; value = 1; },/; "
-            "17s/.*/&"
-            "/; 20,22d; 23s/.*/verification = { enabled = false; };/",
+            "17s/.*/&/; 20,22d; 23s/.*/verification = { enabled = false; };/",
             NULL, "", 2,
             "job.cfg:16: argument 1: kernel 'scale' takes a pointer, 'const float *', but the job gives the scalar 'a'",
             "job.cfg:18: argument 3: kernel 'scale' takes int, but scalar 'count' is of type f32, whose bits mean "
-            "another "
-            "number: write type = \"i32\""),
+            "another number: write type = \"i32\""),
         CASE("a buffer for an int", "18s/.*/  { buffer = \"z\"; type = \"f32\"; shape = [ \"N\" ]; }/", NULL, "", 2,
              "job.cfg:18: argument 3: kernel 'scale' takes int, but the job gives the address of buffer 'z'"),
     };
@@ -164,10 +157,9 @@ TEST(constants_and_textures_are_compared_with_the_source)
                               "{ name = \"ns::total\"; type = \"i32\"; direction = \"out\"; }"),
              PLACED_KERNEL, "", 0, NULL),
         CASE("a misspelt constant, one that is too large, one of another namespace, one that cannot be written",
-             TEXTURE CONSTANT(
-                 "{ name = \"ceof\"; type = \"f32\"; shape = [ 3 ]; }, "
-                 "{ name = \"coef\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"scratch\"; }, "
-                 "{ name = \"total\"; type = \"i32\"; }, { name = \"none\"; type = \"i32\"; optional = true; }"),
+             TEXTURE CONSTANT("{ name = \"ceof\"; type = \"f32\"; shape = [ 3 ]; }, { name = \"coef\"; type = \"f32\"; "
+                              "shape = [ \"N\" ]; direction = \"scratch\"; }, { name = \"total\"; type = \"i32\"; }, { "
+                              "name = \"none\"; type = \"i32\"; optional = true; }"),
              PLACED_KERNEL, "", 2,
              "job.cfg:12: there is no __constant__ or __device__ variable 'ceof' in k.cu; did you mean 'coef'?",
              "job.cfg:12: constant 'coef' has 4000 bytes, but the source's variable 12",
@@ -182,8 +174,7 @@ TEST(constants_and_textures_are_compared_with_the_source)
              "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N * 200\" ]; }/; ",
              "4s/int n/int n, float t/; 8s/x.i./x[i] * t/; 11s/int n/int n, float t/", "", 2,
              "job.cfg:18: argument 4: kernel 'scale' takes float, but the job gives a texture of 't', which a kernel "
-             "has "
-             "as cudaTextureObject_t",
+             "has as cudaTextureObject_t",
              "job.cfg:18: problem N=1000, 't': its width is 200000; the device takes 1 to 131072 for a texture of 1 "
              "dimension"),
         QUICK("a value that its type does not hold", CONSTANT("{ name = \"small\"; type = \"i8\"; value = \"N\"; }"),
@@ -212,9 +203,7 @@ TEST(compile_errors_are_whole_and_explained)
              "4s/scale/VARIANT/; 9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"VARIANT\"; values = "
              "[\"scale\", \"other\"]; }/",
              "$a extern \"C\" __global__ void other(const float *x, float *y, int n) { int i = blockIdx.x * BLOCK * "
-             "UNROLL "
-             "+ "
-             "threadIdx.x; if (i < n) y[i] = FACTOR * x[i]; }",
+             "UNROLL + threadIdx.x; if (i < n) y[i] = FACTOR * x[i]; }",
              "--compile 2", 0, "no mistakes found"),
         CASE("an entry that a macro of the source names", "4s/scale/CHOSEN/", "1i #define CHOSEN scale", "", 0,
              "no mistakes found"),
@@ -229,15 +218,13 @@ TEST(parameters_that_change_nothing_are_named)
 {
     static const struct wrong cases[] = {
         QUICK("a parameter that is nowhere",
-              "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, "
-              "2]; }/",
-              NULL, 2, "job.cfg:9: parameter 'TILE' changes nothing: neither the source nor a launch uses it"),
-        QUICK(
-            "a parameter in a comment, a string and a constraint",
-            "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, 2]; }/; 11s/)/, \"TILE < "
-            "3\" )/",
-            "1i // TILE\\nstatic const char *const name = \"TILE\";", 0,
-            "job.cfg:9: warning: parameter 'TILE' changes nothing but what is valid"),
+              "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, 2]; }/", NULL, 2,
+              "job.cfg:9: parameter 'TILE' changes nothing: neither the source nor a launch uses it"),
+        QUICK("a parameter in a comment, a string and a constraint",
+              "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, 2]; }/; 11s/)/, \"TILE "
+              "< 3\" )/",
+              "1i // TILE\\nstatic const char *const name = \"TILE\";", 0,
+              "job.cfg:9: warning: parameter 'TILE' changes nothing but what is valid"),
         CASE("a parameter that only an include uses", NULL, "s/UNROLL/COUNT/; 1i #include \"other.h\"",
              "--compile 0; rm -f other.h; echo \"#define COUNT UNROLL\" >other.h; $BIN/sweetspot check job.cfg "
              "--compile 0",
@@ -268,8 +255,7 @@ TEST(launches_that_do_not_fit_are_counted)
     static const struct wrong cases[] = {
         QUICK("no block fits", "14s/\"BLOCK\"/\"BLOCK * 64\"/", NULL, 2,
               "job.cfg:14: no configuration can be launched on sm_90, e.g. BLOCK=32,UNROLL=1: problem N=1000: block "
-              "dimension "
-              "0 is 2048"),
+              "dimension 0 is 2048"),
         QUICK("some blocks do not fit", "14s/\"BLOCK\"/\"BLOCK * 16\"/", NULL, 0,
               "job.cfg:14: warning: 1 of 5 configurations cannot be launched on sm_90, e.g. BLOCK=128,UNROLL=1"),
         CASE("a cluster on an older device", "14s/};/cluster = [ 2 ]; };/; 13s/ceil_div(N, BLOCK . UNROLL)/2/", NULL,
@@ -300,8 +286,7 @@ TEST(files_of_values_and_libraries_are_read)
               "job.cfg:20: library '", "' has no function 'jugde'; did you mean 'judge'?"),
         QUICK("a baseline that the library lacks",
               "$s/$/\\nbaselines = ( { name = \"b\"; library = \"library.so\"; function = \"scale\"; init = "
-              "\"scale_begn\"; "
-              "} );/",
+              "\"scale_begn\"; } );/",
               NULL, 2, "' has no function 'scale_begn'; did you mean 'scale_begin'?"),
         CASE("a source that does not compile", "21,22d; 20s/$/ library = \"broken.c\"; function = \"f\";/", NULL, "", 2,
              "job.cfg:20: '", "broken.c' cannot be built:", "broken.c:1:"),
@@ -352,8 +337,8 @@ TEST(samples_are_different_configurations)
     char *folder = e2e_folder("samples");
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "k.cu", kernel);
-    struct outcome_of_command r = e2e_run(
-        folder, "cd '%s' && $BIN/sweetspot check job.cfg --compile 4 | grep '^ok.*BLOCK=' | sort -u | wc -l", folder);
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 4 | grep '^ok.*BLOCK=' | sort -u | wc -l");
     assert_string_equal(r.out, "4\n");
 }
 
@@ -362,16 +347,12 @@ TEST(without_a_compiler_the_rest_is_checked)
     char *folder = e2e_folder("none");
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "k.cu", kernel);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && find * -type f | sort",
-        folder));
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, "export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && find * -type f | sort"));
     assert_contains(r.err, "sweetspot check: nothing was compiled: ");
     assert_contains(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
-    r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",
-                folder);
-    assert_int_equal(r.status, 3);
-    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot check job.cfg && find * -type f | sort", folder);
+    r = e2e_ended(3, e2e_in(folder, "export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2"));
+    r = e2e_in(folder, "$BIN/sweetspot check job.cfg && find * -type f | sort");
     assert_contains(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
                            "job.cfg\nk.cu\nstderr\nstdout\n");
 }
@@ -397,14 +378,11 @@ TEST(what_is_passed_by_value_is_compared_with_the_job)
                "job.cfg:18: argument 3: kernel 'scale' takes 'long long', but the job gives the struct 'p' by value"),
         PASSED("a number for a struct", "{ scalar = \"N\"; type = \"i32\"; }", "struct params", 2,
                "job.cfg:18: argument 3: kernel 'scale' takes a type of 16 bytes, but scalar 'N' of type i32 has 4: "
-               "describe "
-               "it by 'members'"),
+               "describe it by 'members'"),
         PASSED("a vector", "{ scalar = \"v\"; type = \"float4\"; value = 1; }", "float4", 0, "job.cfg: job"),
-        PASSED(
-            "a vector of other elements", "{ scalar = \"v\"; type = \"int4\"; value = 1; }", "float4", 2,
-            "job.cfg:18: argument 3: kernel 'scale' takes float4, but the numbers of 'v' are others, x at 0, y at 4, z "
-            "at "
-            "8, w at 12: write type = \"float4\""),
+        PASSED("a vector of other elements", "{ scalar = \"v\"; type = \"int4\"; value = 1; }", "float4", 2,
+               "job.cfg:18: argument 3: kernel 'scale' takes float4, but the numbers of 'v' are others, x at 0, y at "
+               "4, z at 8, w at 12: write type = \"float4\""),
         PASSED("a number for a vector", "{ scalar = \"N\"; type = \"i32\"; }", "float3", 2,
                "takes float3 of 12 bytes, but scalar 'N' of type i32 has 4: write type = \"float3\""),
         CASE("a pointer to vectors", NULL,
@@ -414,19 +392,15 @@ TEST(what_is_passed_by_value_is_compared_with_the_job)
         CASE("a pointer to vectors of other elements", NULL,
              "1,15s/const float \\*x/const double2 *x_/; s/^{/{ const float *x = (const float *)x_;/", "", 0,
              "job.cfg:16: warning: argument 1: kernel 'scale' takes 'const double2 *', but the elements of buffer 'x' "
-             "are "
-             "f32"),
+             "are f32"),
         CASE("a pointer to FP8", NULL,
              "1s/^/#include <cuda_fp8.h>\\n/; 1,15s/const float \\*x/const __nv_fp8x4_e4m3 *x_/; s/^{/{ const float *x "
-             "= "
-             "(const "
-             "float *)x_;/",
+             "= (const float *)x_;/",
              "", 0, "takes 'const __nv_fp8x4_e4m3 *', but the elements of buffer 'x' are f32"),
-        CASE(
-            "FP8", "16s/f32/e4m3/",
-            "1s/^/#include <cuda_fp8.h>\\n/; 1,15s/const float \\*x/const __nv_fp8_e4m3 *x/; s/= FACTOR \\* x\\[i\\]/= "
-            "float(x[i])/; s/= 2 \\* x\\[i\\]/= float(x[i])/",
-            "", 0, NULL),
+        CASE("FP8", "16s/f32/e4m3/",
+             "1s/^/#include <cuda_fp8.h>\\n/; 1,15s/const float \\*x/const __nv_fp8_e4m3 *x/; s/= FACTOR \\* "
+             "x\\[i\\]/= float(x[i])/; s/= 2 \\* x\\[i\\]/= float(x[i])/",
+             "", 0, NULL),
     };
     RUN(cases);
 }

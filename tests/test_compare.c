@@ -13,53 +13,37 @@
 
 TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
 {
-    char *err;
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "there is no store", "sweetspot tune");
+    assert_contains(finished_says(&job, 1, "compare JOB --store STORE").err, "there is no store", "sweetspot tune");
     struct store *store;
     assert_int_equal(store_open(&store, job.store, true, NULL), 0);
     store_close(store);
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "no run yet");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "has decided a winner yet", "sweetspot tune");
+    assert_contains(finished_says(&job, 1, "compare JOB --store STORE").err, "no run yet");
+    finished_trials(&job);
+    assert_contains(finished_says(&job, 1, "compare JOB --store STORE").err, "has decided a winner yet",
+                    "sweetspot tune");
 }
 
 TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
 {
-    char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
-    static const char *const parts[] = {
-        "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)",
-        "40 rounds",
-        "winner: trial 1  BLOCK_M=64,UNROLL_K=4,REDUCTION=shared",
-        "tie with trial 2  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle",
-        "ratio to cublas",
-        "M=4096,N=4096",
-        "1.300 ms",             // the median round
-        "0.900 [0.900, 0.900]", // paired: the wobble of the rounds cancels
-        "1.600 [1.600, 1.600]",
-        "geometric mean",
-        "1.200 [1.200, 1.200]", // sqrt(0.9 * 1.6)
-        "GB/s",                 // half an operation a byte
-        "1.00e-06",
-        "The tuned kernel's largest error is 2.5 times that of cublas: ",
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
-    assert_contains(err, "cublasLt has no time: no heuristic");
-    assert_null(strstr(out, "of ceiling")); // none was measured: the column is left out
+    finished_decided(&job);
+    struct said said = finished_says(&job, 0, "compare JOB --store STORE");
+    assert_contains(said.out, "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)", "40 rounds",
+                    "winner: trial 1  BLOCK_M=64,UNROLL_K=4,REDUCTION=shared",
+                    "tie with trial 2  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle", "ratio to cublas", "M=4096,N=4096",
+                    "1.300 ms",             // the median round
+                    "0.900 [0.900, 0.900]", // paired: the wobble of the rounds cancels
+                    "1.600 [1.600, 1.600]", "geometric mean",
+                    "1.200 [1.200, 1.200]", // sqrt(0.9 * 1.6)
+                    "GB/s",                 // half an operation a byte
+                    "1.00e-06", "The tuned kernel's largest error is 2.5 times that of cublas: ");
+    assert_contains(said.err, "cublasLt has no time: no heuristic");
+    assert_null(strstr(said.out, "of ceiling")); // none was measured: the column is left out
 }
 
 TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
 {
-    char *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "-s", job.store, NULL),
-                     0);
+    finished_decided(&job);
+    char *out = finished_says(&job, 0, "compare JOB --format=json -s STORE").out;
     json_t *root = test_json(json_parse(out, NULL));
     const json_t *problems = json_object_get(root, "problems"), *problem = json_array_get(problems, 1), *entry;
     size_t i, libraries = 0;
@@ -95,34 +79,30 @@ TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
         struct store *store;
         struct environment environment;
         struct error err = {""};
-        char *errors;
-        if (!i) finished_trials(&job, "NVIDIA H200", "sm_90a");
+        if (!i) finished_trials(&job);
         if (!i) finished_final(&job);
         assert_int_equal(store_open(&store, job.store, false, &err), 0);
         assert_int_equal(store_last_environment(store, &environment, &err), 0);
         assert_int_equal(put_text(store, 0, "ceilings", cases[i].ceilings, &err), 0);
         store_close(store);
-        assert_int_equal(finished_run(&cmd_compare, NULL, &errors, "compare", job.job, "--store", job.store, NULL), 0);
+        char *errors = finished_says(&job, 0, "compare JOB --store STORE").err;
         if (!!strstr(errors, "'work' says") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
     }
 }
 
 TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
 {
-    char *out;
     struct error err = {""};
     struct store *store;
     struct environment environment;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
     assert_int_equal(
         put_text(store, 0, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err), 0);
     store_close(store);
-    assert_int_equal(
-        finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+    char *out = finished_says(&job, 0, "compare JOB --format=json --store STORE").out;
     json_t *root = test_json(json_parse(out, &err)), *problem, *entry;
     assert_non_null(root);
     assert_string_equal(json_get_string(root, "device", ""), "NVIDIA H200");
@@ -168,61 +148,43 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
     } cases[] = {{"", "compute class: full\n", "\"compute\": \"full\""},
                  {"compute = \"3xtf32\";", "compute class: 3xtf32; do not compare with results of other classes\n",
                   "\"compute\": \"3xtf32\""}};
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
-             *end = strstr(reference, "work ="), *out;
+             *end = strstr(reference, "work =");
         *reference = 0;
         char *changed =
             text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s",
                         begin, cases[i].compute, end);
         finished_write(job.job, changed);
-        assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--store", job.store, NULL), 0);
-        assert_contains(out, cases[i].text);
-        assert_int_equal(
-            finished_run(&cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
-        assert_contains(out, cases[i].json);
+        assert_contains(finished_says(&job, 0, "compare JOB --store STORE").out, cases[i].text);
+        assert_contains(finished_says(&job, 0, "compare JOB --format=json --store STORE").out, cases[i].json);
         free(changed);
     }
 }
 
 TEST_WITH(a_final_about_other_problems_is_not_compared, setup, teardown)
 {
-    char *err, *changed = test_owned(text_copy(finished_job_text));
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    char *changed = test_owned(text_copy(finished_job_text));
+    finished_decided(&job);
     memcpy(strstr(changed, "N = 77"), "N = 78", 6);
     finished_write(job.job, changed);
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "did not have the problem");
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
-        2);
-    assert_contains(err, "the job file has changed since");
+    assert_contains(finished_says(&job, 1, "compare JOB --store STORE").err, "did not have the problem");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE --output HEADER").err,
+                    "the job file has changed since");
 }
 
 TEST_WITH(status_shows_what_was_done_and_how_to_go_on, setup, teardown)
 {
-    char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(&cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
-    static const char *const parts[] = {
-        "3 of 18 configurations (16.7%): 2 ok, 1 wrong",
-        "trial 2",
-        "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle",
-        "1.000 ms [0.990, 1.010]",
-        "against cublas",
-        "ratio 1.100",
-        "3 evaluations in 1m30s, 1 run\n",
-        "stopped: budget",
-        "sweetspot tune ",
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
+    char *out;
+    finished_trials(&job);
+    out = finished_says(&job, 0, "status JOB --store STORE").out;
+    assert_contains(out, "3 of 18 configurations (16.7%): 2 ok, 1 wrong", "trial 2",
+                    "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle", "1.000 ms [0.990, 1.010]", "against cublas",
+                    "ratio 1.100", "3 evaluations in 1m30s, 1 run\n", "stopped: budget", "sweetspot tune ");
     assert_null(strstr(out, "the template has changed"));
     finished_write(job.template, "// another kernel\n");
-    assert_int_equal(
-        finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
+    out = finished_says(&job, 0, "status JOB --store STORE --format json").out;
     json_t *root = test_json(json_parse(out, NULL));
     assert_true(json_get_bool(root, "source_changed", false));
     assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
@@ -234,7 +196,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 {
     int ready[2];
     char *out, byte = 0, line[64];
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
@@ -245,7 +207,7 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 'y');
-    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "--store", job.store, NULL), 0);
+    out = finished_says(&job, 0, "status JOB --store STORE").out;
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(ready[0]);
@@ -256,18 +218,16 @@ TEST_WITH(status_names_the_process_that_tunes, setup, teardown)
 
 TEST_WITH(what_is_not_this_jobs_store_is_refused, setup, teardown)
 {
-    char *err, *changed = test_owned(text_copy(finished_job_text)), *other = test_text("%s/other.cfg", job.folder);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    char *changed = test_owned(text_copy(finished_job_text)), *other = test_text("%s/other.cfg", job.folder);
+    finished_trials(&job);
     memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
     finished_write(other, changed);
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", other, "--store", job.store, NULL), 2);
-    assert_contains(err, "belongs to the job 'mini-gemm', not to 'mini-conv'");
+    assert_contains(finished_says(&job, 2, "status %s --store STORE", other).err,
+                    "belongs to the job 'mini-gemm', not to 'mini-conv'");
     finished_write(job.store, "this is a text");
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 3);
-    assert_contains(err, "is not a sweetspot store");
+    assert_contains(finished_says(&job, 3, "status JOB --store STORE").err, "is not a sweetspot store");
     finished_write(job.job, "name = 1;\n");
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
-    assert_contains(err, "mini.cfg:1: ");
+    assert_contains(finished_says(&job, 2, "status JOB --store STORE").err, "mini.cfg:1: ");
 }
 
 TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, setup, teardown)
@@ -293,15 +253,13 @@ TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, se
 TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
     struct error err = {""};
-    json_t *document =
-        test_json(json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
-                             "{\"name\":\"a\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                             "\"times\":[1,1.5,2]},{\"problem\":1,\"times\":[9,9,9]}]},"
-                             "{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
-                             "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},"
-                             "{\"name\":\"cublas\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[2,3,"
-                             "4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
-                             &err));
+    json_t *document = test_json(
+        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":[{\"name\":\"a\","
+                   "\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1.5,2]},{\"problem\":1,"
+                   "\"times\":[9,9,9]}]},{\"name\":\"b\",\"trial\":6,\"status\":\"ok\",\"problems\":[{\"problem\":0,"
+                   "\"times\":[8,8,8]},{\"problem\":1,\"times\":[2,4,3]}]},{\"name\":\"cublas\",\"status\":\"ok\","
+                   "\"problems\":[{\"problem\":0,\"times\":[2,3,4]},{\"problem\":1,\"times\":[6,12,9]}]}]}",
+                   &err));
     struct final final;
     if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
     const struct final_entry *library = &final.entries[2];

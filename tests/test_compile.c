@@ -20,7 +20,7 @@ static json_t *ask(const char *folder, const char *request, double *seconds)
     struct error err;
     e2e_write(folder, "request", request);
     gettimeofday(&from, NULL);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot-compile <'%s/request'", folder);
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot-compile <$DIR/request");
     gettimeofday(&to, NULL);
     if (seconds) *seconds = (double)(to.tv_sec - from.tv_sec) + 1e-6 * (double)(to.tv_usec - from.tv_usec);
     json_t *answer = json_parse(r.out, &err);
@@ -245,8 +245,8 @@ TEST(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out)
 TEST(a_template_for_hopper_alone_says_so)
 {
     char *folder = e2e_folder("hopper");
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
+    struct e2e_result r =
+        e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache $DIR/cache");
     assert_int_equal(r.status, 1);
     assert_contains(r.out, "gemm_wgmma.cu needs sm_90a");
 }
@@ -255,17 +255,14 @@ TEST(a_template_for_hopper_alone_says_so)
 TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
     char *folder = e2e_folder("templates");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "check() { $BIN/sweetspot check $1 --compile $2 --arch $3 --cache %s/cache || exit 1; }\n"
+    struct e2e_result r = e2e_pass(
+        folder, "check() { $BIN/sweetspot check $1 --compile $2 --arch $3 --cache $DIR/cache || exit 1; }\n"
                 "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg tests/jobs/gemm_shifted.cfg; do\n"
                 "template=$(grep -o -m1 'template = \"[^\"]*\\|@include \"[^\"]*' $job)\n"
                 "case $seen in *\"$template;\"*) check $job 1 sm_90a ;; *) check $job 3 sm_90a ;; esac\n"
                 "seen=\"$seen$template;\"\n"
                 "grep -q 'gemm_wgmma\\|_tokens.inc' $job || check $job 1 sm_80\n"
-                "done",
-                folder);
-    if (r.status) fail_msg("status %d\n%.3000s\n%.1000s", r.status, r.out, r.err);
+                "done");
     const char *seen = r.out;
     int compiled = 0;
     while ((seen = strstr(seen, " code bytes"))) compiled++, seen++;

@@ -54,7 +54,7 @@ TEST(a_mistaken_option_is_refused_with_file_and_line)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].parameters, cases[i].options);
-        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg", folder);
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot check job.cfg");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].parameters, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
     }
@@ -74,8 +74,7 @@ TEST(candidates_are_compiled_with_the_option_unless_the_value_leaves_it_out)
     char *folder = write_job("{ name = \"LIMIT\"; option = \"--maxrregcount=%\"; values = [0, 32]; }, { name = \"O\"; "
                              "option = \"--ptxas-options=-O%\"; values = [\"\", \"1\"]; }",
                              "");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 8 --cache cache", folder));
+    struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 8 --cache cache"));
     int free = registers_of(r.out, "X=5,LIMIT=0,O=\n"), limited = registers_of(r.out, "X=5,LIMIT=32,O=\n");
     if (limited > 32 || free <= 32) fail_msg("%d and %d registers: %s", free, limited, r.out);
     registers_of(r.out, "X=7,LIMIT=32,O=1\n");
@@ -86,21 +85,17 @@ TEST(the_header_has_the_winners_options_and_no_macro_for_them)
     char *folder = write_job("{ name = \"LIMIT\"; option = \"--maxrregcount=%\"; values = [64]; }, { name = \"FAST\"; "
                              "option = \"-use_fast_math\"; values = [0]; }",
                              "\"--fmad=false\"");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s && " FAKE " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q >/dev/null && "
-                           "$BIN/sweetspot header job.cfg --store job.db -o x.h && cat x.h",
-                           folder));
+    struct e2e_result r =
+        e2e_passed(e2e_in(folder, FAKE " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q >/dev/null && "
+                                       "$BIN/sweetspot header job.cfg --store job.db -o x.h && cat x.h"));
     assert_contains(r.out, "X=7,LIMIT=64,FAST=0", "--fmad=false --maxrregcount=64", "#define SOME_LIMIT 64\n",
                     "#define X 7\n");
     assert_null(strstr(r.out, "use_fast_math"));
     assert_null(strstr(r.out, "#define LIMIT"));
     assert_null(strstr(r.out, "#undef LIMIT"));
     // Another option under the same name is another environment: nothing measured counts.
-    r = e2e_passed(e2e_run(folder,
-                           "cd %s && sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
-                           " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q",
-                           folder));
+    r = e2e_passed(e2e_in(folder, "sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
+                                  " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q"));
     assert_contains(r.err, "2 new trials");
 }
 

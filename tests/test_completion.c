@@ -41,9 +41,9 @@ TEST(the_shells_can_read_it)
     } shells[] = {{"bash", "bash -n"}, {"zsh", "zsh -n"}, {"fish", "fish --no-execute"}};
     char *folder = e2e_folder("completion");
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
-        struct outcome_of_command r =
-            e2e_run(folder, "cd %s; $BIN/sweetspot completion %s >file; command -v %s >/dev/null || exit 77; %s file",
-                    folder, shells[i].shell, shells[i].shell, shells[i].check);
+        struct e2e_result r =
+            e2e_run(folder, "cd $DIR; $BIN/sweetspot completion %s >file; command -v %s >/dev/null || exit 77; %s file",
+                    shells[i].shell, shells[i].shell, shells[i].check);
         if (r.status != 0 && (r.status != 77 || i == 0)) fail_msg("%s: %s", shells[i].shell, r.err);
     }
 }
@@ -71,7 +71,7 @@ TEST(bash_completes_by_it)
             folder, "try.sh",
             "source <(\"$BIN\"/sweetspot completion bash)\nCOMP_WORDS=(\"$BIN\"/sweetspot \"$@\")\nCOMP_CWORD=$#\n"
             "_sweetspot\necho \"${COMPREPLY[*]}\"\n");
-        struct outcome_of_command r = e2e_run(folder, "bash %s/try.sh %s", folder, cases[i].words);
+        struct e2e_result r = e2e_run(folder, "bash $DIR/try.sh %s", cases[i].words);
         if (strcmp(r.out, cases[i].completions) != 0)
             fail_msg("sweetspot %s: completed to %s%s", cases[i].words, r.out, r.err);
     }

@@ -8,10 +8,10 @@
 static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
-    char *more = text_format("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                             "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
-                             "strategy = \"exhaustive\"; };",
-                             current);
+    char *more = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                           "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
+                           "strategy = \"exhaustive\"; };",
+                           current);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
                  .parameters =
                      "{ name = \"X\"; values = [1, 2, 3, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\", "
@@ -19,9 +19,7 @@ static char *write_job(const char *current)
     e2e_write(folder, "old.cu", "\n");
     e2e_write(folder, "old.ptx", ".version 8.0\n.visible .entry k_old(\n)\n{\n}\n.entry k_other() { ret; }\n");
     e2e_write(folder, "broken.cu", "\n");
-    char *copy = test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder);
-    assert_int_equal(system(copy), 0);
-    free(more);
+    assert_int_equal(system(test_text("tail -c +3 tests/fuzz/corpus/cubin/small >%s/small", folder)), 0);
     return folder;
 }
 
@@ -75,35 +73,30 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].current);
-        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 0");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].current, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
     }
 }
 
-static struct outcome_of_command tune(const char *folder)
+static struct e2e_result tune(const char *folder)
 {
-    return e2e_run(
-        folder,
-        "cd %s && " WORKERS
-        " FAKE_LOG=log FAKE_LIBRARY=/fake.so $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log",
-        folder);
+    return e2e_in(
+        folder, WORKERS
+        " FAKE_LOG=log FAKE_LIBRARY=/fake.so $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log");
 }
 
 // X = 2 takes 1.25 ms, X = 7, which wins, 1 ms.
 TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 {
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_contains(r.out, "  1.250x as fast as current (95% interval 1.250 to 1.250, 14 rounds)\n",
                     "\nX=2,MODE=good\n"); // the log's first trial
-    r = e2e_passed(e2e_run(
-        folder,
-        "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg --store job.db "
-        "--format json | grep -c 'name\": \"current' && $BIN/sweetspot compare job.cfg --store job.db --format json && "
-        "$BIN/sweetspot status job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && "
-        "cat x.h",
-        folder));
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot compare job.cfg "
+                                  "--store job.db --format json | grep -c 'name\": \"current' && $BIN/sweetspot "
+                                  "compare job.cfg --store job.db --format json && $BIN/sweetspot status job.cfg "
+                                  "--store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && cat x.h"));
     assert_contains(r.out, "ratio to current", "1.250 [1.250, 1.250]", "\n2\n"); // a line for each problem
     assert_contains(r.out, "\"current\": [", "against current", "times the speed of current",
                     "SOME_RATIO_CURRENT 1.25");
@@ -112,13 +105,11 @@ TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
 {
     char *folder = write_job("current = { X = 7; MODE = \"good\"; };");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_contains(r.out, "  1.000x as fast as current (95% interval 1.000 to 1.000, 14 rounds)\n");
-    r = e2e_passed(e2e_run(folder,
-                           "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json | "
-                           "python3 -c 'import json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], "
-                           "round(e[\"time\"][0], 6)) for e in json.load(sys.stdin)[\"problems\"][0][\"entries\"]]'",
-                           folder));
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json | python3 -c 'import "
+                                  "json, sys; [print(e[\"name\"], e[\"trial\"], e[\"winner\"], round(e[\"time\"][0], "
+                                  "6)) for e in json.load(sys.stdin)[\"problems\"][0][\"entries\"]]'"));
     assert_contains(r.out, "candidate 1 True 0.001001\n"); // the winner, measured first
     assert_contains(r.out, "current None False 0.001001\n");
 }
@@ -127,11 +118,8 @@ TEST(another_kernel_is_compiled_from_its_own_file)
 {
     char *folder = write_job("current = { template = \"old.cu\"; entry = \"k_old\"; launch = { "
                              "grid = [ \"N / 2\" ]; block = [ 64 ]; }; };");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s && " WORKERS
-                           " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
-                           folder));
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, WORKERS " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log"));
     assert_contains(r.out, "helper reference {}\n",
                     "  1.490x as fast as current (95% interval 1.490 to 1.490, 14 rounds)\n");
 }
@@ -145,18 +133,16 @@ TEST(a_binary_is_sent_as_it_is)
         "= "
         "[ "
         "64 ]; }; } );");
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "cd %s && " WORKERS
-        " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log",
-        folder));
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, WORKERS
+        " FAKE_LOG_FILES=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && grep -c old.ptx log"));
     assert_contains(r.out, "x as fast as current (95% interval ", "x as fast as program (95% interval ");
 }
 
 TEST(one_that_is_wrong_is_named_and_left_out)
 {
     char *folder = write_job("current = { X = 2; MODE = \"wrong\"; };");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_contains(r.out, "baseline current: not available: wrong: scripted\n");
     assert_null(strstr(r.out, "x as fast as current"));
 }
@@ -164,9 +150,8 @@ TEST(one_that_is_wrong_is_named_and_left_out)
 TEST(one_that_does_not_compile_ends_the_run_with_its_name)
 {
     char *folder = write_job("current = { entry = \"k_old\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };");
-    struct outcome_of_command r = e2e_run(
-        folder, "cd %s && " WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q",
-        folder);
+    struct e2e_result r =
+        e2e_in(folder, WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "current kernel 'k_old': scripted");
 }
@@ -208,7 +193,7 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *baselines = text_format("baselines = ( %s );", cases[i].baselines), *folder = write_job(baselines);
-        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 0");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].baselines, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
         free(baselines);
@@ -222,13 +207,13 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
         "early_crash", "crash") ", "
                                 "{ name = \"bad\"; library = \"broken.cu\"; function = \"f\"; }, " PROGRAM("late_crash",
                                                                                                            "f") " );");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_contains(r.out, "baseline early_crash: not available: it crashed: scripted\n",
                     "baseline bad: not available: broken.cu(2): error: scripted\n",
                     "baseline late_crash: it crashes in the final, which continues without it: it crashed: scripted\n",
                     "x as fast as program (95% interval ");
     assert_null(strstr(r.out, "times late_crash"));
-    r = e2e_run(folder, "cd %s && grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db", folder);
+    r = e2e_in(folder, "grep -c fake.so log; $BIN/sweetspot compare job.cfg --store job.db");
     assert_contains(r.out, "ratio to program");
 }
 

@@ -107,8 +107,7 @@ static void find_links(void *user, enum kind kind, const char *language, const c
     for (const char *c = line; kind != BLOCK && *c; c++) {
         if (*c == '`') span = !span;
         if (span || strncmp(c, "](", 2)) continue;
-        char *target = test_text("%.*s", (int)strcspn(c + 2, ")"), c + 2);
-        check_link(target);
+        check_link(test_text("%.*s", (int)strcspn(c + 2, ")"), c + 2));
     }
 }
 
@@ -172,8 +171,7 @@ static const char *read_text; // of the document at hand
 // A document that shows how a command is added may call it.
 static bool adds_command(const char *name)
 {
-    char *file = test_text("tuner/cli/cmd_%s.c\n", name);
-    bool adds = strstr(read_text, file);
+    bool adds = strstr(read_text, test_text("tuner/cli/cmd_%s.c\n", name));
     return adds;
 }
 
@@ -339,11 +337,10 @@ static void make_store(void)
 {
     folder = e2e_folder("documents");
     store_path = text_format("%s/store.db", folder);
-    e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz "
-                "--evaluations 60 -q --store %s --cache %s/cache",
-                store_path, folder));
+    e2e_pass(folder,
+             "$BIN/sweetspot tune configs/sgemm_2048.cfg --device "
+             "replay:tests/spaces/sgemm_2048_h200.json.gz --evaluations 60 -q --store %s --cache $DIR/cache",
+             store_path);
 }
 
 static void remove_store(void)
@@ -382,8 +379,7 @@ TEST(every_query_runs_on_a_store_and_minds_verdicts)
                      SQLITE_OK);
     sqlite3_close(q.db);
     q.db = open_store(SQLITE_OPEN_READONLY);
-    char *text = test_owned(text_read_file("docs/store.md", NULL));
-    each_line(text, find_queries, &q);
+    each_line(test_owned(text_read_file("docs/store.md", NULL)), find_queries, &q);
     assert_true(q.count >= 16);
     assert_null(q.text);
     sqlite3_close(q.db);
@@ -473,11 +469,11 @@ static char *python_below(const char *text, const char *heading)
 static void run_python(const char *heading, const char *needed)
 {
     char *text = test_owned(text_read_file("docs/store.md", NULL)), *code = python_below(text, heading);
-    struct outcome_of_command r = e2e_run(folder, "python3 -c '%s'", needed);
+    struct e2e_result r = e2e_run(folder, "python3 -c '%s'", needed);
     bool have = !r.status;
     if (have) {
         e2e_write(folder, "block.py", code);
-        r = e2e_run(folder, "python3 %s/block.py", folder);
+        r = e2e_run(folder, "python3 $DIR/block.py");
         if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
         assert_true(strlen(r.out) > 200);
     }

@@ -20,6 +20,8 @@
 #include "tuner/store/binary.h"
 #include "tuner/store/store.h"
 
+static struct error err; // of the last call that failed
+
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
 {
@@ -116,7 +118,6 @@ TEST(a_strategy_with_two_criteria_finds_both_optima)
 {
     struct symbols *symbols = symbols_new();
     struct space *space = space_new(symbols);
-    struct error err;
     int64_t values[16];
     for (int i = 0; i < 16; i++) values[i] = i;
     for (int i = 0; i < 3; i++)
@@ -174,11 +175,10 @@ static void write_space(const char *folder, const char *kernel)
     json_t *trials = json_array(), *xs = json_array(), *problems = json_array(), *baseline = json_array();
     for (int x = 0; x < 12; x++) json_array_append_new(xs, json_integer(x));
     for (size_t p = 0; p < 6; p++) {
-        char *name = text_format("N=%d", (int)sizes[p]);
+        char *name = test_text("N=%d", (int)sizes[p]);
         json_array_append_new(problems, json_pack("{s:s, s:{s:I}}", "name", name, "sizes", "N", (json_int_t)sizes[p]));
         double t = 1.1 * time_at(9, 0, sizes[p]);
         json_array_append_new(baseline, json_pack("{s:f, s:[f,f]}", "time", t, "samples", t, 1.01 * t));
-        free(name);
     }
     for (int x = 0; x < 12; x++)
         for (int y = 0; y < 4; y++) {
@@ -210,12 +210,9 @@ TEST(the_kernels_of_a_final_are_an_event)
 {
     char *folder = e2e_folder("each_events");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
-                                          "e.db --quiet --format json >events; grep -v '^{' events; grep "
-                                          "'\"event\":\"kernels\"' events",
-                                          folder);
-    struct error err;
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                       "--format json >events; grep -v '^{' events; grep '\"event\":\"kernels\"' events");
     json_t *event = test_json(json_parse(r.out, &err)); // that line alone
     if (!event) fail_msg("%s\n%s", r.out, r.err);
     const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
@@ -237,18 +234,12 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
 {
     char *folder = e2e_folder("each");
     write_space(folder, plain);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
-                           "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
-                           "$BIN/sweetspot header job.cfg --store e.db --output e.h",
-                           folder));
+    struct e2e_result r = e2e_passed(
+        e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot "
+                       "compare job.cfg --store e.db && $BIN/sweetspot header job.cfg --store e.db --output e.h"));
     assert_contains(r.out, "2 kernels for 6 problems", "(held back)", "on problems held back 0.0%");
-    r = e2e_passed(
-        e2e_run(folder,
-                "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f "
-                "json >/dev/null && grep 'at_once = 4224;' e.h | wc -l",
-                folder));
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status "
+                                  "job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l"));
     assert_contains(r.out, "with the fastest kernel of each problem",
                     "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
     assert_contains(r.out, "ratio 1.");
@@ -261,29 +252,25 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
         "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);
     for (int k = 0; k < 2; k++) {
-        r = e2e_passed(
-            e2e_run(folder,
-                    "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c "
-                    "-o main && ./main && cp main.c main.cpp && "
-                    "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null",
-                    folder, k));
+        r = e2e_passed(e2e_in(folder,
+                              "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror "
+                              "-DE_KERNEL=%d main.c -o main && ./main && cp main.c main.cpp && g++ -std=c++11 "
+                              "-pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null",
+                              k));
         assert_contains(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
         assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
     }
-    r = e2e_run(folder, "cd %s && gcc -DE_KERNEL=2 main.c", folder);
+    r = e2e_in(folder, "gcc -DE_KERNEL=2 main.c");
     assert_true(r.status != 0);
     assert_contains(r.err, "E_KERNEL must be from 0");
     // Written again, the header keeps its two sections.
-    r = e2e_run(folder,
-                "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h",
-                folder);
+    r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h");
     assert_contains(r.out, "\n2\n");
 }
 
 static int keep_binary(void *user, const struct trial *trial)
 {
     struct store *store = user;
-    struct error err;
     char hash[HASH_TEXT_SIZE], *bytes = test_text("\177ELF of trial %lld", (long long)trial->id);
     if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
         store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
@@ -297,7 +284,6 @@ static void keep_binaries(const char *folder)
 {
     char *path = test_text("%s/e.db", folder);
     struct store *store;
-    struct error err;
     struct environment environment;
     if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
         store_each(store, false, 0, STORE_WHOLE, keep_binary, store, &err))
@@ -323,21 +309,17 @@ TEST(embedded_kernels_are_launched_by_size)
         "    e_unload(&k);\n    return fake_unloads != 2;\n}\n";
     char *folder = e2e_folder("each_embedded");
     write_space(folder, plain);
-    e2e_passed(e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet",
-                       folder));
+    e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet"));
     keep_binaries(folder);
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
-        e2e_passed(e2e_run(
-            folder,
-            "top=$PWD; cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc -std=c99 "
-            "-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
-            "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
-            folder, any ? "-DE_ALLOW_UNVERIFIED" : ""));
+        e2e_pass(folder,
+                 "top=$PWD; cd $DIR && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc "
+                 "-std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
+                 "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
+                 any ? "-DE_ALLOW_UNVERIFIED" : "");
     }
-    struct outcome_of_command r =
-        e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.cubin"));
     assert_contains(r.err, "the final chose 2 kernels");
 }
 
@@ -346,23 +328,17 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
-    e2e_passed(e2e_run(folder,
-                       "cd %s && "
-                       "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
-                       "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
-                       folder));
+    e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                              "&& $BIN/sweetspot header job.cfg --store e.db --output e.h"));
     e2e_write(folder, "main.c",
               "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
               "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
-        folder));
+    struct e2e_result r = e2e_passed(
+        e2e_in(folder, "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main"));
     assert_contains(r.out, "0 1"); // the large problems' kernel is for even sizes only
-    r = e2e_run(folder,
-                "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && "
-                "$BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
-                "$BIN/sweetspot status job.cfg --store f.db",
-                folder);
+    r = e2e_in(folder, "sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' "
+                       "job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
+                       "$BIN/sweetspot status job.cfg --store f.db");
     assert_contains(r.out, "pruned");
 }
 
@@ -375,10 +351,9 @@ TEST(every_finalist_takes_part_however_many_there_are)
     char listed[PROBLEMS * 16] = "";
     size_t length = 0;
     for (int p = 0; p < PROBLEMS; p++) {
-        char *name = text_format("N=%d", 100 + p);
+        char *name = test_text("N=%d", 100 + p);
         json_array_append_new(problems, json_pack("{s:s, s:{s:i}}", "name", name, "sizes", "N", 100 + p));
         length += (size_t)snprintf(listed + length, sizeof listed - length, "%s{ N = %d; }", p ? ", " : "", 100 + p);
-        free(name);
     }
     for (int x = 0; x <= PROBLEMS; x++) {
         json_t *times = json_array(), *samples = json_array();
@@ -400,11 +375,8 @@ TEST(every_finalist_takes_part_however_many_there_are)
                            "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
                            PROBLEMS, listed, plain);
     e2e_write(folder, "job.cfg", text);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
-                           "exhaustive --store e.db --quiet && cat *.log",
-                           folder));
+    struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
+                                                    "exhaustive --store e.db --quiet && cat *.log"));
     assert_contains(r.out, "1 kernel for 60 problems", "final: 61 candidates");
 }
 
@@ -421,10 +393,8 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
               "\"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
               "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X "
               "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
-    struct error err;
     struct wave_model model;
-    char *path = test_text("%s/job.cfg", folder);
-    struct job *job = loaded_job(path);
+    struct job *job = loaded_job(test_text("%s/job.cfg", folder));
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
@@ -452,8 +422,8 @@ TEST(a_problem_is_held_back_only_with_each)
 {
     char *folder = e2e_folder("holdout");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(
-        folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg --compile 0", folder);
+    struct e2e_result r =
+        e2e_in(folder, "sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg --compile 0");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "job.cfg:2: 'holdout' needs objective = \"each\"");
 }

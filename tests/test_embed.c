@@ -1,8 +1,8 @@
 // Headers with the measured binary: the final keeps it, the header ships it byte for byte, and what launches it passes
 // what was verified and refuses the rest. Launches go to a fake driver (tests/launch), so that no GPU is needed; the
 // same program is compiled as C99 and C++, for the driver API and the runtime API.
-#include "tests/e2e.h"
 #include "tests/finished_header.h"
+#include "tests/scripted.h"
 #include "tests/testing.h"
 
 static struct finished job;
@@ -77,8 +77,7 @@ static void write_stages_job(void)
 static void tune_and_embed(void)
 {
     write_stages_job();
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     keep_binary(symbols_text);
     finished_embed(&job);
 }
@@ -115,8 +114,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 {
     static const char program[] = "#include <stdlib.h>\n#include \"include/mini_best.h\"\n"
                                   "static int call(void *user, const char *stage, mini_gemm_stream s) { (void)user; "
-                                  "(void)stage; (void)s; return 0; "
-                                  "}\n"
+                                  "(void)stage; (void)s; return 0; }\n"
                                   "int main(int argc, char **argv)\n{\n"
                                   "    static struct mini_gemm_kernels k;\n    (void)argv;\n"
                                   "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
@@ -173,15 +171,11 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 {
     char *text = test_owned(text_copy(finished_job_text)), *arguments = strstr(text, "arguments = "),
          *rest = strstr(arguments, "reference = ");
-    char *whole = test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest), *err;
-    finished_write(job.job, whole);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_write(job.job, test_text("%.*s%s%s", (int)(arguments - text), text, symbol_bindings_text, rest));
+    finished_decided(&job);
     keep_binary("{\"mini\":\"mini\"}");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "the stored binary has no variable 'coef'");
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "the stored binary has no variable 'coef'");
     memcpy(cubin + 100, "\0coef\0_ZN2ns5scaleE", 20);
     keep_binary("{\"mini\":\"mini\"}");
     finished_embed(&job);
@@ -232,8 +226,7 @@ TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
     char *alone = test_text("%s/winner.cubin", job.folder);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
+    finished_says(&job, 0, "header JOB --store STORE --cubin %s", alone);
     bytes = test_owned(text_read_file(alone, &size));
     assert_int_equal(size, CUBIN_SIZE);
     assert_memory_equal(bytes, cubin, CUBIN_SIZE);
@@ -241,45 +234,32 @@ TEST_WITH(the_bytes_are_those_of_the_store, setup, teardown)
 
 TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
 {
-    char *err, *alone = test_text("%s/winner.cubin", job.folder);
+    char *alone = test_text("%s/winner.cubin", job.folder);
     write_stages_job();
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     1);
-    assert_contains(err, "the store has no binary of trial 1");
+    finished_decided(&job);
+    assert_contains(finished_says(&job, 1, "header JOB --store STORE -o HEADER --embed").err,
+                    "the store has no binary of trial 1");
     assert_int_equal(access(job.header, F_OK), -1);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
-    assert_contains(err, "the store has no binary of trial 1");
+    assert_contains(finished_says(&job, 1, "header JOB --store STORE --cubin %s", alone).err,
+                    "the store has no binary of trial 1");
     assert_int_equal(access(alone, F_OK), -1);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
-    assert_contains(err, "two files");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE --embed -o -").err, "two files");
     keep_binary("{\"second\":\"second\"}");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     2);
-    assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
+                    "no symbol for the entry 'mini<float, BLOCK_M>'");
     // A foreign file in the binary's place.
     keep_binary(symbols_text);
-    char *path = test_text("%s/include/mini_best_binary.c", job.folder);
-    finished_write(path, "int precious;\n");
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "was not written by sweetspot");
+    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "was not written by sweetspot");
 }
 
 // The header's command with some options, its status, and what it says.
 static void expect(int status, const char *message, const char *one, const char *value, const char *other)
 {
-    char *err;
-    int found = finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, one,
-                             value ? value : other, value ? other : NULL);
-    if (found != status) fail_msg("%s %s %s: status %d: %s", one, value ? value : "", other ? other : "", found, err);
-    assert_contains(err, message);
+    struct said said =
+        finished_says(&job, status, "header JOB --store STORE %s %s %s", one, value ? value : "", other ? other : "");
+    assert_contains(said.err, message);
 }
 
 TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
@@ -298,8 +278,7 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
     assert_int_equal(access(header, F_OK), -1);
-    char *command = test_text("ls %s | grep -c new-", job.folder);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(test_text("ls %s | grep -c new-", job.folder), "r");
     assert_int_equal(fgetc(pipe), '0'); // and no temporary file
     pclose(pipe);
 }
@@ -313,34 +292,35 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
     expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");
     assert_int_equal(access(alone, F_OK), -1);
-    char *out;
-    assert_int_equal(
-        finished_run(&cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
+    char *out = finished_says(&job, 0, "header JOB --store STORE --cubin -").out;
     assert_memory_equal(out, cubin, 10); // and nothing before it
     assert_int_equal(access("-", F_OK), -1);
 }
+
+// Whether a device of this name gets the binary of that one, or "": none.
+#define TAKEN                                                                                                     \
+    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"                \
+    "static int taken(const char *name, int major, int count, const char *expected)\n{\n"                         \
+    "    struct mini_gemm_kernels k;\n    int status;\n"                                                          \
+    "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n" \
+    "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"                       \
+    "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
 
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
 TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 {
     static const char program[] =
-        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
-        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
-        "    struct mini_gemm_kernels k;\n    int status;\n"
-        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
-        "    if (!*expected) return status == MINI_GEMM_NO_BINARY;\n"
-        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
-        "int main(void)\n{\n"
-        "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
-        "    if (!taken(\"NVIDIA A100\", 8, 132, \"NVIDIA A100\")) return 2;\n"
-        "    if (!taken(\"NVIDIA H100\", 9, 132, \"NVIDIA H200\")) return 3;\n"
-        "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 4;\n"
-        "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
+        TAKEN "int main(void)\n{\n"
+              "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
+              "    if (!taken(\"NVIDIA A100\", 8, 132, \"NVIDIA A100\")) return 2;\n"
+              "    if (!taken(\"NVIDIA H100\", 9, 132, \"NVIDIA H200\")) return 3;\n"
+              "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 4;\n"
+              "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
     tune_and_embed();
     make_cubin(77);
     free(job.store);
     job.store = text_format("%s/other.db", job.folder); // of another machine
-    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
     finished_final(&job);
     keep_binary(symbols_text);
     finished_embed(&job);
@@ -357,12 +337,9 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
     assert_non_null(digit);
     memcpy(digit, "126", 3);
-    char *path = test_text("%s/include/mini_best_binary.c", job.folder), *err;
-    finished_write(path, text);
-    assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
-                                  "--embed", NULL),
-                     3);
-    assert_contains(err, "the file next to the header lacks the binary for NVIDIA H200");
+    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), text);
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
+                    "the file next to the header lacks the binary for NVIDIA H200");
     free(text);
 }
 
@@ -370,13 +347,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 // them; a program takes the binary of its device by name, on another Hopper the nearest, and can ask which one it was.
 TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 {
-    static const char program[] =
-        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
-        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
-        "    struct mini_gemm_kernels k;\n    int status;\n"
-        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
-        "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"
-        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
+    static const char program[] = TAKEN
         "int main(void)\n{\n"
         "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
         "    if (!taken(\"NVIDIA H100 PCIe\", 9, 114, \"NVIDIA H100 PCIe\")) return 2;\n"
@@ -423,22 +394,16 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
-        "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
-        "launch = { grid = [\"N\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\nmeasure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; "
-        "}; };\nsearch = { strategy = \"exhaustive\"; };\n");
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    SCRIPTED_JOB(folder,
+                 .parameters = "{ name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                               "\"final_other_bytes\"]; }",
+                 .more = "measure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; }; };\n"
+                         "search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "x.cubin", "the bytes that ran");
-    e2e_passed(e2e_run(
+    e2e_passed(e2e_in(
         folder,
-        "cd %s && export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin",
-        folder));
+        "export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin"));
     char *path = test_text("%s/job.db", folder);
     struct store *store;
     struct error err;

@@ -6,10 +6,9 @@
 #include "tests/testing.h"
 #include "tuner/base/protocol.h"
 
-static const char common[] =
-    "budget = { evaluations = 20; };\n"
-    "measure = { race = 100; min_samples = 3; max_samples = 5; final = { candidates = 2; rounds = 5; "
-    "processes = 1; }; };\n";
+static const char common[] = "budget = { evaluations = 20; };\n"
+                             "measure = { race = 100; min_samples = 3; max_samples = 5; final = { candidates = 2; "
+                             "rounds = 5; processes = 1; }; };\n";
 enum { FAULTS = 3 };
 struct expectation {
     const char *fault, *status, *said; // of the trial
@@ -77,12 +76,11 @@ static void write_job(const char *folder, const struct family *f)
 {
     struct text faults = {0};
     for (int i = 0; i < FAULTS && f->faults[i].fault; i++) text_add(&faults, ", \"%s\"", f->faults[i].fault);
-    e2e_write(
-        folder, "job.cfg",
-        test_text("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"%s\"; };\n"
-                  "parameters = ( { name = \"FAULT\"; values = [\"none\"%s]; }, { name = \"X\"; values = [1, 2]; } "
-                  ");\nproblems = ( %s ); launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n%s\n%s",
-                  f->name, f->name, faults.text, f->problems, f->arguments, f->more, common));
+    e2e_write(folder, "job.cfg",
+              test_text("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"%s\"; };\n"
+                        "parameters = ( { name = \"FAULT\"; values = [\"none\"%s]; }, { name = \"X\"; values = [1, 2]; "
+                        "} );\nproblems = ( %s ); launch = { grid = [1]; block = [32]; };\narguments = ( %s );\n%s\n%s",
+                        f->name, f->name, faults.text, f->problems, f->arguments, f->more, common));
     e2e_write(folder, "x.cu", test_text("extern \"C\" __global__ void %s() {}\n", f->name));
     free(faults.text);
 }
@@ -113,12 +111,11 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
         struct seen seen = {&families[i], 0, 0};
         struct error err;
         write_job(folder, &families[i]);
-        struct outcome_of_command r = e2e_passed(e2e_run(
+        struct e2e_result r = e2e_pass(
             folder,
-            "sed 1d tests/fuzz/corpus/cubin/variables >'%s/cubin'; cd '%s'; export SWEETSPOT_NVCC=none "
+            "sed 1d tests/fuzz/corpus/cubin/variables >$DIR/cubin; cd $DIR; export SWEETSPOT_NVCC=none "
             "SWEETSPOT_SANITIZER=none FAKE_CUBIN=cubin SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu "
-            "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; $BIN/sweetspot tune job.cfg --store job.db --no-counters",
-            folder, folder));
+            "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; $BIN/sweetspot tune job.cfg --store job.db --no-counters");
         assert_contains(r.out, "winner: trial ", "FAULT=none");
         char *log = test_owned(text_read_file(test_text("%s/job.log", folder), NULL));
         if (!strstr(log, families[i].logged)) fail_msg("%s is not in:\n%s", families[i].logged, log);

@@ -4,16 +4,22 @@
 #include "tests/testing.h"
 
 // Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
-static struct outcome_of_command emulate(const char *folder, const char *template, const char *what, const char *script,
-                                         const char *macros)
+static struct e2e_result emulate(const char *folder, const char *template, const char *what, const char *script,
+                                 const char *macros)
 {
-    return e2e_run(folder,
-                   "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do "
-                   "mkdir -p $(dirname %s/$file) && sed -f tests/emulation/%s.sed templates/$file | "
-                   "sed '%s' >%s/$file || exit 9; done; "
-                   "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o %s/emulated "
-                   "&& timeout 120 %s/emulated",
-                   template, template, folder, what, script, folder, folder, macros, what, folder, folder);
+    return e2e_run(
+        folder,
+        "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do mkdir -p $(dirname $DIR/$file) && "
+        "sed -f tests/emulation/%s.sed templates/$file | sed '%s' >$DIR/$file || exit 9; done; g++ -std=c++17 -O1 -w "
+        "-I$DIR -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
+        template, template, what, script, macros, what);
+}
+
+// Fails unless the program ended well, or with a mistake of these words.
+static void expect(struct e2e_result r, const char *what, const char *mistake)
+{
+    if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)
+        fail_msg("%s: status %d: %s%.2000s", what, r.status, r.out, r.err);
 }
 
 static const char *const configurations[] = {
@@ -59,11 +65,8 @@ static const char *const configurations[] = {
 TEST(products_are_right_in_emulation)
 {
     char *folder = e2e_folder("emulation");
-    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
-        struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", "", configurations[i]);
-        if (r.status || strcmp(r.out, "ok\n") != 0)
-            fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
-    }
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++)
+        expect(emulate(folder, "gemm_simt", "gemm_simt", "", configurations[i]), configurations[i], NULL);
 }
 
 TEST(mistakes_in_the_template_are_seen_in_emulation)
@@ -93,7 +96,7 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
     };
     char *folder = e2e_folder("mistaken");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", cases[i].script, cases[i].macros);
+        struct e2e_result r = emulate(folder, "gemm_simt", "gemm_simt", cases[i].script, cases[i].macros);
         if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned")))
             fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
     }
@@ -113,21 +116,16 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
     char *folder = e2e_folder("parts");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *macros = test_text("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
-        struct outcome_of_command r = emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros);
-        if (r.status || strcmp(r.out, "ok\n") != 0)
-            fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
+        expect(emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros), cases[i], NULL);
     }
     // A warp begins one part too early; columns of a four are taken for its neighbour's.
     static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",
                                            "s/lane % 4 \\* 2;/(lane + 1) % 4 * 2;/"};
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct outcome_of_command r =
-            emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", mistakes[i],
-                    "-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct -DSPLIT_K=5 -DBLOCK_M=128 -DBLOCK_N=48 "
-                    "-DCLUSTER_M=1 -DPERSISTENT=0 -DFINISH_WARPS=4");
-        if (r.status != 1 || !strstr(r.out, "off at"))
-            fail_msg("%s: status %d: %s%.2000s", mistakes[i], r.status, r.out, r.err);
-    }
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+        expect(emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", mistakes[i],
+                       "-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct -DSPLIT_K=5 -DBLOCK_M=128 "
+                       "-DBLOCK_N=48 -DCLUSTER_M=1 -DPERSISTENT=0 -DFINISH_WARPS=4"),
+               mistakes[i], "off at");
 }
 
 TEST(transpositions_are_right_in_emulation)
@@ -142,11 +140,8 @@ TEST(transpositions_are_right_in_emulation)
         "-DTILE=32 -DBLOCK_SIZE=1024 -DVECTOR=1 -DORDER=columns -DBY_LINE=1",
     };
     char *folder = e2e_folder("turned");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = emulate(folder, "transpose", "transpose", "", cases[i]);
-        if (r.status || strcmp(r.out, "ok\n") != 0)
-            fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(emulate(folder, "transpose", "transpose", "", cases[i]), cases[i], NULL);
     // No thread waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within
     // a line, the wrong row comes first.
     static const struct {
@@ -155,23 +150,20 @@ TEST(transpositions_are_right_in_emulation)
     } mistakes[] = {{"/^    __syncthreads();$/d", 0},
                     {"s/min(8, across - 8 \\* square)/8/", 1},
                     {"s/(first < 0 ? 32 \\* PITCH : 0)/0/", 5}};
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct outcome_of_command r =
-            emulate(folder, "transpose", "transpose", mistakes[i].script, cases[mistakes[i].macros]);
-        if (r.status != 1 || !strstr(r.out, "off by"))
-            fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
-    }
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+        expect(emulate(folder, "transpose", "transpose", mistakes[i].script, cases[mistakes[i].macros]),
+               mistakes[i].script, "off by");
 }
 
 // The worker's own kernels that prepare memory and judge it.
-static struct outcome_of_command emulate_support(const char *folder, const char *script)
+static struct e2e_result emulate_support(const char *folder, const char *script)
 {
-    return e2e_run(folder,
-                   "for file in support.cu support_memory.cuh support_elements.cuh; do "
-                   "sed -f tests/emulation/support.sed kernels/$file | sed '%s' >%s/$file || exit 9; done; "
-                   "g++ -std=c++17 -O1 -w -I%s -Itests/emulation tests/emulation/support.cpp -o %s/emulated && "
-                   "timeout 120 %s/emulated",
-                   script, folder, folder, folder, folder);
+    return e2e_run(
+        folder,
+        "for file in support.cu support_memory.cuh support_elements.cuh; do sed -f tests/emulation/support.sed "
+        "kernels/$file | sed '%s' >$DIR/$file || exit 9; done; g++ -std=c++17 -O1 -w -I$DIR -Itests/emulation "
+        "tests/emulation/support.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
+        script);
 }
 
 TEST(memory_is_prepared_and_judged_right_in_emulation)
@@ -189,13 +181,9 @@ TEST(memory_is_prepared_and_judged_right_in_emulation)
         {"s/count++;/count = 2;/", "the size of a row"},
     };
     char *folder = e2e_folder("support");
-    struct outcome_of_command r = emulate_support(folder, "");
-    if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("status %d: %s%.2000s", r.status, r.out, r.err);
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        r = emulate_support(folder, mistakes[i].script);
-        if (r.status != 1 || !strstr(r.out, mistakes[i].said))
-            fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
-    }
+    expect(emulate_support(folder, ""), "no mistake", NULL);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+        expect(emulate_support(folder, mistakes[i].script), mistakes[i].script, mistakes[i].said);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -41,7 +41,6 @@ TEST(sizes_lie_half_by_rank_and_half_by_ratio)
     expect_coordinates(&e, 3, 0, (double[]){1, 0.5, 0}, 3);
     expect_coordinates(&e, 4, 0, (double[]){0, 0.5 * 0.5 + 0.5 * 0.5, 1}, 3); // shifted by two: 1, 2, 4
     encoding_release(&e);
-    close_space(&f);
 }
 
 TEST(alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two)
@@ -58,7 +57,6 @@ TEST(alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two)
     expect_coordinates(&e, 0, 1, (double[]){1.5 / 6, 5.5 / 6, 1.5 / 6, 1, 1, 0}, 6);
     expect_coordinates(&e, 2, 1, (double[]){5 / 6.0, 0}, 2);
     encoding_release(&e);
-    close_space(&f);
 }
 
 TEST(unroll_factors_are_ordered_by_rank)
@@ -73,7 +71,6 @@ TEST(unroll_factors_are_ordered_by_rank)
     for (int i = 0; i < 4; i++) expected[i] = 0.5 * i / 3 + 0.5 * log(i + 1) / log(4);
     expect_coordinates(&e, 0, 0, expected, 4);
     encoding_release(&e);
-    close_space(&f);
 }
 
 TEST(words_are_nominal_and_two_values_need_one_coordinate)
@@ -106,7 +103,6 @@ TEST(words_are_nominal_and_two_values_need_one_coordinate)
     assert_true(point[0] == 1.0f && point[1] == 0.5f && point[2] == 0.0f); // TWO=b, SIZES=2, FLAG=0
     assert_true(point[3] == 2.0f && point[4] == 1.0f);
     encoding_release(&e);
-    close_space(&f);
 }
 
 TEST(distances_add_squares_and_count_what_differs)
@@ -135,7 +131,6 @@ TEST(distances_add_squares_and_count_what_differs)
         if (fabs(there - cases[i].expected) > 1e-6) fail_msg("case %zu: %g", i, there);
     }
     encoding_release(&e);
-    close_space(&f);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -6,9 +6,10 @@
 #include "tuner/setup/request.h"
 #include "tuner/setup/run_environment.h"
 
+static struct error err; // of the last call that failed
+
 static json_t *facts_of(const char *path, struct job **job)
 {
-    struct error err = {""};
     struct mistakes mistakes = {0};
     static const struct environment known = {
         .source_hash = "aa", .compiler = "nvrtc 13.0", .device = "NVIDIA H200", .arch = "sm_90a", .driver = "1"};
@@ -27,7 +28,6 @@ TEST(somebody_has_said_of_every_setting_of_a_job_whether_it_matters)
     assert_int_equal(glob("configs/*.cfg", 0, NULL, &found), 0);
     assert_int_equal(glob("tests/stores/*.cfg", GLOB_APPEND, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct error err = {""};
         struct job *job;
         json_t *facts = facts_of(found.gl_pathv[i], &job);
         char *text = environment_text(facts, &err);
@@ -56,7 +56,6 @@ TEST(the_key_follows_what_matters_and_nothing_else)
         {"{\"job\":\"j\",\"verify\":{\"enabled\":true,\"tolerance\":1.0},\"problems\":[{\"name\":\"a\\nb\"}]}", false},
     };
     char first[HASH_TEXT_SIZE], key[HASH_TEXT_SIZE];
-    struct error err = {""};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *facts = test_json(json_parse(cases[i].facts, &err));
         char *text = environment_text(facts, &err);
@@ -94,7 +93,6 @@ TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
         char keys[2][HASH_TEXT_SIZE], *path = test_owned(text_copy(settings[i].name));
         for (char *c = path; *c; c++) *c = *c == '#' ? '0' : *c == '*' ? 'x' : *c;
         for (int k = 0; k < 2; k++) {
-            struct error err = {""};
             json_t *facts = facts_with(path, k ? "this" : "that");
             char *text = environment_text(facts, &err);
             if (!text) fail_msg("%s: %s", path, err.message);

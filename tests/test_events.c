@@ -12,12 +12,12 @@ struct events {
 };
 
 // The golden job; `options` come after its recording.
-static struct outcome_of_command tune(const char *folder, const char *options)
+static struct e2e_result tune(const char *folder, const char *options)
 {
     return e2e_run(folder,
-                   "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s && "
+                   "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd $DIR && "
                    "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --format json %s",
-                   folder, folder, options);
+                   options);
 }
 
 static struct events read_events(const char *text)
@@ -55,8 +55,7 @@ static const json_t *find(const struct events *events, const char *kind, size_t 
 TEST(every_member_is_documented)
 {
     char *folder = e2e_folder("events"), *document = test_file("docs/events.md");
-    struct outcome_of_command r = tune(folder, "-q");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "-q"));
     assert_null(strstr(r.out, "winner:"));
     struct events events = read_events(r.out);
     assert_string_equal(kind_of(&events, 0), "begin");
@@ -64,11 +63,9 @@ TEST(every_member_is_documented)
     for (size_t i = 0; i < events.count; i++) {
         const char *key;
         json_t *value;
-        char *heading = test_text("`%s`", kind_of(&events, i));
-        assert_contains(document, heading);
+        assert_contains(document, test_text("`%s`", kind_of(&events, i)));
         json_object_foreach(events.list[i], key, value) {
-            char *member = test_text("`%s`", key);
-            assert_contains(document, member);
+            assert_contains(document, test_text("`%s`", key));
         }
     }
     char *version =
@@ -82,14 +79,13 @@ TEST(every_member_is_documented)
 TEST(the_winner_of_the_events_is_that_of_the_store)
 {
     char *folder = e2e_folder("events_winner");
-    struct outcome_of_command r = tune(folder, "-q"), compare;
+    struct e2e_result r = tune(folder, "-q"), compare;
     struct events events = read_events(r.out);
     const json_t *winner = find(&events, "winner", 0), *end = find(&events, "end", 0);
     assert_non_null(winner);
-    compare = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
-    char *line = test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
-                           json_get_string(winner, "config", "?"));
-    assert_contains(compare.out, line);
+    compare = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
+    assert_contains(compare.out, test_text("winner: trial %d  %s\n", (int)json_get_integer(winner, "trial", -1),
+                                           json_get_string(winner, "config", "?")));
     assert_int_equal(json_get_integer(end, "exit_status", -1), 0);
     assert_string_equal(json_get_string(find(&events, "final", 0), "outcome", ""), "decided");
     // The last of the better ones is the best of all.
@@ -109,13 +105,11 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
 TEST(an_interrupted_run_ends_with_its_exit_status)
 {
     char *folder = e2e_folder("events_interrupt");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; export "
-                "SWEETSPOT_REPLAY_DELAY=0.4; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db "
-                "--format json -q & first=$!\nuntil grep -q 'first result' job.log; do sleep 0.1; done 2>/dev/null; "
-                "kill -INT $first; wait $first; exit $?",
-                folder, folder);
+    struct e2e_result r =
+        e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd $DIR; export "
+                        "SWEETSPOT_REPLAY_DELAY=0.4; $BIN/sweetspot tune job.cfg --device replay:space.json --store "
+                        "job.db --format json -q & first=$!\nuntil grep -q 'first result' job.log; do sleep 0.1; done "
+                        "2>/dev/null; kill -INT $first; wait $first; exit $?");
     assert_int_equal(r.status, 130);
     struct events events = read_events(r.out);
     const json_t *end = find(&events, "end", 0);
@@ -130,7 +124,7 @@ TEST(an_interrupted_run_ends_with_its_exit_status)
 TEST(a_run_that_fails_says_why)
 {
     char *folder = e2e_folder("events_failure");
-    struct outcome_of_command r = tune(folder, "--device replay:none.json");
+    struct e2e_result r = tune(folder, "--device replay:none.json");
     struct events events = read_events(r.out);
     assert_int_equal(r.status, 2);
     assert_int_equal(events.count, 1);
@@ -138,11 +132,9 @@ TEST(a_run_that_fails_says_why)
     assert_contains(json_get_string(find(&events, "end", 0), "reason", ""), "none.json");
     release(&events);
     // What cannot even begin prints none.
-    r = tune(folder, "--strategy rendom");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, tune(folder, "--strategy rendom"));
     assert_string_equal(r.out, "");
-    r = tune(folder, "--format csv");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, tune(folder, "--format csv"));
     assert_contains(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
 }
@@ -150,13 +142,11 @@ TEST(a_run_that_fails_says_why)
 TEST(closing_the_pipe_does_not_end_the_run)
 {
     char *folder = e2e_folder("events_pipe");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; export "
-                "SWEETSPOT_REPLAY_DELAY=0.1; { $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db "
-                "--format json -q; echo $? >status; } | head -1 >first; cat status; $BIN/sweetspot compare job.cfg "
-                "--store job.db",
-                folder, folder));
+    struct e2e_result r = e2e_pass(
+        folder,
+        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd $DIR; export "
+        "SWEETSPOT_REPLAY_DELAY=0.1; { $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --format "
+        "json -q; echo $? >status; } | head -1 >first; cat status; $BIN/sweetspot compare job.cfg --store job.db");
     assert_int_equal(atoi(r.out), 141);
     assert_contains(r.out, "winner: trial"); // all was tried, and decided
     const char *said = strstr(r.err, "cannot write events");
@@ -167,12 +157,10 @@ TEST(closing_the_pipe_does_not_end_the_run)
 TEST(several_jobs_end_with_one_event_for_all)
 {
     char *folder = e2e_folder("events_jobs");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; sed "
-                "'s/\"golden\"/\"second\"/' job.cfg >second.cfg; $BIN/sweetspot tune job.cfg second.cfg --device "
-                "replay:space.json --time 4s --format json -q",
-                folder, folder));
+    struct e2e_result r =
+        e2e_pass(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd "
+                         "$DIR; sed 's/\"golden\"/\"second\"/' job.cfg >second.cfg; $BIN/sweetspot tune "
+                         "job.cfg second.cfg --device replay:space.json --time 4s --format json -q");
     struct events events = read_events(r.out);
     const json_t *last = events.list[events.count - 1], *jobs = json_object_get(last, "jobs");
     assert_string_equal(kind_of(&events, events.count - 1), "jobs");

@@ -36,10 +36,10 @@ static void tune_part(const char *job, const struct part *parts, const char *pro
                                 job, problems, parameters, columns, trials);
     e2e_write(folder, "cut.sed", cut);
     e2e_write(folder, "part.json", recording);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %1$s && sed -i -f cut.sed configs/%2$s.cfg && $BIN/sweetspot tune "
-                                          "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
-                                          folder, job);
+    struct e2e_result r = e2e_run(folder,
+                                  "cd %1$s && sed -i -f cut.sed configs/%2$s.cfg && $BIN/sweetspot tune "
+                                  "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
+                                  folder, job);
     example_done(&r);
 }
 
@@ -48,7 +48,7 @@ static void setup(void)
     folder = examples_folder("examples");
     example_replay(folder, "out/one.db", "NVIDIA A100", "sm_80");
     example_replay(folder, "out/two.db", "NVIDIA H200", "sm_90a");
-    struct outcome_of_command r = e2e_run(folder, "cp %s/out/two.db %s/out/sgemm_2048.db", folder, folder);
+    struct e2e_result r = e2e_run(folder, "cp $DIR/out/two.db $DIR/out/sgemm_2048.db");
     example_done(&r);
     static const struct part parts[] = {
         {"BLOCK_SIZE", "[256]"}, {"VECTOR", "[4]"}, {"UNROLL", "[0]"}, {"GRID", "[\"once\"]"}, {0}};
@@ -86,17 +86,16 @@ static const struct {
 };
 
 // Where there is no driver the toolkit's stub takes its place, all of whose functions fail.
-static const char no_gpu[] =
-    "if ! ldconfig -p | grep -q libcuda.so.1; then mkdir -p stub; ln -sf $(ls $CUDA_HOME/lib64/stubs/libcuda.so "
-    "$CUDA_HOME/lib/stubs/libcuda.so 2>/dev/null | head -n 1) stub/libcuda.so.1; export LD_LIBRARY_PATH=stub; fi; "
-    "CUDA_VISIBLE_DEVICES=";
+static const char no_gpu[] = "if ! ldconfig -p | grep -q libcuda.so.1; then mkdir -p stub; ln -sf $(ls "
+                             "$CUDA_HOME/lib64/stubs/libcuda.so $CUDA_HOME/lib/stubs/libcuda.so 2>/dev/null | head -n "
+                             "1) stub/libcuda.so.1; export LD_LIBRARY_PATH=stub; fi; CUDA_VISIBLE_DEVICES=";
 
 TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
 {
     size_t built = 0;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (!example_have(programs[i].compiler)) continue;
-        struct outcome_of_command r = example_build(folder, programs[i].file, programs[i].prelude);
+        struct e2e_result r = example_build(folder, programs[i].file, programs[i].prelude);
         if (r.status || strstr(r.err, "warning"))
             fail_msg("%s by %s: status %d: %s%s", programs[i].file, programs[i].compiler, r.status, r.out, r.err);
         r = example_run(folder, programs[i].file, no_gpu);
@@ -114,7 +113,7 @@ TEST(two_devices_take_their_own_binaries)
                                " -O3 -march=native -DSGEMM_2048_ALLOW_UNVERIFIED -I'%s'/tests/launch '%s'/tests/launch/"
                                "fake_gpus.c \"${@/-lcudart_static/-lm}\"; }";
     char *project = getcwd(NULL, 0), *prelude = test_text(fake, project, project);
-    struct outcome_of_command r = example_build(folder, "two_devices.c", prelude);
+    struct e2e_result r = example_build(folder, "two_devices.c", prelude);
     example_done(&r);
     r = example_run(folder, "two_devices.c", "");
     assert_string_equal(r.out, "device 0: the binary for NVIDIA H200: right\ndevice 1: no binary for this device\n"
@@ -129,15 +128,13 @@ TEST(two_devices_take_their_own_binaries)
 TEST(the_script_says_what_it_lacks)
 {
     if (!example_have("python3")) skip();
-    struct outcome_of_command r = example_build(folder, "embedded_cubin.py", "");
+    struct e2e_result r = example_build(folder, "embedded_cubin.py", "");
     example_done(&r);
-    r = example_run(folder, "embedded_cubin.py", "CUDA_VISIBLE_DEVICES=");
-    assert_int_equal(r.status, 77);
+    r = e2e_ended(77, example_run(folder, "embedded_cubin.py", "CUDA_VISIBLE_DEVICES="));
     if (!strstr(r.err, "embedded_cubin.py: PyTorch is not installed: ") &&
         !strstr(r.err, "embedded_cubin.py: PyTorch finds no CUDA device"))
         fail_msg("%s", r.err);
-    r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
-    assert_int_equal(r.status, 77);
+    r = e2e_ended(77, example_run(folder, "embedded_cubin.py", "CC=no_such_compiler"));
     assert_contains(r.err, "embedded_cubin.py: no C compiler: ");
     r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
     assert_true(r.status != 0 && r.status != 77);
@@ -179,14 +176,11 @@ TEST(the_program_with_several_kernels_is_made)
 {
     if (!example_have("nvcc")) skip();
     tune_each();
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "cd %s && $BIN/sweetspot header configs/sgemm_each.cfg && env -u MAKEFLAGS make -C examples && ls out/examples",
-        folder);
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot header configs/sgemm_each.cfg && env -u "
+                                         "MAKEFLAGS make -C examples && ls out/examples");
     assert_contains(r.out, "kernel_1.o");
     example_done(&r);
-    r = e2e_run(folder, "cd %s && CUDA_VISIBLE_DEVICES= out/examples/sgemm", folder);
-    assert_int_equal(r.status, 1);
+    r = e2e_ended(1, e2e_in(folder, "CUDA_VISIBLE_DEVICES= out/examples/sgemm"));
     assert_contains(r.err, "cublasCreate(&blas): status ");
 }
 

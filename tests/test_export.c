@@ -8,12 +8,9 @@
 TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 {
     struct error err = {""};
-    char *path = test_text("%s/mini.json.gz", job.folder), *message;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    assert_int_equal(
-        finished_run(&cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
-    assert_contains(message, "3 configurations in ");
+    char *path = test_text("%s/mini.json.gz", job.folder);
+    finished_decided(&job);
+    assert_contains(finished_says(&job, 0, "export JOB --store STORE --output %s", path).err, "3 configurations in ");
     struct recorded *r = recorded_read(path, &err);
     if (!r) fail_msg("%s", err.message);
     assert_string_equal(r->job, "mini-gemm");
@@ -55,26 +52,22 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
 TEST_WITH(standard_output_gets_the_same_as_a_file, setup, teardown)
 {
     char *path = test_text("%s/mini.json", job.folder), *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(
-        finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
-    assert_int_equal(finished_run(&cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
-    char *file = test_owned(text_read_file(path, NULL));
-    assert_string_equal(out, file);
+    finished_trials(&job);
+    finished_says(&job, 0, "export JOB --store STORE --output %s", path);
+    out = finished_says(&job, 0, "export JOB --store STORE").out;
+    assert_string_equal(out, test_owned(text_read_file(path, NULL)));
     assert_contains(out, "\"sweetspot-space\"");
 }
 
 TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
 {
-    char *path = test_text("%s/mini.json", job.folder), *again = test_text("%s/again.json.gz", job.folder), *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(
-        finished_run(&cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
-    assert_int_equal(finished_run(&cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
-    static const char *const parts[] = {"mini-gemm on NVIDIA H200", "configurations  3: 2 ok, 1 wrong\n",
-                                        "best            100.0 us  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
-    assert_contains(err, again);
+    char *path = test_text("%s/mini.json", job.folder), *again = test_text("%s/again.json.gz", job.folder);
+    finished_trials(&job);
+    finished_says(&job, 0, "export JOB --store STORE --output %s", path);
+    struct said said = finished_says(&job, 0, "import %s --output %s", path, again);
+    assert_contains(said.out, "mini-gemm on NVIDIA H200", "configurations  3: 2 ok, 1 wrong\n",
+                    "best            100.0 us  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n");
+    assert_contains(said.err, again);
     struct recorded *a = recorded_read(path, NULL), *b = recorded_read(again, NULL);
     assert_non_null(a);
     assert_non_null(b);
@@ -87,36 +80,30 @@ TEST_WITH(an_import_says_what_is_there_and_writes_our_format, setup, teardown)
 
 TEST_WITH(a_column_that_is_not_known_is_left_out_with_a_note, setup, teardown)
 {
-    char *path = test_text("%s/newer.json", job.folder), *again = test_text("%s/again.json", job.folder), *err;
+    char *path = test_text("%s/newer.json", job.folder), *again = test_text("%s/again.json", job.folder);
     finished_write(path, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [{\"name\": \"B\", "
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
-    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
-    assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
-    char *text = test_owned(text_read_file(again, NULL));
-    assert_null(strstr(text, "fashion"));
+    assert_contains(finished_says(&job, 0, "import %s --output %s", path, again).err,
+                    "newer.json: left out the unknown column 'fashion'\n");
+    assert_null(strstr(test_owned(text_read_file(again, NULL)), "fashion"));
 }
 
 TEST_WITH(what_cannot_be_exported_or_imported_is_named, setup, teardown)
 {
-    char *err, *path = test_text("%s/bad.json", job.folder);
+    char *path = test_text("%s/bad.json", job.folder);
     finished_write(path, "{\"format\": ");
-    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", path, NULL), 2);
-    assert_contains(err, "bad.json");
-    assert_int_equal(finished_run(&cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
-    assert_contains(err, "/no/such/file");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
-                                  "/dev/null/x.json", NULL),
-                     3);
-    assert_contains(err, "/dev/null/x.json");
+    assert_contains(finished_says(&job, 2, "import %s", path).err, "bad.json");
+    assert_contains(finished_says(&job, 2, "import /no/such/file").err, "/no/such/file");
+    finished_trials(&job);
+    assert_contains(finished_says(&job, 3, "export JOB --store STORE --output /dev/null/x.json").err,
+                    "/dev/null/x.json");
     struct store *store;
     struct environment fresh = {.key = "fresh", .job = "mini-gemm", .arch = "sm_90a", .device = "NVIDIA H200"};
     assert_int_equal(store_open(&store, job.store, false, NULL), 0);
     assert_int_equal(store_use_environment(store, &fresh, NULL), 0);
     store_close(store);
-    assert_int_equal(finished_run(&cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "there is no trial to export yet");
+    assert_contains(finished_says(&job, 1, "export JOB --store STORE").err, "there is no trial to export yet");
 }
 
 TEST_MAIN(NULL, NULL)

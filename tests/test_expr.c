@@ -2,6 +2,8 @@
 #include "search/space/expr.h"
 #include "tests/testing.h"
 
+static struct error err; // of the last call that failed
+
 static struct symbols *s; // of each test
 static int64_t values[6];
 
@@ -83,7 +85,6 @@ EXPR_TEST(expressions_have_the_values_of_c)
         {"1<<62", (int64_t)1 << 62},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         if (!e) fail_msg("%s: %s", cases[i].text, err.message);
         int64_t result;
@@ -124,7 +125,6 @@ EXPR_TEST(mistakes_are_reported_with_their_place)
         {"()", "expected a value at column 2: '()'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         assert_null(expr_parse(cases[i].text, s, &err));
         assert_string_equal(err.message, cases[i].message);
     }
@@ -132,7 +132,6 @@ EXPR_TEST(mistakes_are_reported_with_their_place)
 
 EXPR_TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
 {
-    struct error err;
     size_t n = 100000;
     char *text = malloc(n + 1);
     assert_non_null(text);
@@ -141,7 +140,7 @@ EXPR_TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
         memset(text, signs[k], n);
         text[n] = 0;
         assert_null(expr_parse(text, s, &err));
-        assert_non_null(strstr(err.message, "nested too deeply"));
+        assert_contains(err.message, "nested too deeply");
     }
     free(text);
 }
@@ -149,14 +148,13 @@ EXPR_TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
 // A chain is evaluated by recursion, as what is nested is.
 EXPR_TEST(a_chain_that_is_too_long_is_refused)
 {
-    struct error err;
     size_t n = 100000;
     char *text = malloc(2 * n + 2);
     assert_non_null(text);
     for (size_t i = 0; i < n; i++) memcpy(text + 2 * i, "1+", 2);
     strcpy(text + 2 * n, "1");
     assert_null(expr_parse(text, s, &err));
-    assert_non_null(strstr(err.message, "the expression is too long at column "));
+    assert_contains(err.message, "the expression is too long at column ");
     strcpy(text + 2 * 17000, "1");
     struct expr *e = expr_parse(text, s, &err);
     assert_non_null(e);
@@ -183,7 +181,6 @@ EXPR_TEST(evaluation_errors_name_the_operation)
         {"log2(Z)", "log2 of a number below 1 at column 1: 'log2(Z)'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         assert_non_null(e);
         int64_t result;
@@ -207,7 +204,6 @@ EXPR_TEST(slots_are_listed_once_and_ascending)
 
 EXPR_TEST(names_must_be_new_identifiers)
 {
-    struct error err;
     static const char *const bad[] = {"", "1a", "a b", "a.", ".a", "a..b", "A"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(symbols_add(s, bad[i], EXPR_INT, &err), -1);
     assert_int_equal(symbols_count(s), 6);
@@ -255,7 +251,6 @@ EXPR_TEST(c_source_is_folded_and_parenthesised)
         {"BLOCK_M < 3 && A", "0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         assert_non_null(e);
         char *c = expr_to_c(e, "ss_", c_name, c_constant, s, &err);
@@ -264,7 +259,6 @@ EXPR_TEST(c_source_is_folded_and_parenthesised)
         free(c);
         expr_free(e);
     }
-    struct error err;
     struct expr *e = expr_parse("A / (BLOCK_M - 128)", s, &err);
     char *c = expr_to_c(e, "", c_name, c_constant, s, &err);
     assert_string_equal(c, "A / 0"); // the divisor is constant, the division is not
@@ -272,7 +266,7 @@ EXPR_TEST(c_source_is_folded_and_parenthesised)
     expr_free(e);
     e = expr_parse("A + BLOCK_M / (BLOCK_M - 128)", s, &err);
     assert_null(expr_to_c(e, "", c_name, c_constant, s, &err));
-    assert_non_null(strstr(err.message, "division by zero"));
+    assert_contains(err.message, "division by zero");
     expr_free(e);
     e = expr_parse("MODE == \"shuffle\"", s, &err);
     assert_null(expr_to_c(e, "", c_name, NULL, s, &err));

@@ -8,11 +8,11 @@
 static char *write_job(const char *fallback, const char *more)
 {
     char *folder = e2e_folder("fallback");
-    char *settings = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                               "measure = { final = { candidates = 2; rounds = 20; }; };\n%s",
-                               fallback, more);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .shared = "X * N * 2",
-                 .source = "MODE U R\n", .more = settings,
+                 .source = "MODE U R\n",
+                 .more = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
+                                   "measure = { final = { candidates = 2; rounds = 20; }; };\n%s",
+                                   fallback, more),
                  .parameters =
                      "{ name = \"X\"; values = [1, 6, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
                      "\"slow\"]; },\n  { name = \"U\"; unroll = [0, 4]; }, { name = \"R\"; values = [5, 15]; }");
@@ -45,7 +45,7 @@ TEST(a_mistaken_fallback_is_refused_with_file_and_line)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].fallback, "");
-        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 0");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].fallback, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
     }
@@ -58,12 +58,12 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     static const char *const strategies[] = {"random", "default", "exhaustive"};
     for (size_t i = 0; i < 3; i++) {
         char *folder = write_job(GOOD, "");
-        struct outcome_of_command r = e2e_passed(e2e_run(
+        struct e2e_result r = e2e_passed(e2e_in(
             folder,
-            "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s "
-            "2>&1 && head -n 1 log && FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c "
-            "X=1,MODE=good,U=4,R=15 log",
-            folder, strategies[i]));
+            WORKERS
+            " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s 2>&1 && head -n 1 log "
+            "&& FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c X=1,MODE=good,U=4,R=15 log",
+            strategies[i]));
         assert_contains(r.out, "\nX=1,MODE=good,U=4,R=15\n");
         if (strcmp(r.out + strlen(r.out) - 3, "\n1\n") != 0) fail_msg("measured more than once: %s", r.out);
     }
@@ -73,14 +73,11 @@ TEST(it_is_proposed_first_whatever_the_strategy)
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cd %s && " WORKERS
-                " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n 2 -j 1 "
-                "2>&1 && echo '" GOOD
-                "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune job.cfg "
-                "--store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log",
-                folder));
+    struct e2e_result r = e2e_passed(
+        e2e_in(folder, WORKERS " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n "
+                               "2 -j 1 2>&1 && echo '" GOOD
+                               "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune "
+                               "job.cfg --store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log"));
     const char *log = strstr(r.out, "\nX=");
     assert_non_null(log);
     assert_non_null(strstr(log, "[0.00")); // others are
@@ -111,18 +108,16 @@ TEST(unknown_devices_get_it_from_the_header)
                  {"-DSOME_DEVICE=NVIDIA_T4", "status 10\n"}};
     char *folder = write_job(GOOD, "search = { strategy = \"exhaustive\"; };");
     e2e_write(folder, "program.c", program);
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cd %s && " WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header job.cfg "
-                "--store job.db -o some_best.h",
-                folder));
+    struct e2e_result r =
+        e2e_passed(e2e_in(folder, WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header "
+                                          "job.cfg --store job.db -o some_best.h"));
     assert_null(strstr(r.err, "devices")); // the fallback is none
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int cpp = 0; cpp < 2; cpp++) {
-            r = e2e_run(folder,
-                        "cd %s && %s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror %s program.c -o "
-                        "program && { ./program; echo status $?; }",
-                        folder, cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
+            r = e2e_in(folder,
+                       "%s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror %s program.c -o program && { "
+                       "./program; echo status $?; }",
+                       cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
             if (strcmp(r.out, cases[i].status)) fail_msg("%s: %s%s", cases[i].device, r.out, r.err);
         }
     char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
@@ -132,17 +127,13 @@ TEST(unknown_devices_get_it_from_the_header)
                     "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n",
                     "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
     // Written again it takes its own place.
-    e2e_passed(
-        e2e_run(folder,
-                "cd %s && cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
-                "cmp before some_best.h",
-                folder));
+    e2e_passed(e2e_in(folder, "cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
+                              "cmp before some_best.h"));
     // When the job does not name one, an unknown device is an error.
-    r = e2e_run(folder,
-                "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
-                "some_best.h && gcc -fsyntax-only -DSOME_DEVICE=NVIDIA_T4 some_best.h 2>&1",
-                folder);
-    assert_int_equal(r.status, 1);
+    r = e2e_ended(1,
+                  e2e_in(folder,
+                         "sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o some_best.h "
+                         "&& gcc -fsyntax-only -DSOME_DEVICE=NVIDIA_T4 some_best.h 2>&1"));
     assert_contains(r.out, "SOME_DEVICE must be one of: FAKE_GPU");
 }
 
@@ -162,11 +153,10 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].fallback, "search = { strategy = \"exhaustive\"; };");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s && " WORKERS " %s if [ ! -e job.db ]; then $BIN/sweetspot tune job.cfg --store job.db -q; "
-                    "fi && $BIN/sweetspot header job.cfg --store job.db -o some_best.h",
-                    folder, cases[i].before);
+        struct e2e_result r = e2e_in(folder,
+                                     WORKERS " %s if [ ! -e job.db ]; then $BIN/sweetspot tune job.cfg --store job.db "
+                                             "-q; fi && $BIN/sweetspot header job.cfg --store job.db -o some_best.h",
+                                     cases[i].before);
         if (r.status) fail_msg("%s: %s", cases[i].reason, r.err);
         assert_contains(r.err, "sweetspot: the header has no fallback for other devices: X=", cases[i].reason);
         char *path = test_text("%s/some_best.h", folder), *text = test_owned(text_read_file(path, NULL));
@@ -185,13 +175,11 @@ TEST(a_header_of_several_kernels_has_it_too)
     char *folder = write_job("fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
                              "search = { strategy = \"exhaustive\"; }; objective = \"each\";");
     e2e_write(folder, "program.c", chooses);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "cd %s && " WORKERS " FAKE_OTHER_WAY=1 $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && "
-        "$BIN/sweetspot header job.cfg --store job.db -o some_best.h 2>&1 && for device in FAKE_GPU NVIDIA_T4; do "
-        "gcc -std=c99 -Wall -Wextra -Werror -DSOME_DEVICE=$device program.c -o program && { ./program; echo $device "
-        "$?; } || exit 1; done",
-        folder));
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, WORKERS
+        " FAKE_OTHER_WAY=1 $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && $BIN/sweetspot header job.cfg --store "
+        "job.db -o some_best.h 2>&1 && for device in FAKE_GPU NVIDIA_T4; do gcc -std=c99 -Wall -Wextra -Werror "
+        "-DSOME_DEVICE=$device program.c -o program && { ./program; echo $device $?; } || exit 1; done"));
     assert_contains(r.out, "NVIDIA_T4 11\n", "FAKE_GPU ");
     assert_null(strstr(r.out, "FAKE_GPU 99"));
 }

@@ -51,9 +51,8 @@ TEST(every_fault_from_outside_costs_no_candidate)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
-        struct outcome_of_command r =
-            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, folder,
-                    cases[i].fault);
+        struct e2e_result r = e2e_run(
+            folder, "at=$DIR; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE, cases[i].fault);
         if (r.status) fail_msg("%s: status %d\n%s", cases[i].fault, r.status, r.err);
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
@@ -67,7 +66,7 @@ TEST(every_fault_from_outside_costs_no_candidate)
 TEST(a_set_up_that_crashes_is_tried_again)
 {
     char *folder = job_folder("set_up");
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_passed(RUN(folder, "export FAKE_DELAY=20000 FAKE_FAULT=trial:kill:1 FAKE_JOB_FAULT=2\n" TUNE));
     struct statuses s = statuses(folder, "job.db");
     assert_true(s.ok == 8 && !s.others);
@@ -80,12 +79,12 @@ TEST(what_a_killed_worker_leaves_behind_ends_with_it)
     static const char *const pools[] = {"", "--pool local:0"};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
         char *folder = job_folder("orphans");
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_run(folder,
-                    "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=trial:orphan:2\n" TUNE " %s\n"
-                    "echo \"status $?, $(wc -l <$FAKE_LOG.orphans) left\"; "
-                    "for p in $(cat $FAKE_LOG.orphans); do kill -0 $p && echo $p; done; echo over",
-                    folder, pools[i]);
+                    "at=$DIR; export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=trial:orphan:2\n" TUNE " %s\n"
+                    "echo \"status $?, $(wc -l <$FAKE_LOG.orphans) left\"; for p in $(cat $FAKE_LOG.orphans); do kill "
+                    "-0 $p && echo $p; done; echo over",
+                    pools[i]);
         assert_contains(r.out, "status 0, 4 left\nover\n");
     }
 }
@@ -94,9 +93,8 @@ TEST(what_a_killed_worker_leaves_behind_ends_with_it)
 TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 {
     char *folder = job_folder("flood");
-    struct outcome_of_command r =
-        RUN(folder, "sed -i 's/\"60s\"/\"2s\"/' $at/job.cfg; export FAKE_FAULT=trial:flood:1\n" TUNE
-                    "; echo \"status $?\"; wc -c <$at/job.log");
+    struct e2e_result r = RUN(folder, "sed -i 's/\"60s\"/\"2s\"/' $at/job.cfg; export FAKE_FAULT=trial:flood:1\n" TUNE
+                                      "; echo \"status $?\"; wc -c <$at/job.log");
     assert_contains(r.out, "winner: trial", "\nstatus 0\n");
     struct statuses s = statuses(folder, "job.db");
     assert_int_equal(s.ok, 7);
@@ -118,7 +116,7 @@ TEST(a_line_without_end_is_cut_off)
 TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 {
     char *folder = job_folder("beginning");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "for fault in start hello job helper; do\n"
                     "  FAKE_LOG=$at/$fault FAKE_FAULT=$fault:stop:1 " FAKE
                     "timeout 200 $BIN/sweetspot tune $at/job.cfg --store $at/$fault.db -q >$at/$fault.out &\n"
@@ -132,7 +130,7 @@ TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 TEST(who_takes_two_workers_with_it_is_to_blame)
 {
     char *folder = job_folder("twice");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "sed -i 's/\"good\"/&, \"killed\"/; $a constraints = ( \"MODE == \\\\\"good\\\\\" || X == 3\" );' "
                     "$at/job.cfg\n" TUNE "; status=$?; grep -c 'X=3,MODE=killed' $FAKE_LOG; exit $status");
     if (r.status != EXIT_DONE) fail_msg("status %d: %s", r.status, r.err);
@@ -151,10 +149,10 @@ TEST(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time)
         char *folder = job_folder("pipes");
         struct rusage before, after;
         getrusage(RUSAGE_CHILDREN, &before);
-        struct outcome_of_command r = e2e_run(folder,
-                                              "at='%s'; sed -i 's/\"60s\"/\"3s\"/' $at/job.cfg\n"
-                                              "export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE,
-                                              folder, faults[i]);
+        struct e2e_result r = e2e_run(folder,
+                                      "at=$DIR; sed -i 's/\"60s\"/\"3s\"/' $at/job.cfg\n"
+                                      "export FAKE_LOG=$at/measured FAKE_DELAY=20000 FAKE_FAULT=%s\n" TUNE,
+                                      faults[i]);
         getrusage(RUSAGE_CHILDREN, &after);
         assert_int_equal(r.status, EXIT_DONE);
         struct statuses s = statuses(folder, "job.db");
@@ -168,7 +166,7 @@ TEST(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time)
 TEST(time_in_which_everything_was_suspended_does_not_count)
 {
     char *folder = job_folder("suspended");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "sed -i 's/\"60s\"/\"5s\"/' $at/job.cfg; export FAKE_FAULT=trial:slow:1\n" TUNE "& driver=$!\n"
                     "for i in $(seq 600); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
                     "workers=$(pgrep -P $driver)\n"
@@ -185,12 +183,12 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
                                        "mv $at/job.db $at/elsewhere.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = job_folder("deleted");
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_run(folder,
-                    "at='%s'; export FAKE_LOG=$at/measured FAKE_WAITS=\"trial $at/go 4\"\n" TUNE "& driver=$!\n"
+                    "at=$DIR; export FAKE_LOG=$at/measured FAKE_WAITS=\"trial $at/go 4\"\n" TUNE "& driver=$!\n"
                     "for i in $(seq 600); do grep -qs waits $FAKE_LOG && break; sleep 0.05; done\n"
                     "%s; : >$at/go; wait $driver",
-                    folder, ways[i]);
+                    ways[i]);
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d: %s", ways[i], r.status, r.err);
         assert_contains(r.err, "was deleted or replaced while it was in use; all that it held is in", "job.db.rescued");
         struct statuses s = statuses(folder, "job.db.rescued");
@@ -206,7 +204,7 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
 TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
 {
     char *folder = job_folder("links");
-    struct outcome_of_command r = RUN(
+    struct e2e_result r = RUN(
         folder, "export FAKE_DELAY=300000 FAKE_WAITS=\"trial $at/go 1\"\n" TUNE "& first=$!\n"
                 "for i in $(seq 600); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                 "ln -s job.db $at/soft.db; mkdir $at/sub; ln -s ../job.db $at/sub/soft.db; ln $at/job.db $at/hard.db\n"
@@ -225,8 +223,7 @@ TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
     assert_contains(r.out, "locked again");
     int first = 0;
     assert_int_equal(sscanf(strstr(r.out, "first "), "first %d", &first), 1);
-    char *said = test_text("is being tuned by process %d", first);
-    assert_contains(r.err, said);
+    assert_contains(r.err, test_text("is being tuned by process %d", first));
     struct statuses s = statuses(folder, "job.db");
     if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
 }
@@ -236,7 +233,7 @@ TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
 TEST(readers_leave_a_running_tuners_log_alone)
 {
     char *folder = job_folder("readers");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "export FAKE_WAITS=\"trial $at/never 4\"\n" TUNE "& first=$!\n"
                     "for i in $(seq 600); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                     "log=$(stat -c %%i $at/job.db-wal)\n"
@@ -252,7 +249,7 @@ TEST(readers_leave_a_running_tuners_log_alone)
 TEST(a_limit_on_the_size_of_files_is_a_full_disk)
 {
     char *folder = job_folder("limit");
-    struct outcome_of_command r = RUN(folder, "ulimit -f 300\n" TUNE);
+    struct e2e_result r = RUN(folder, "ulimit -f 300\n" TUNE);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "full");
     r = RUN(folder, TUNE);

@@ -202,7 +202,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
                      .shared = runs[i].shared,
                      .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
                              "10; }; };");
-        struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
+        struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
         char *line = strstr(r.out, "winner: trial ");
         assert_non_null(line);
         if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
@@ -214,32 +214,29 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 TEST(the_longest_of_several_stages_decides)
 {
     char *folder = e2e_folder("stages");
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
-        "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
-        "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
-        "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
-        "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } ); "
-        "} );\n"
-        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
-        "measure = { final = { candidates = 3; rounds = 10; }; };\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
+              "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
+              "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
+              "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } "
+              "); } );\n"
+              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
-    struct outcome_of_command r = e2e_passed(scripted_tune(folder, "", ""));
+    struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
     const char *line = strstr(r.out, "winner: trial ");
     assert_non_null(line);
     assert_contains(line, "X=6");
 }
 
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
-static struct outcome_of_command tune_modes(const char *folder, const char *xs, const char *modes)
+static struct e2e_result tune_modes(const char *folder, const char *xs, const char *modes)
 {
-    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
-    SCRIPTED_JOB(folder, .parameters = parameters,
-                 .more =
-                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; "
-                     "};");
-    free(parameters);
+    SCRIPTED_JOB(
+        folder,
+        .parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes),
+        .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; };");
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
@@ -256,8 +253,7 @@ static const char *expect_part(const char *log, int process, int part, int round
 TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 {
     char *folder = e2e_folder("processes"), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "1, 7", "\"good\""));
     assert_contains(r.out, "X=7,MODE=good", ", 14 rounds)");
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[2];
@@ -265,7 +261,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     log = expect_part(log, 1, 0, 7, 1, &pids[1]); // X=1 takes 1.6 times as long
     assert_null(strstr(log, "final "));
     assert_true(pids[0] != pids[1]);
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db --format json");
     assert_contains(r.out, "\"rounds\": 14", "\"by_process\": []");
 }
 
@@ -273,8 +269,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
 TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 {
     char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
-    struct outcome_of_command r = tune_modes(folder, "7, 9", "\"final_noisy\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7, 9", "\"final_noisy\""));
     const char *log = test_owned(text_read_file(path, NULL));
     int pids[4];
     log = expect_part(log, 0, 0, 7, 2, &pids[0]);
@@ -288,30 +283,25 @@ TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 TEST(a_candidate_that_fails_in_a_later_process_is_out)
 {
     char *folder = e2e_folder("falls_later");
-    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    struct e2e_result r = e2e_passed(tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\""));
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
 TEST(who_is_answered_without_times_cannot_win)
 {
     char *folder = e2e_folder("no_times");
-    struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
-    if (r.status) fail_msg("status %d: %s", r.status, r.out);
-    assert_contains(r.out, "X=7,MODE=good");
+    assert_contains(e2e_passed(tune_modes(folder, "7", "\"final_no_times\", \"good\"")).out, "X=7,MODE=good");
 }
 
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
-    struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
-    assert_int_equal(r.status, 0); // steady: as a matter of course
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // steady: as a matter of course
     folder = e2e_folder("two_times");
-    r = tune_modes(folder, "7", "\"final_two_times\"");
-    assert_int_equal(r.status, 0); // there is no other
+    r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // there is no other
     assert_contains(r.out, "takes one of two times, depending on the process that runs it");
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out,
                     "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
     folder = e2e_folder("two_times");
@@ -322,15 +312,13 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
                  .more = "constraints = ( \"(X == 7) == (MODE == \\\"final_two_times\\\")\" ); search = { strategy = "
                          "\"exhaustive\"; }; "
                          "measure = { final = { candidates = 2; rounds = 20; }; };");
-    r = scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     assert_contains(r.out, "% of the fastest, undecided (trial ");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     int pid;
     expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
     assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
-    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
-    assert_int_equal(r.status, 0);
+    r = e2e_pass(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 
@@ -353,7 +341,7 @@ TEST(what_no_final_can_find_is_refused)
     };
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
         char *folder = e2e_folder("impossible"), *mode = test_text("\"%s\"", invalid[i].mode);
-        struct outcome_of_command r = tune_modes(folder, "7", mode);
+        struct e2e_result r = tune_modes(folder, "7", mode);
         if (r.status != 1) fail_msg("%s: status %d: %s", invalid[i].mode, r.status, r.out);
         char *path = test_text("%s/job.log", folder), *log = test_owned(text_read_file(path, NULL));
         assert_contains(log ? log : r.out,
@@ -369,7 +357,7 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
                  .more =
                      "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
                      "processes = 1; }; };");
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
@@ -394,7 +382,7 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
                      .more = test_text("search = { strategy = \"exhaustive\"; }; measure = { final = { %srounds = 10; "
                                        "processes = 1; }; };",
                                        near[i].setting));
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
         assert_contains(r.out, near[i].candidates, near[i].places);
     }

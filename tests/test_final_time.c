@@ -81,106 +81,113 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
 
 #define LARGE "{ name = \"X\"; range = [1, 12]; }, { name = \"Y\"; range = [1, 2000]; }"
 #define RANDOM "search = { strategy = \"random\"; };"
+#define FAKE_SANITIZER "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools "
+#define VERIFIED                                                                                                       \
+    "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = " \
+    "[32]; }; };/' job.cfg"
 
 static const double allowed = SANITIZED ? 8 : 2; // s over --time
 
-// Tunes for so many seconds; a trial takes 20 ms. Fails where the command takes longer.
-static char *tune_for(const char *folder, double seconds, const char *before, const char *options)
-{
-    double begin = clock_now();
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "export SWEETSPOT_NVCC=none; cd '%s' && export FAKE_DELAY=20000 " SCRIPTED
-                           "%s; $BIN/sweetspot tune job.cfg --store job.db --time %gs %s 2>&1",
-                           folder, before, seconds, options));
-    double took = clock_now() - begin;
-    if (took > seconds + allowed) fail_msg("%g s instead of %g: %s", took, seconds, r.out);
-    return r.out;
-}
+// They run side by side, the longest first. A trial takes 20 ms, and FAKE_FINAL has the s for a proof and for a round.
+static const struct timed_run {
+    const char *name;
+    double seconds;          // --time
+    const char *before;      // variables of the shell
+    const char *says;        // texts with "|" between them
+    int winners, status;     // how many winners there are, and the exit status
+    double most;             // s that it may take; 0: `seconds`, and what is allowed
+    struct scripted_job job; // NULL: large
+    const char *prepare;     // a command that changes the job; NULL: none
+    const char *arguments;   // NULL: "job.cfg --store job.db -q"
+    const char *after;       // a command that says more; NULL: none
+} runs[] = {
+    // The final has the time that nvcc's build was to have: it is given up when the time is over.
+    {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
+     "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
+    {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,
+     .prepare = "sed 's/\"fake\"/\"other\"/' job.cfg >other.cfg", .arguments = "job.cfg other.cfg -q"},
+    // An exhausted space ends a run long before its time.
+    {"a_small_space_does_not_wait", 60, "FAKE_FINAL='0.1 0.01'", "", .winners = 1, .most = 10,
+     .job = {.parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM}},
+    // The winner is refused when the time is over: the next one wins by the same rounds, without a check of its own.
+    {"a_winner_that_is_refused_late_is_replaced_at_once", 4,
+     FAKE_SANITIZER "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'",
+     "is out of the final: out_of_bounds: compute-sanitizer's memcheck|is not run under compute-sanitizer: no time is "
+     "left\n|X=8,MODE=good|\n1 final began\n",
+     .winners = 1,
+     .job = {.parameters = "{ name = \"X\"; values = [7, 8]; }, { name = \"MODE\"; values = [\"good\", "
+                           "\"sanitize_memcheck\"]; }",
+             .more =
+                 "constraints = ( \"(X == 7) == (MODE == \\\"sanitize_memcheck\\\")\" ); work = { flops = \"N\"; };\n"
+                 "measure = { final = { rounds = 60; processes = 1; }; };",
+             .source = "extern \"C\" __global__ void x(float *y) {} // X MODE\n"},
+     .prepare = VERIFIED, .after = "echo; echo $(grep -c '^final 0.0: ' log) final began"},
+    {"a_final_that_was_cut_says_so", 3, "FAKE_FINAL='0.1 0.2'", "the final had time for | of 40 rounds\n",
+     .winners = 1},
+    // Both checks take longer than the time: neither is begun, and the last line says how to make up for them.
+    {"checks_without_time_are_left_to_another_run", 3,
+     FAKE_SANITIZER "FAKE_NVCC=1 SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'",
+     "nvcc's build of the winner is not timed: no time is left for it|is not run under compute-sanitizer: no time is "
+     "left\n|checks for which there was no time are left out; to decide with them: sweetspot tune job.cfg --store "
+     "job.db --finish\n|no tool ran",
+     .winners = 1, .prepare = VERIFIED, .after = "test -e tools || echo no tool ran"},
+    {"a_search_with_long_proofs", 3, "FAKE_FINAL='0.1 0.02'", "", .winners = 1},
+    {"progress_shows_the_phase_and_the_time_that_is_left", 2, "FAKE_FINAL='0.2 0.02'",
+     "fake: no valid result yet|s left", .winners = 1, .arguments = "job.cfg --store job.db"},
+    {"every_candidate_is_wrong", 2, "", "no valid result: ", .status = 1,
+     .job = {.parameters = "{ name = \"X\"; range = [1, 1000]; }, { name = \"MODE\"; values = [\"wrong\"]; }",
+             .more = RANDOM}},
+    {"a_search_with_short_rounds", 2, "FAKE_FINAL='0 0.001'", "", .winners = 1},
+    {"a_search_of_a_second_with_long_rounds", 1, "FAKE_FINAL='0.3 0.1'", "", .winners = 1},
+    {"a_search_without_time", 0.01, "FAKE_FINAL='0.1 0.05'", "", .winners = 1},
+};
 
-static char *write_large(const char *name)
+// The shell's part of a run. A second after the one before, so that no more than a few begin at the same time.
+static const char *run_command(const char *folder, const struct timed_run *t, size_t number)
 {
-    char *folder = e2e_folder(name);
-    SCRIPTED_JOB(folder, .parameters = LARGE, .more = RANDOM);
-    return folder;
+    static const struct scripted_job large = {.parameters = LARGE, .more = RANDOM};
+    e2e_run(folder, "mkdir $DIR/%s", t->name);
+    scripted_write(test_text("%s/%s", folder, t->name), t->job.parameters ? &t->job : &large);
+    return test_text("(\nsleep %zu; cd $DIR/%s; export SWEETSPOT_NVCC=none FAKE_DELAY=20000; export " SCRIPTED
+                     "%s; %s\nbegin=$(date +%%s%%N)\n$BIN/sweetspot tune %s --time %gs >said 2>&1; echo $? "
+                     "$(($(date +%%s%%N) - begin)) >ended; %s\n) >$DIR/%s/more 2>&1 &\n",
+                     number, t->name, t->before, t->prepare ? t->prepare : "",
+                     t->arguments ? t->arguments : "job.cfg --store job.db -q", t->seconds, t->after ? t->after : "",
+                     t->name);
 }
 
 TEST(the_whole_command_takes_its_time)
 {
-    static const struct {
-        double seconds;
-        const char *final; // s for a proof and for a round
-    } runs[] = {{2, "0 0.001"}, {3, "0.1 0.02"}, {1, "0.3 0.1"}, {0.01, "0.1 0.05"}};
+    char *folder = e2e_folder("final_time"), *all = "";
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        all = test_text("%s%s", all, run_command(folder, &runs[i], i));
+    e2e_pass(folder, "%swait", all);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        char *before = test_text("FAKE_FINAL='%s'", runs[i].final);
-        char *out = tune_for(write_large("whole"), runs[i].seconds, before, "-q");
-        assert_contains(out, "winner: trial ");
+        const struct timed_run *t = &runs[i];
+        const char *said =
+            test_text("%s%s", test_file("%s/%s/said", folder, t->name), test_file("%s/%s/more", folder, t->name));
+        int status = -1, winners = 0;
+        double took = NAN, most = t->most > 0 ? t->most : t->seconds + allowed;
+        sscanf(test_file("%s/%s/ended", folder, t->name), "%d %lf", &status, &took);
+        for (const char *at = said; (at = strstr(at, "winner: trial ")); at++) winners++;
+        if (status != t->status || winners != t->winners || !(1e-9 * took < most))
+            fail_msg("%s: status %d, %d winners after %g s: %s", t->name, status, winners, 1e-9 * took, said);
+        char *says = test_text("%s", t->says), *rest;
+        for (char *part = strtok_r(says, "|", &rest); part; part = strtok_r(NULL, "|", &rest))
+            if (!strstr(said, part)) fail_msg("%s: '%s' is not in:\n%s", t->name, part, said);
     }
 }
 
-TEST(a_final_that_was_cut_says_so)
+// Tunes, and does something as soon as this line about a final is in the log; then says `after`, with the exit status
+// of the search.
+static struct e2e_result disturbed(const char *folder, const char *line, const char *action, const char *after)
 {
-    char *out = tune_for(write_large("cut"), 3, "FAKE_FINAL='0.1 0.2'", "-q");
-    assert_contains(out, "the final had time for ", " of 40 rounds\n", "winner: trial ");
-}
-
-// Both checks take longer than the time: neither is begun, and the last line says how to make up for them.
-TEST(checks_without_time_are_left_to_another_run)
-{
-    char *folder = write_large("left");
-    e2e_run(folder,
-            "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; "
-            "block = [32]; }; };/' %s/job.cfg",
-            folder);
-    static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools FAKE_NVCC=1 "
-                                 "SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'";
-    char *out = tune_for(folder, 3, before, "-q"), *tools = test_text("%s/tools", folder);
-    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: no time is left for it",
-                    "is not run under compute-sanitizer: no time is left\n",
-                    "checks for which there was no time are left out; to decide with them: sweetspot tune job.cfg "
-                    "--store job.db --finish\n");
-    assert_null(text_read_file(tools, NULL));
-}
-
-// The final has the time that nvcc's build was to have: it is given up when the time is over.
-TEST(a_compiler_that_takes_too_long_is_given_up)
-{
-    char *folder = write_large("slow_nvcc");
-    char *out = tune_for(folder, 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60", "-q");
-    assert_contains(out, "winner: trial ", "nvcc's build of the winner is not timed: no time is left for it");
-}
-
-// An exhausted space ends a run long before its time.
-TEST(a_small_space_does_not_wait)
-{
-    char *folder = e2e_folder("small");
-    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM);
-    double begin = clock_now();
-    assert_contains(tune_for(folder, 60, "FAKE_FINAL='0.1 0.01'", "-q"), "winner: trial ");
-    assert_true(clock_now() - begin < 10);
-}
-
-TEST(progress_shows_the_phase_and_the_time_that_is_left)
-{
-    char *out = tune_for(write_large("shown"), 2, "FAKE_FINAL='0.2 0.02'", "");
-    assert_contains(out, "fake: no valid result yet", "s left");
-}
-
-TEST(several_jobs_share_the_time_of_the_command)
-{
-    char *folder = e2e_folder("share");
-    for (const char *const *name = (const char *const[]){"a", "b", NULL}; *name; name++)
-        SCRIPTED_JOB(folder, .file = test_text("%s.cfg", *name), .name = *name, .parameters = LARGE, .more = RANDOM);
-    double begin = clock_now();
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd '%s' && export SWEETSPOT_NVCC=none FAKE_DELAY=20000 FAKE_FINAL='0.1 0.02' " SCRIPTED
-                           "; $BIN/sweetspot tune a.cfg b.cfg --time 6s -q 2>&1",
-                           folder));
-    double took = clock_now() - begin;
-    if (took > 6 + allowed) fail_msg("%g s: %s", took, r.out);
-    const char *first = strstr(r.out, "winner: trial ");
-    assert_true(first && strstr(first + 1, "winner: trial "));
+    return e2e_in(folder,
+                  "export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
+                  "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
+                  "for i in $(seq 200); do grep -q '%s' log && break; sleep 0.05; done 2>/dev/null\n"
+                  "%s; wait $tuner; s=$?; cat said; %s; exit $s",
+                  line, action, after);
 }
 
 // Ctrl-C in the second part of a final: its first part is kept, and says who is ahead.
@@ -188,15 +195,8 @@ TEST(an_interrupted_final_keeps_its_rounds)
 {
     char *folder = e2e_folder("interrupted");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7, 8]; }", .more = RANDOM);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
-                "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
-                "for i in $(seq 200); do grep -q 'final 1.0' log && break; sleep 0.05; done 2>/dev/null; kill -INT "
-                "$tuner; wait $tuner; s=$?; cat said; "
-                "$BIN/sweetspot compare job.cfg --store job.db 2>&1; exit $s",
-                folder);
-    assert_int_equal(r.status, 130);
+    struct e2e_result r = e2e_ended(
+        130, disturbed(folder, "final 1.0", "kill -INT $tuner", "$BIN/sweetspot compare job.cfg --store job.db 2>&1"));
     assert_contains(r.out, "the final was interrupted after 14 rounds; ahead is trial ", "To resume: ");
 }
 
@@ -207,54 +207,9 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 9]; }, { name = \"MODE\"; values = [\"final_noisy\"]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 20; }; };");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
-                "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
-                "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; "
-                "kill -KILL $(sed -n 's/^final 1.1.*pid \\([0-9]*\\).*/\\1/p' log); wait $tuner; s=$?; cat said log; exit $s",
-                folder);
-    assert_int_equal(r.status, 0);
+    struct e2e_result r =
+        e2e_passed(disturbed(folder, "final 1.1", "kill -KILL $(sed -n 's/^final 1.1.*pid \\([0-9]*\\).*/\\1/p' log)", "cat log"));
     assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");
-}
-
-// The winner is refused when the time is over: the next one wins by the same rounds, without a check of its own.
-TEST(a_winner_that_is_refused_late_is_replaced_at_once)
-{
-    char *folder = e2e_folder("refused");
-    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
-    e2e_write(
-        folder, "job.cfg",
-        "name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; values = [7, 8]; }, { name = \"MODE\"; values = [\"good\", "
-        "\"sanitize_memcheck\"]; } );\n"
-        "constraints = ( \"(X == 7) == (MODE == \\\"sanitize_memcheck\\\")\" ); problems = ( { N = 1024; } );\n"
-        "launch = { grid = [\"N\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "work = { flops = \"N\"; }; reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
-        "measure = { final = { rounds = 60; processes = 1; }; };\n");
-    static const char before[] = "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools "
-                                 "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'";
-    char *out = tune_for(folder, 4, before, "-q"), *path = test_text("%s/log", folder);
-    assert_contains(out, "is out of the final: out_of_bounds: compute-sanitizer's memcheck",
-                    "is not run under compute-sanitizer: no time is left\n", "X=8,MODE=good");
-    const char *log = test_owned(text_read_file(path, NULL)), *first = strstr(log, "final 0.0: ");
-    assert_true(first && !strstr(first + 1, "final 0.0: "));
-}
-
-TEST(where_every_candidate_is_wrong_the_command_ends_in_its_time)
-{
-    char *folder = e2e_folder("all_wrong");
-    SCRIPTED_JOB(folder,
-                 .parameters = "{ name = \"X\"; range = [1, 1000]; }, { name = \"MODE\"; values = [\"wrong\"]; }",
-                 .more = RANDOM);
-    double begin = clock_now();
-    struct outcome_of_command r = e2e_run(
-        folder, "cd '%s' && export FAKE_DELAY=20000 " SCRIPTED "; $BIN/sweetspot tune job.cfg --time 2s -q 2>&1",
-        folder);
-    assert_int_equal(r.status, 1);
-    assert_contains(r.out, "no valid result: ");
-    assert_true(clock_now() - begin < 2 + allowed);
 }
 
 TEST_MAIN(NULL, NULL)

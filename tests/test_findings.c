@@ -11,15 +11,13 @@
 static json_t *profile_of(const char *counters, const char *facts)
 {
     struct error err;
-    char *text =
-        text_format("{\"name\":\"x\",\"config\":\"\",\"problem\":\"\",\"time\":1e-3,\"flops\":1e9,\"bytes\":1e9,"
-                    "\"pipe\":\"fp32 fma\",\"operations\":1e9,"
-                    "\"ceilings\":{\"flops_per_second\":6e13,"
-                    "\"bytes_per_second\":4e12},\"stages\":[{\"name\":\"k\",\"counters\":{%s},\"facts\":{%s}}]}",
-                    counters, facts);
+    char *text = test_text(
+        "{\"name\":\"x\",\"config\":\"\",\"problem\":\"\",\"time\":1e-3,\"flops\":1e9,\"bytes\":1e9,\"pipe\":\"fp32 "
+        "fma\",\"operations\":1e9,\"ceilings\":{\"flops_per_second\":6e13,\"bytes_per_second\":4e12},\"stages\":[{"
+        "\"name\":\"k\",\"counters\":{%s},\"facts\":{%s}}]}",
+        counters, facts);
     json_t *profile = json_parse(text, &err);
     if (!profile) fail_msg("%s", err.message);
-    free(text);
     return test_json(profile);
 }
 

@@ -12,10 +12,9 @@ static char *write_job(const char *name)
     return folder;
 }
 
-static struct outcome_of_command tune(const char *folder, const char *before, const char *options)
+static struct e2e_result tune(const char *folder, const char *before, const char *options)
 {
-    return e2e_run(folder, "cd '%s' && export " SCRIPTED "%s; $BIN/sweetspot tune job.cfg --store job.db %s 2>&1",
-                   folder, before, options);
+    return e2e_in(folder, "export " SCRIPTED "%s; $BIN/sweetspot tune job.cfg --store job.db %s 2>&1", before, options);
 }
 
 static void expect_none(const char *text, const char *part)
@@ -26,23 +25,20 @@ static void expect_none(const char *text, const char *part)
 TEST(a_final_can_follow_later)
 {
     char *folder = write_job("finish");
-    struct outcome_of_command r = tune(folder, "SWEETSPOT_NVCC=none", "--no-final");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "--no-final"));
     assert_contains(r.out, "3 new trials", "to decide the winner: sweetspot tune job.cfg --store job.db --finish\n");
     expect_none(r.out, "winner: trial ");
-    r = tune(folder, "SWEETSPOT_NVCC=none", "--finish");
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "--finish"));
     assert_contains(r.out, "winner: trial ", "X=7");
     expect_none(r.out, "new trials");
-    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot status job.cfg --store job.db -f json", folder);
+    r = e2e_in(folder, "$BIN/sweetspot status job.cfg --store job.db -f json");
     json_t *status = test_json(json_parse(r.out, NULL));
     assert_int_equal(json_array_size(json_object_get(status, "runs")), 1); // searches
 }
 
 TEST(without_results_there_is_nothing_to_decide)
 {
-    struct outcome_of_command r = tune(write_job("nothing"), "SWEETSPOT_NVCC=none", "--finish");
-    assert_int_equal(r.status, 1);
+    struct e2e_result r = e2e_ended(1, tune(write_job("nothing"), "SWEETSPOT_NVCC=none", "--finish"));
     assert_contains(r.out, "there are no results to decide between; search first, without --finish");
 }
 
@@ -54,9 +50,9 @@ TEST(several_jobs_are_decided_without_a_search)
                      .parameters = "{ name = \"X\"; values = [1, 7]; }", .more = TWO);
     static const char command[] =
         "cd '%s' && export SWEETSPOT_NVCC=none " SCRIPTED "; $BIN/sweetspot tune a.cfg b.cfg -q %s 2>&1";
-    struct outcome_of_command r = e2e_passed(e2e_run(folder, command, folder, "--no-final"));
+    struct e2e_result r = e2e_pass(folder, command, folder, "--no-final");
     expect_none(r.out, "winner: trial ");
-    r = e2e_passed(e2e_run(folder, command, folder, "--finish"));
+    r = e2e_pass(folder, command, folder, "--finish");
     expect_none(r.out, "new trials");
     const char *first = strstr(r.out, "winner: trial ");
     assert_true(first && strstr(first + 1, "winner: trial "));
@@ -65,19 +61,16 @@ TEST(several_jobs_are_decided_without_a_search)
 TEST(checks_can_follow_later)
 {
     char *folder = write_job("checks"), *tools = test_text("%s/tools", folder);
-    e2e_run(folder,
-            "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; "
-            "block = [32]; }; };/' %s/job.cfg",
-            folder);
+    e2e_run(folder, "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = "
+                    "[\"N\"]; block = [32]; }; };/' $DIR/job.cfg");
     char *before = test_text("SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools FAKE_NVCC=1 "
                              "SWEETSPOT_NVCC=");
-    struct outcome_of_command r = e2e_passed(tune(folder, before, "--no-checks"));
+    struct e2e_result r = e2e_passed(tune(folder, before, "--no-checks"));
     assert_contains(r.out, "winner: trial ");
     expect_none(r.out, "built by");
     assert_null(text_read_file(tools, NULL));
-    assert_contains(r.out,
-                    "compute-sanitizer and nvcc's build are left out; to decide with them: sweetspot tune job.cfg "
-                    "--store job.db --finish\n");
+    assert_contains(r.out, "compute-sanitizer and nvcc's build are left out; to decide with them: sweetspot tune "
+                           "job.cfg --store job.db --finish\n");
     r = e2e_passed(tune(folder, before, "--finish"));
     assert_contains(r.out, "built by nvcc 13.1.2");
     assert_non_null(test_owned(text_read_file(tools, NULL)));
@@ -90,13 +83,10 @@ TEST(what_says_how_to_search_is_refused)
                                           "--strategy random", "--prior x.json",  "--no-stores"};
     char *folder = write_job("useless");
     for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
-        char *options = test_text("--finish %s", useless[i]);
-        struct outcome_of_command r = tune(folder, "A=", options);
-        assert_int_equal(r.status, 2);
+        struct e2e_result r = e2e_ended(2, tune(folder, "A=", test_text("--finish %s", useless[i])));
         assert_contains(r.out, "--finish is only the final of stored results, without --");
     }
-    struct outcome_of_command r = tune(folder, "A=", "--no-nvcc");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, tune(folder, "A=", "--no-nvcc"));
     assert_contains(r.out, "the option '--no-nvcc' was removed: use --no-checks");
 }
 

@@ -13,9 +13,8 @@ static char *missing_source(const char *text)
     for (const char *at = text; (at = strstr(at, "sources/")); at++) {
         size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-");
         while (length && strchr(".-/", at[length - 1])) length--;
-        char *path = text_format(FOREIGN "/%.*s", (int)length, at);
+        char *path = test_text(FOREIGN "/%.*s", (int)length, at);
         if (access(path, F_OK)) return path;
-        free(path);
     }
     return NULL;
 }
@@ -33,7 +32,7 @@ static void check_project(const char *project)
         bool ours = strstr(text, of);
         all += ours;
         if (ours && !missing) {
-            struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check '%s' --compile 0", jobs.gl_pathv[i]);
+            struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check '%s' --compile 0", jobs.gl_pathv[i]);
             if (r.status || *r.err || !strstr(r.out, "no mistakes found"))
                 fail_msg("check %s: %s%s", jobs.gl_pathv[i], r.out, r.err);
             here++;
@@ -115,7 +114,7 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
     if (system("command -v git >/dev/null 2>&1")) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("fetch"), *make = test_text(make_repository, folder);
-        struct outcome_of_command r = e2e_run(folder, "%s %s", make, cases[i].command);
+        struct e2e_result r = e2e_run(folder, "%s %s", make, cases[i].command);
         if (r.status != cases[i].status) fail_msg("%s: status %d, %s%s", cases[i].command, r.status, r.out, r.err);
         if (cases[i].out) assert_contains(r.out, cases[i].out);
         if (cases[i].err) assert_contains(r.err, cases[i].err);
@@ -145,11 +144,9 @@ TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
 {
     char *folder = e2e_folder("tune_all");
     e2e_write(folder, "sweetspot", program);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp " FOREIGN "/tune_all.sh %s && cd %s && chmod +x sweetspot && touch a.cfg b.cfg c.cfg && "
-                "echo '\"sources/x/y.cu\"' >d.cfg && TIME=3s BIN=$PWD sh tune_all.sh logs",
-                folder, folder);
+    struct e2e_result r =
+        e2e_run(folder, "cp " FOREIGN "/tune_all.sh $DIR && cd $DIR && chmod +x sweetspot && touch a.cfg b.cfg c.cfg "
+                        "&& echo '\"sources/x/y.cu\"' >d.cfg && TIME=3s BIN=$PWD sh tune_all.sh logs");
     assert_int_equal(r.status, 1);
     assert_contains(r.err, "d: left out, sources/x/y.cu is not there: run fetch.sh\n",
                     "b: tune ended with 3, see logs/b.log\n");
@@ -159,8 +156,7 @@ TEST(the_table_has_a_row_for_every_job_whose_sources_are_there)
                     "b                                       -            -  -                      no winner       0 ",
                     "s  author: wrong  5 wrong\n");
     assert_null(strstr(r.out, "\nd "));
-    r = e2e_run(folder, "cd %s && BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt", folder);
-    assert_int_equal(r.status, 0);
+    r = e2e_passed(e2e_in(folder, "BIN=$PWD sh tune_all.sh logs a && cat calls logs/b.log logs/table.txt"));
     assert_contains(r.out, "/a.cfg --time 3s --store logs/a.db --cache logs/cache --quiet --no-counters --no-checks\n",
                     "/a.cfg --store logs/a.db --cache", "no device");
 }

@@ -146,12 +146,11 @@ TEST(every_parameter_of_a_job_is_described)
         char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);
         for (const char *at = text; (at = strstr(at, begin)); seen++) {
             at += strlen(begin);
-            char *name = text_format("%.*s", (int)strcspn(at, "\""), at);
+            char *name = test_text("%.*s", (int)strcspn(at, "\""), at);
             bool found = !is_parameter(name);
             for (size_t k = 0; k < gallery.count && !found; k++)
                 found = is_parameter(gallery.words[k]) && has_word(gallery.words[k], name, strlen(name));
             if (!found) fail_msg("%s does not describe %s of %s", GALLERY, name, paths[i]);
-            free(name);
         }
         free(text);
     }

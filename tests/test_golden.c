@@ -139,28 +139,25 @@ enum { CASES = sizeof cases / sizeof *cases };
 static char *make_folder(void)
 {
     char *folder = e2e_folder("golden");
-    e2e_passed(e2e_run(folder,
-                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                       "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
-                       "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night && "
-                       "for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
-                       "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg",
-                       folder, folder));
+    e2e_pass(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd $DIR "
+                     "&& sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
+                     "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night "
+                     "&& for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
+                     "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg");
     return folder;
 }
 
 // With the scripted worker for a GPU and a compiler, or with the real ones.
-static struct outcome_of_command run(const char *folder, const char *command, bool fake)
+static struct e2e_result run(const char *folder, const char *command, bool fake)
 {
-    return e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100 %s; $BIN/sweetspot %s", folder, fake ? FAKE : "",
-                   command);
+    return e2e_in(folder, "export TZ=UTC COLUMNS=100 %s; $BIN/sweetspot %s", fake ? FAKE : "", command);
 }
 
 TEST(every_output_is_what_its_golden_file_says)
 {
     char *folder = make_folder();
     for (size_t i = 0; i < CASES; i++) {
-        struct outcome_of_command r;
+        struct e2e_result r;
         if (cases[i].needs) {
             r = run(folder, cases[i].needs, false);
             bool possible = r.status == 0;
@@ -181,8 +178,7 @@ TEST(every_help_is_what_its_golden_file_says)
     for (size_t i = 0; i <= command_count; i++) {
         const char *name = i < command_count ? commands[i]->name : "";
         char *command = test_text("%s --help", name), *file = test_text("help%s%s", *name ? "_" : "", name);
-        struct outcome_of_command r = run(folder, command, true);
-        assert_int_equal(r.status, 0);
+        struct e2e_result r = e2e_passed(run(folder, command, true));
         golden_hold(folder, file, r.out, NULL);
     }
 }
@@ -199,8 +195,7 @@ TEST(every_format_of_every_command_has_a_golden_file)
     char *folder = make_folder();
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
-        char *command = test_text("%s --help", commands[i]->name);
-        struct outcome_of_command r = run(folder, command, true);
+        struct e2e_result r = run(folder, test_text("%s --help", commands[i]->name), true);
         char *at = strstr(r.out, "--format ");
         if (at) {
             at += strlen("--format ");

@@ -36,12 +36,10 @@ static const struct {
     {"COMPILES_SLOWLY", STATUS_COMPILE_TIMEOUT, STATUS_COMPILE_TIMEOUT, ""},
 };
 
-TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
+GPU_TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("hostile"), *path = test_text("%s/h.db", folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path));
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
     assert_contains(r.out, "MODE=CORRECT");
     struct store *store = opened_store(path);
     struct error err;
@@ -104,8 +102,7 @@ static void run_reference(const char *name, const char *reference, int expected_
         "};\n",
         root, N, how);
     e2e_write(folder, "job.cfg", job);
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/r.db -q --no-counters");
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) assert_contains(r.err, "wrong 3");
     free(how);
@@ -114,27 +111,23 @@ static void run_reference(const char *name, const char *reference, int expected_
     free(z);
 }
 
-TEST(a_function_in_a_shared_library_is_a_reference)
+GPU_TEST(a_function_in_a_shared_library_is_a_reference)
 {
-    NEEDS_GPU();
     run_reference("library", "library", 0);
 }
 
-TEST(a_reference_that_expects_something_else_finds_every_candidate_wrong)
+GPU_TEST(a_reference_that_expects_something_else_finds_every_candidate_wrong)
 {
-    NEEDS_GPU();
     run_reference("wrong", "wrong library", EXIT_NOTHING);
 }
 
-TEST(npy_files_are_a_reference)
+GPU_TEST(npy_files_are_a_reference)
 {
-    NEEDS_GPU();
     run_reference("npy", "{ files = { y = \"z.npy\"; }; }", 0);
 }
 
-TEST(a_naive_kernel_is_a_reference)
+GPU_TEST(a_naive_kernel_is_a_reference)
 {
-    NEEDS_GPU();
     run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }",
                   0);
 }
@@ -142,9 +135,8 @@ TEST(a_naive_kernel_is_a_reference)
 // A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a
 // graph over copies of the memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes
 // apart: every candidate is told so.
-TEST(a_kernel_may_take_a_tensor_map)
+GPU_TEST(a_kernel_may_take_a_tensor_map)
 {
-    NEEDS_GPU();
     static const char template[] =
         "#ifndef HEIGHT\n#define HEIGHT 8\n#endif\n"
         "struct alignas(64) map { unsigned long long opaque[16]; };\n"
@@ -191,29 +183,24 @@ TEST(a_kernel_may_take_a_tensor_map)
                               "= \"exhaustive\"; };\n",
                               i, cases[i].cols);
         e2e_write(folder, "job.cfg", job);
-        struct outcome_of_command r =
-            e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
+        struct e2e_result r =
+            e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/m%zu.db -q --no-counters", i);
         if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
         assert_contains(r.err, cases[i].expected);
     }
 }
 
-TEST(the_cpu_and_cublas_agree_on_what_is_right)
+GPU_TEST(the_cpu_and_cublas_agree_on_what_is_right)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("cpu");
-    e2e_passed(e2e_run(
-        folder,
-        "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; "
-        "by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
-        "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
-        folder, folder, folder));
+    e2e_pass(folder, "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation "
+                     "= \"gemm\"; by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' configs/sgemm_2048.cfg "
+                     ">$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/c.db -q --no-counters -n 8");
 }
 
 // The worker driven by hand, with kernels for f32 alone.
-TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
+GPU_TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
 {
-    NEEDS_GPU();
     static const struct {
         const char *type, *expected;
     } cases[] = {
@@ -224,13 +211,12 @@ TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *job =
             text_format("{\"id\":2,\"op\":\"job\",\"support\":\"CUBIN\",\"problems\":[{\"name\":\"p\",\"tune\":true,"
-                        "\"weight\":1,\"roles\":{},\"buffers\":[{\"name\":\"x\",\"type\":\"%s\",\"rows\":1,"
-                        "\"cols\":64,\"ld\":64,\"direction\":\"in\",\"fill\":{\"kind\":\"zero\"}}]}],"
-                        "\"objective\":\"geomean\",\"reference\":{\"kind\":\"none\"},\"counters\":null,"
-                        "\"baselines\":[]}\n",
+                        "\"weight\":1,\"roles\":{},\"buffers\":[{\"name\":\"x\",\"type\":\"%s\",\"rows\":1,\"cols\":64,"
+                        "\"ld\":64,\"direction\":\"in\",\"fill\":{\"kind\":\"zero\"}}]}],\"objective\":\"geomean\","
+                        "\"reference\":{\"kind\":\"none\"},\"counters\":null,\"baselines\":[]}\n",
                         cases[i].type);
         e2e_write(folder, "job", job);
-        struct outcome_of_command r = e2e_run(
+        struct e2e_result r = e2e_run(
             folder,
             "gpu() { $BIN/sweetspot-gpu --device 0; }\n"
             "arch=$(echo '{\"id\":1,\"op\":\"hello\",\"counters\":false}' | gpu | sed 's/.*\"arch\": "
@@ -246,19 +232,17 @@ TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
     }
 }
 
-TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
+GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("killed"), *path = test_text("%s/k.db", folder);
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; "
-                "for i in $(seq 300); do n=$($BIN/sweetspot status configs/sgemm_2048.cfg --store %s 2>/dev/null | "
-                "sed -n 's/^trials *\\([0-9]*\\) .*/\\1/p'); test ${n:-0} -gt 20 && break; sleep 0.1; done\n"
-                "kill -9 $pid; wait $pid; sleep 0.5\n"
-                "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
-                path, path, path, folder, path));
+    struct e2e_result r = e2e_pass(
+        folder,
+        "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; for i in $(seq 300); do "
+        "n=$($BIN/sweetspot status configs/sgemm_2048.cfg --store %s 2>/dev/null | sed -n 's/^trials *\\([0-9]*\\) .*/\\1/p'); "
+        "test ${n:-0} -gt 20 && break; sleep 0.1; done; kill -9 $pid; wait $pid; sleep 0.5\n"
+        "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >$DIR/before\n"
+        "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
+        path, path, path, path);
     struct error err;
     char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));
     json_t *status = test_json(json_parse(text, &err));
@@ -275,20 +259,17 @@ TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
 }
 
 // Sources go to one node, its cubins to the other, which does not compile.
-TEST(nodes_that_share_no_files_do_a_whole_search)
+GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("private");
     e2e_write(
         folder, "nodes.cfg",
         "nodes = (\n"
         "  { name = \"gpu\"; gpus = 1; cores = 0; private = true; command = \"env XDG_CACHE_HOME=$at/1\"; },\n"
         "  { name = \"cores\"; gpus = 0; cores = 4; private = true; command = \"env XDG_CACHE_HOME=$at/2\"; } );\n");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "export at=$PWD/%s; $BIN/sweetspot tune configs/sgemm_2048.cfg --store $at/p.db --cache $at/cache -q "
-                "-n 40 --pool $at/nodes.cfg && echo cubins: $(find $at/1 -name '*.cubin' | wc -l)",
-                folder));
+    struct e2e_result r = e2e_pass(
+        folder, "export at=$PWD/$DIR; $BIN/sweetspot tune configs/sgemm_2048.cfg --store $at/p.db --cache $at/cache -q "
+                "-n 40 --pool $at/nodes.cfg && echo cubins: $(find $at/1 -name '*.cubin' | wc -l)");
     assert_contains(r.out, "winner: trial");
     assert_true(atoi(strstr(r.out, "cubins: ") + 8) > 20);
     int64_t counts[STATUS_COUNT];
@@ -328,30 +309,29 @@ static double counter(struct store *store, const char *key, char config[1024])
 static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sgemm_2048.cfg; "
-                "cat <<'EOF'\n"
-                "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; values = [128]; }, { "
-                "name = \"BLOCK_K\"; values = [%d]; },\n"
-                "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, { name = "
-                "\"TILE_COL_SIZE\"; values = [%d]; },\n"
-                "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { name = \"UNROLL_K\"; "
-                "unroll = [1]; },\n"
-                "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = [1]; }, { name = "
-                "\"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >%s/job.cfg\n"
-                "echo 'measure = { timeout = \"300s\"; };' >>%s/job.cfg\n"
-                "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
-                "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
-                "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
-                "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:gemm_simt "
-                "--launch-skip 4 --launch-count 5 --metrics "
-                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_"
-                "shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
-                "$REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x %s/worker\n"
-                "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final "
-                "--no-counters -n 1; sleep 2; cat $CSV",
-                block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    struct e2e_result r = e2e_run(folder,
+                                  "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" "
+                                  "configs/sgemm_2048.cfg; cat <<'EOF'\n"
+                                  "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; "
+                                  "values = [128]; }, { name = \"BLOCK_K\"; values = [%d]; },\n"
+                                  "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, "
+                                  "{ name = \"TILE_COL_SIZE\"; values = [%d]; },\n"
+                                  "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { "
+                                  "name = \"UNROLL_K\"; unroll = [1]; },\n"
+                                  "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = "
+                                  "[1]; }, { name = \"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >$DIR/job.cfg\n"
+                                  "echo 'measure = { timeout = \"300s\"; };' >>$DIR/job.cfg\n"
+                                  "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/n.db -q --no-final -n 1 || exit 7\n"
+                                  "export CSV=$PWD/$DIR/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+                                  "cat >$DIR/worker <<'EOF'\n#!/bin/sh\n"
+                                  "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k "
+                                  "regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
+                                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_"
+                                  "pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_"
+                                  "executed.sum $REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x $DIR/worker\n"
+                                  "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot tune $DIR/job.cfg --store "
+                                  "$DIR/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
+                                  block_k, tile_col);
     if (!strstr(r.out, "sm__icc_requests.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     struct store *store = opened_store("%s/n.db", folder);
@@ -376,23 +356,22 @@ static int compare_gemm(int tile_col, int block_k)
 static int compare_sum(void)
 {
     char *folder = e2e_folder("ncu_sum"), config[1024];
-    struct outcome_of_command r = e2e_run(
+    struct e2e_result r = e2e_run(
         folder,
         "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sum.cfg; cat <<'EOF'\n"
         "parameters = ( { name = \"BLOCK_SIZE\"; values = [512]; }, { name = \"ITEMS\"; values = [8]; }, { name = "
         "\"VECTOR\"; values = [4]; }, { name = \"UNROLL\"; unroll = [1]; },\n"
         "  { name = \"BLOCKS_PER_SM\"; values = [0]; }, { name = \"REDUCTION\"; values = [\"shuffle\"]; }, { name = "
-        "\"FINISH\"; values = [\"last_block\"]; } );\nEOF\n} >%s/job.cfg\n"
-        "sed -i 's/measure = {/measure = { timeout = \"300s\";/' %s/job.cfg\n"
-        "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
-        "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
-        "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
+        "\"FINISH\"; values = [\"last_block\"]; } );\nEOF\n} >$DIR/job.cfg\n"
+        "sed -i 's/measure = {/measure = { timeout = \"300s\";/' $DIR/job.cfg\n"
+        "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/n.db -q --no-final -n 1 || exit 7\n"
+        "export CSV=$PWD/$DIR/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+        "cat >$DIR/worker <<'EOF'\n#!/bin/sh\n"
         "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:reduce_sum --launch-skip 8 "
         "--launch-count 5 --metrics dram__bytes.sum $REAL/sweetspot-gpu \"$@\"\n"
-        "EOF\nchmod +x %s/worker\n"
-        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final "
-        "--no-counters -n 1; sleep 2; cat $CSV",
-        folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+        "EOF\nchmod +x $DIR/worker\n"
+        "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot tune $DIR/job.cfg --store $DIR/m.db -q --no-final "
+        "--no-counters -n 1; sleep 2; cat $CSV");
     if (!strstr(r.out, "dram__bytes.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     struct store *store = opened_store("%s/n.db", folder);
@@ -404,17 +383,11 @@ static int compare_sum(void)
     return !(relative <= 0.05);
 }
 
-TEST(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8)
+GPU_TEST(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8)
 {
-    NEEDS_GPU();
     if (system("command -v ncu >/dev/null 2>&1")) skip();
     int bad = compare_gemm(8, 8) + compare_gemm(4, 8) + compare_gemm(4, 16) + compare_sum();
     assert_int_equal(bad, 0);
 }
 
-int main(void)
-{
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
-    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
-    return testing_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 #include "tests/gpu.h"
 
 // A job with the kernel `x` and, for a reference, `right`; `job`: constants, arguments, more settings.
-static struct outcome_of_command tune(const char *job, const char *source, const char *options)
+static struct e2e_result tune(const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder("gpu_constants");
     char *text = test_text("name = \"t\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
@@ -30,12 +30,11 @@ static struct outcome_of_command tune(const char *job, const char *source, const
         "{\n    const float *t = find(n, a, \"t\");\n    double *y = (double *)find(n, a, \"y\");\n"
         "    (void)m, (void)v;\n    if (!t || !y) return 1;\n"
         "    for (int i = 0; i < 500 * 700; i++) y[i] = at(t, i % 700 + 0.25, i / 700 + 0.75);\n    return 0;\n}\n");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "R=$PWD; cd %s && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
-                                          "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s 2>&1; "
-                                          "$BIN/sweetspot status job.cfg --store job.db; "
-                                          "$BIN/sweetspot export job.cfg --store job.db -o -",
-                                          folder, options);
+    struct e2e_result r = e2e_run(folder,
+                                  "R=$PWD; cd $DIR && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
+                                  "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s 2>&1; $BIN/sweetspot "
+                                  "status job.cfg --store job.db; $BIN/sweetspot export job.cfg --store job.db -o -",
+                                  options);
     return r;
 }
 
@@ -54,7 +53,7 @@ struct placed {
 static void run_cases(const struct placed *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct outcome_of_command r = tune(cases[i].job, cases[i].source, QUICK);
+        struct e2e_result r = tune(cases[i].job, cases[i].source, QUICK);
         if (cases[i].said ? !strstr(r.out, cases[i].said) : !both_right(r.out))
             fail_msg("%s: expected %s in:\n%s%s", cases[i].what, cases[i].said ? cases[i].said : "2 ok", r.out, r.err);
     }
@@ -96,18 +95,16 @@ static void run_cases(const struct placed *cases, size_t count)
     "__device__ float scale;\n__device__ int calls;\n" KERNEL("x", "const float *x, float *y", body) \
         KERNEL("right", "const float *x, float *y, const float *s", "y[i] = *s * x[i];")
 
-TEST(constants_and_device_variables_are_set_and_judged)
+GPU_TEST(constants_and_device_variables_are_set_and_judged)
 {
-    NEEDS_GPU();
     static const struct placed cases[] = {
         {"a constant filter", FILTER,
          FILTER_SOURCE("float s = 0; for (int k = 0; k < 5; k++) s += taps::coef[k] * x[min(i + k, count - 1)]; "
                        "y[i] = s;"),
          NULL},
         {"a filter with a wrong tap", FILTER,
-         FILTER_SOURCE(
-             "float s = 0; for (int k = 0; k < 5; k++) s += taps::coef[k == 4 ? 3 : k] * x[min(i + k, count - "
-             "1)]; y[i] = s;"),
+         FILTER_SOURCE("float s = 0; for (int k = 0; k < 5; k++) s += taps::coef[k == 4 ? 3 : k] * x[min(i + k, count "
+                       "- 1)]; y[i] = s;"),
          "2 wrong"},
         {"a device scalar", TOTAL, TOTAL_SOURCE("atomicAdd(&total, x[i]);"), NULL},
         {"a device scalar that is off by one", TOTAL, TOTAL_SOURCE("atomicAdd(&total, x[i] + (i == 5));"), "2 wrong"},
@@ -136,9 +133,8 @@ TEST(constants_and_device_variables_are_set_and_judged)
 #define READ "const float *t, float *y"
 #define SAMPLED "cudaTextureObject_t t, float *y"
 
-TEST(textures_are_read_as_the_job_says)
+GPU_TEST(textures_are_read_as_the_job_says)
 {
-    NEEDS_GPU();
     static const struct placed cases[] = {
         {"an interpolated image against a kernel that interpolates by the texture",
          "arguments = ( " IMAGE("filter = \"linear\";") ", " Y " );\n" REFERENCE,
@@ -180,8 +176,7 @@ TEST(textures_are_read_as_the_job_says)
          NULL},
         {"bytes as fractions, four at a time",
          "arguments = ( { texture = \"t\"; type = \"u8\"; channels = 4; shape = [ \"H\", \"W\" ]; read = "
-         "\"normalized\"; "
-         "fill = { kind = \"integer\"; high = 255; }; }, " Y
+         "\"normalized\"; fill = { kind = \"integer\"; high = 255; }; }, " Y
          " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }") "verification = { absolute = 1e-6; };\n",
          KERNEL("x", SAMPLED, "float4 v = tex2D<float4>(t, i % 700, i / 700); y[i] = v.x + v.w;")
              KERNEL("right", "const unsigned char *t, float *y", "y[i] = (t[4 * i] + t[4 * i + 3]) / 255.0f;"),
@@ -200,9 +195,8 @@ TEST(textures_are_read_as_the_job_says)
 #define WRITES "const float *x, cudaSurfaceObject_t s"
 #define RIGHT_SURFACE KERNEL("right", "const float *x, float *s", "s[i] = 2 * x[i];")
 
-TEST(surfaces_are_judged_by_what_is_in_them)
+GPU_TEST(surfaces_are_judged_by_what_is_in_them)
 {
-    NEEDS_GPU();
     static const struct placed cases[] = {
         {"an image", WRITTEN, KERNEL("x", WRITES, "surf2Dwrite(2 * x[i], s, i % 700 * 4, i / 700);") RIGHT_SURFACE,
          NULL},
@@ -221,8 +215,7 @@ TEST(surfaces_are_judged_by_what_is_in_them)
          "arguments = ( " X
          ", { surface = \"s\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; direction = \"scratch\"; } ); },\n"
          "{ entry = \"second\"; launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; }; arguments "
-         "= ( "
-         "{ texture = \"s\"; }, " Y " ); } );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"y\"; }"),
+         "= ( { texture = \"s\"; }, " Y " ); } );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"y\"; }"),
          KERNEL("x", WRITES, "surf2Dwrite(2 * x[i], s, i % 700 * 4, i / 700);")
              KERNEL("second", SAMPLED, "y[i] = tex2D<float>(t, i % 700, i / 700);") RIGHT_SURFACE,
          NULL},
@@ -240,31 +233,27 @@ TEST(surfaces_are_judged_by_what_is_in_them)
                           last->job);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", last->source);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q " QUICK
-                                          " 2>&1; $BIN/sweetspot status job.cfg --store job.db",
-                                          folder);
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q " QUICK
+                                         " 2>&1; $BIN/sweetspot status job.cfg --store job.db");
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
 }
 
 // The whole way: counters, the final with nvcc's build where there is one, the sanitizers.
-TEST(a_job_with_all_of_them_passes_counters_and_the_final)
+GPU_TEST(a_job_with_all_of_them_passes_counters_and_the_final)
 {
-    NEEDS_GPU();
-    struct outcome_of_command r = tune(
-        "constants = ( { name = \"coef\"; type = \"f32\"; shape = [ 4 ]; }, "
-        "{ name = \"total\"; type = \"i32\"; direction = \"out\"; } );\n"
-        "arguments = ( " IMAGE("") ", " OUT " );\n" REFERENCE "budget = { evaluations = 2; };\n",
-        "__constant__ float coef[4];\n__device__ int total;\n" KERNEL(
-            "x", "cudaTextureObject_t t, cudaSurfaceObject_t s",
-            "surf2Dwrite(coef[i % 4] * tex2D<float>(t, i % 700, i / 700), s, i % 700 * 4, i / 700); if (i == "
-            "0) total = BLOCK * 0 + 350000;")
-            KERNEL("right", "cudaTextureObject_t t, cudaSurfaceObject_t s",
-                   "surf2Dwrite(coef[i % 4] * tex2D<float>(t, i % 700, i / 700), s, i % 700 * 4, i / 700); if (i == "
-                   "0) total = 350000;"),
-        "; cat *.log");
+    struct e2e_result r =
+        tune("constants = ( { name = \"coef\"; type = \"f32\"; shape = [ 4 ]; }, { name = \"total\"; type = \"i32\"; "
+             "direction = \"out\"; } );\n"
+             "arguments = ( " IMAGE("") ", " OUT " );\n" REFERENCE "budget = { evaluations = 2; };\n",
+             "__constant__ float coef[4];\n__device__ int total;\n" KERNEL(
+                 "x", "cudaTextureObject_t t, cudaSurfaceObject_t s",
+                 "surf2Dwrite(coef[i % 4] * tex2D<float>(t, i % 700, i / 700), s, i % 700 * 4, i / 700); if (i == 0) "
+                 "total = BLOCK * 0 + 350000;") KERNEL("right", "cudaTextureObject_t t, cudaSurfaceObject_t s",
+                                                       "surf2Dwrite(coef[i % 4] * tex2D<float>(t, i % 700, i / 700), "
+                                                       "s, i % 700 * 4, i / 700); if (i == 0) total = 350000;"),
+             "; cat *.log");
     if (!both_right(r.out)) fail_msg("%s%s", r.out, r.err);
-    assert_non_null(strstr(r.out, "s is in an array, which has no guards"));
+    assert_contains(r.out, "s is in an array, which has no guards");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -26,20 +26,16 @@ static char *write_job(const char *current, const char *body)
     return folder;
 }
 
-static struct outcome_of_command tune(const char *folder)
+static struct e2e_result tune(const char *folder)
 {
-    return e2e_run(folder,
-                   "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && "
-                   "$BIN/sweetspot compare job.cfg --store job.db",
-                   folder);
+    return e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 "
+                          "&& $BIN/sweetspot compare job.cfg --store job.db");
 }
 
-TEST(a_configuration_that_wins_is_in_the_final_as_both)
+GPU_TEST(a_configuration_that_wins_is_in_the_final_as_both)
 {
-    NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; };", "");
-    struct outcome_of_command r = e2e_passed(tune(folder));
-    assert_contains(r.out, "x as fast as current (95% interval ", "ratio to current");
+    assert_contains(e2e_passed(tune(folder)).out, "x as fast as current (95% interval ", "ratio to current");
 }
 
 #define OLD                                                                  \
@@ -47,26 +43,24 @@ TEST(a_configuration_that_wins_is_in_the_final_as_both)
     "= [ 1 ]; block = [ 1024 ]; }; };"
 
 // One block does the work of four thousand.
-TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
+GPU_TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
 {
-    NEEDS_GPU();
     char *folder = write_job(OLD, "y[i] = 2 * x[i];");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     const char *at = strstr(r.out, "x as fast as current (95% interval ");
     if (!at) fail_msg("%s", r.out);
     while (at > r.out && at[-1] != ' ') at--;
     if (!(atof(at) > 5)) fail_msg("only %s", at);
 }
 
-TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
+GPU_TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
 {
-    NEEDS_GPU();
     static const struct {
         const char *body, *status;
     } cases[] = {{"y[i] = 2 * x[i] + (i == 1000);", "wrong: "}, {"y[i] = 2 * x[i]; y[n] = 1;", "out_of_bounds: "}};
     for (size_t i = 0; i < 2; i++) {
         char *folder = write_job(OLD, cases[i].body), *message;
-        struct outcome_of_command r = e2e_passed(tune(folder));
+        struct e2e_result r = e2e_passed(tune(folder));
         message = test_text("baseline current: not available: %s", cases[i].status);
         assert_contains(r.out, message);
         assert_null(strstr(r.out, "x as fast as current"));
@@ -87,9 +81,8 @@ static const char ptx[] =
 #define LAUNCH "launch = { grid = [ \"ceil_div(N, 128)\" ]; block = [ 128 ]; };"
 
 // The cubin is what the compiler made of the job's own kernel.
-TEST(binaries_and_other_kernels_are_verified_and_timed)
+GPU_TEST(binaries_and_other_kernels_are_verified_and_timed)
 {
-    NEEDS_GPU();
     char *folder =
         write_job("current = { binary = \"old.ptx\"; entry = \"k_old\"; " LAUNCH " };\n"
                   "baselines = ( { name = \"cubin\"; binary = \"old.cubin\"; entry = \"twice\"; " LAUNCH " },\n"
@@ -99,32 +92,24 @@ TEST(binaries_and_other_kernels_are_verified_and_timed)
                   "y[i] = 2 * x[i];");
     e2e_write(folder, "old.ptx", ptx);
     e2e_write(folder, "damaged.ptx", ".version 7.8\n.target sm_80\n.entry k_old() { nonsense; }\n");
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "cd %s && grep -v '^current\\|^baselines\\|^{' job.cfg >first.cfg && $BIN/sweetspot check first.cfg --compile "
-        "1 "
-        "--cache first && cp $(find first -name '*.cubin' | head -n 1) old.cubin && $BIN/sweetspot check job.cfg && "
-        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1",
-        folder));
-    static const char *const expected[] = {"x as fast as current (95% interval ", "x as fast as cubin (95% interval ",
-                                           "x as fast as source (95% interval ",
-                                           "baseline damaged: not available: cannot compile the PTX"};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) assert_contains(r.out, expected[i]);
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, "grep -v '^current\\|^baselines\\|^{' job.cfg >first.cfg && $BIN/sweetspot check first.cfg "
+                "--compile 1 --cache first && cp $(find first -name '*.cubin' | head -n 1) old.cubin && $BIN/sweetspot "
+                "check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1"));
+    assert_contains(r.out, "x as fast as current (95% interval ", "x as fast as cubin (95% interval ",
+                    "x as fast as source (95% interval ", "baseline damaged: not available: cannot compile the PTX");
 }
 
 // Half the registers: the same results, and another kernel, whose registers are in the store.
-TEST(an_option_is_tuned_like_any_parameter)
+GPU_TEST(an_option_is_tuned_like_any_parameter)
 {
-    NEEDS_GPU();
     char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_passed(e2e_in(
         folder,
-        "cd %s && sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
-        "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && "
-        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status "
-        "job.cfg "
-        "--store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h",
-        folder));
+        "sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
+        "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && $BIN/sweetspot "
+        "tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status job.cfg --store "
+        "job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h"));
     assert_contains(r.out, "12 in all", "TWICE_OPTIONS_NVRTC");
 }
 

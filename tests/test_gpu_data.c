@@ -3,7 +3,7 @@
 #include "tests/gpu.h"
 
 // A job over BLOCK with N = 100003, and what `tune` and `status` print of it.
-static struct outcome_of_command tune(const char *arguments, const char *reference, const char *source)
+static struct e2e_result tune(const char *arguments, const char *reference, const char *source)
 {
     char *folder = e2e_folder("gpu_data");
     char *job = test_text(
@@ -14,19 +14,16 @@ static struct outcome_of_command tune(const char *arguments, const char *referen
         arguments, reference);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", source);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && $BIN/sweetspot check job.cfg --compile 2 2>&1; "
-                "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
-                "$BIN/sweetspot status job.cfg --store job.db",
-                folder);
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 2 2>&1; $BIN/sweetspot tune job.cfg --store job.db "
+                       "--cache cache -q --no-counters --no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db");
     return r;
 }
 
 // `found`: what both candidates are ("wrong"); NULL: both are right, and the slower one may end early.
 static void hold(const char *what, const char *arguments, const char *reference, const char *source, const char *found)
 {
-    struct outcome_of_command r = tune(arguments, reference, source);
+    struct e2e_result r = tune(arguments, reference, source);
     char *both = test_text("2 %s", found ? found : "ok");
     bool good = strstr(r.out, both) || (!found && strstr(r.out, "1 ok, 1 slow"));
     if (!good) fail_msg("%s: expected '%s' in: %s%s", what, both, r.out, r.err);
@@ -39,9 +36,8 @@ static void hold(const char *what, const char *arguments, const char *reference,
 #define N_ARGUMENT "{ scalar = \"N\"; type = \"i32\"; }, "
 
 // The reference reads FP8 by its bits. Results that are FP8 themselves are right or off by two steps.
-TEST(fp8_is_what_cuda_says)
+GPU_TEST(fp8_is_what_cuda_says)
 {
-    NEEDS_GPU();
     static const char source[] =
         "#include <cuda_fp8.h>\n"
         "__device__ float by_bits(unsigned char b, int digits, int bias)\n{\n"
@@ -60,18 +56,16 @@ TEST(fp8_is_what_cuda_says)
         "    if (i >= n) return;\n    y[i] = by_bits(a[i], 3, 7) * by_bits(b[i], 2, 15) * 1.5f;\n"
         "    z[i] = __nv_cvt_float_to_fp8(300.0f * by_bits(b[i], 2, 15), __NV_SATFINITE, __NV_E4M3);\n}\n";
     static const char arguments[] = N_ARGUMENT
-        "{ buffer = \"a\"; type = \"e4m3\"; shape = [ \"N\" ]; fill = \"normal\"; }, "
-        "{ buffer = \"b\"; type = \"e5m2\"; shape = [ \"N\" ]; fill = { kind = \"uniform\"; low = -2; high = 2; "
-        "}; }, " OUTPUT("y", "f32", "") ", " OUTPUT("z", "e4m3", "") ", { scalar = \"one\"; type = \"e5m2\"; "
-                                                                     "value = 1.5; }";
+        "{ buffer = \"a\"; type = \"e4m3\"; shape = [ \"N\" ]; fill = \"normal\"; }, { buffer = \"b\"; type = "
+        "\"e5m2\"; shape = [ \"N\" ]; fill = { kind = \"uniform\"; low = -2; high = 2; }; }, " OUTPUT(
+            "y", "f32", "") ", " OUTPUT("z", "e4m3", "") ", { scalar = \"one\"; type = \"e5m2\"; value = 1.5; }";
     char *right = test_text("#define FACTOR 1\n%s", source), *wrong = test_text("#define FACTOR 1.5f\n%s", source);
     hold("FP8", arguments, "", right, NULL);
     hold("FP8, two steps off", arguments, "", wrong, "wrong");
 }
 
-TEST(structs_and_vectors_arrive_by_value)
+GPU_TEST(structs_and_vectors_arrive_by_value)
 {
-    NEEDS_GPU();
     static const char source[] =
         "struct inner { signed char sign; double offset; };\n"
         "struct params { int width; float scale[2]; long long large; struct inner inner; short last; };\n"
@@ -82,32 +76,26 @@ TEST(structs_and_vectors_arrive_by_value)
         "    r.x += (float)(p.inner.sign * p.inner.offset);\n    y[i] = r;\n}\n"
         "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
         "    if (i >= n) return;\n    for (int k = 0; k < 4; k++) {\n        float more = k == 0 ? -0.5f : k == 2 ? 9 "
-        ": k == 3 ? "
-        "128 : 0;\n        y[4 * i + k] = a[4 * i + k] * 5.75f + (k + 1) + more;\n    }\n}\n";
+        ": k == 3 ? 128 : 0;\n        y[4 * i + k] = a[4 * i + k] * 5.75f + (k + 1) + more;\n    }\n}\n";
     static const char scalars[] = "{ name = \"large\"; type = \"i64\"; value = %s; }";
     for (int wrong = 0; wrong < 2; wrong++) {
         char *large = test_text(scalars, wrong ? "\"4 << 40\"" : "\"5 << 40\"");
-        char *arguments = text_format(
+        char *arguments = test_text(
             "{ scalar = \"p\"; members = ( { name = \"width\"; type = \"i32\"; value = \"N\"; }, { name = \"scale\"; "
-            "type = "
-            "\"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = \"sign\"; type = "
-            "\"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = \"last\"; type "
-            "= "
-            "\"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, 4); }, "
-            "{ buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
-            "(\"N\", 4); "
-            "direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
+            "type = \"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = \"sign\"; "
+            "type = \"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = "
+            "\"last\"; type = \"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, 4); "
+            "}, { buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
+            "(\"N\", 4); direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
             large);
         hold(wrong ? "a struct with another member" : "a struct", arguments,
              "arguments = ( " N_ARGUMENT "{ buffer = \"a\"; }, { buffer = \"y\"; } );", source, wrong ? "wrong" : NULL);
-        free(arguments);
     }
 }
 
 // A stencil whose border is whatever BLOCK is.
-TEST(what_is_not_compared_may_be_anything)
+GPU_TEST(what_is_not_compared_may_be_anything)
 {
-    NEEDS_GPU();
     static const struct {
         const char *what, *compare, *inside, *found;
     } cases[] = {
@@ -135,9 +123,8 @@ TEST(what_is_not_compared_may_be_anything)
 }
 
 // A stencil in two dimensions, with padding, whose reference leaves the border unwritten.
-TEST(a_border_in_two_dimensions_is_left_out)
+GPU_TEST(a_border_in_two_dimensions_is_left_out)
 {
-    NEEDS_GPU();
     for (int wrong = 0; wrong < 2; wrong++) {
         char *source = test_text(
             "extern \"C\" __global__ void x(int m, const float *a, float *y)\n{\n" INDEX
@@ -156,9 +143,8 @@ TEST(a_border_in_two_dimensions_is_left_out)
     }
 }
 
-TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
+GPU_TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
 {
-    NEEDS_GPU();
     static const char source[] = "extern \"C\" __global__ void x(int n, float *a, float *y)\n{\n" INDEX
                                  "    if (i < n) { y[i] = 2 * a[i]; a[i] = -1; }\n}\n"
                                  "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
@@ -175,13 +161,11 @@ TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
 }
 
 // Rows and columns beyond the matrix would be NaN here, and out of bounds in the kernel.
-TEST(a_sparse_product_gets_rows_and_columns_that_fit)
+GPU_TEST(a_sparse_product_gets_rows_and_columns_that_fit)
 {
-    NEEDS_GPU();
     static const char source[] =
         "extern \"C\" __global__ void x(int m, int n, const int *rows, const int *columns, const float *values, const "
-        "float "
-        "*v,\n                             float *y)\n{\n" INDEX "    if (i >= m) return;\n    double sum = 0;\n"
+        "float *v,\n                             float *y)\n{\n" INDEX "    if (i >= m) return;\n    double sum = 0;\n"
         "    if (rows[0] != 0 || rows[m] != n || rows[i] > rows[i + 1]) sum = 1.0 / 0.0;\n"
         "    else for (int k = rows[i]; k < rows[i + 1]; k++)\n"
         "        sum += columns[k] >= 0 && columns[k] < m ? (double)values[k] * v[columns[k]] : 1.0 / 0.0;\n"
@@ -196,16 +180,14 @@ TEST(a_sparse_product_gets_rows_and_columns_that_fit)
         "{ scalar = \"M\"; type = \"i32\"; }, " N_ARGUMENT
         "{ buffer = \"rows\"; type = \"i32\"; shape = [ \"M + 1\" ]; fill = { kind = \"offsets\"; total = \"N\"; }; }, "
         "{ buffer = \"columns\"; type = \"i32\"; shape = [ \"N\" ]; fill = { kind = \"integer\"; low = 0; high = \"M - "
-        "1\"; "
-        "}; }, " BUFFER("values", "f32") "{ buffer = \"v\"; type = \"f32\"; shape = [ \"M\" ]; }, "
-                                         "{ buffer = \"y\"; type = \"f32\"; shape = [ \"M\" ]; direction = \"out\"; }",
+        "1\"; }; }, " BUFFER("values", "f32") "{ buffer = \"v\"; type = \"f32\"; shape = [ \"M\" ]; }, { buffer = "
+                                              "\"y\"; type = \"f32\"; shape = [ \"M\" ]; direction = \"out\"; }",
         "", source, NULL);
 }
 
 // The kernel says whether the relations hold, and the reference that they do.
-TEST(relations_hold_on_the_device)
+GPU_TEST(relations_hold_on_the_device)
 {
-    NEEDS_GPU();
     static const char kernels[] =
         "extern \"C\" __global__ void x(int n, const float *s, const int *p, int *y, int *z)\n{\n" INDEX
         "    if (i >= n) return;\n"
@@ -214,11 +196,10 @@ TEST(relations_hold_on_the_device)
         "extern \"C\" __global__ void right(int n, const float *s, const int *p, int *y, int *z)\n{\n" INDEX
         "    if (i < n) y[i] = z[i] = 1;\n}\n";
     hold("relations",
-         "{ scalar = \"n\"; type = \"i32\"; value = 100000; }, "
-         "{ buffer = \"s\"; type = \"f32\"; shape = [ 100000 ]; fill = { kind = \"sorted\"; low = 2; high = 5; }; }, "
-         "{ buffer = \"p\"; type = \"i32\"; shape = [ 100000 ]; fill = \"permutation\"; }, "
-         "{ buffer = \"y\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }, "
-         "{ buffer = \"z\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }",
+         "{ scalar = \"n\"; type = \"i32\"; value = 100000; }, { buffer = \"s\"; type = \"f32\"; shape = [ 100000 ]; "
+         "fill = { kind = \"sorted\"; low = 2; high = 5; }; }, { buffer = \"p\"; type = \"i32\"; shape = [ 100000 ]; "
+         "fill = \"permutation\"; }, { buffer = \"y\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }, { "
+         "buffer = \"z\"; type = \"i32\"; shape = [ 100000 ]; direction = \"out\"; }",
          "", kernels, NULL);
 }
 

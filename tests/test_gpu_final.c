@@ -23,13 +23,12 @@ static char *write_job(const char *name, const char *parameters, int n)
         test_text("name = \"chain\"; kernel = { template = \"chain.cu\"; entry = \"chain\"; };\n"
                   "parameters = ( %s ); problems = ( { n = %d; } );\n"
                   "launch = { grid = [ \"ceil_div(n, 256)\" ]; block = [ 256 ]; };\n"
-                  "arguments = ( { scalar = \"n\"; type = \"i32\"; }, { scalar = \"one\"; type = \"f32\"; value = "
-                  "1.0; }, { scalar = \"zero\"; type = \"f32\"; value = 0.0; }, { buffer = \"x\"; type = \"f32\"; "
-                  "shape = [ \"n\" ]; }, { buffer = \"y\"; type = \"f32\"; shape = [ \"n\" ]; direction = \"out\"; "
-                  "} );\n"
-                  "reference = { kernel = \"expected\"; template = \"chain.cu\"; launch = { grid = [ "
-                  "\"ceil_div(n, 256)\" ]; block = [ 256 ]; }; arguments = ( { scalar = \"n\"; type = \"i32\"; }, "
-                  "{ buffer = \"x\"; }, { buffer = \"y\"; } ); };\n"
+                  "arguments = ( { scalar = \"n\"; type = \"i32\"; }, { scalar = \"one\"; type = \"f32\"; value = 1.0; "
+                  "}, { scalar = \"zero\"; type = \"f32\"; value = 0.0; }, { buffer = \"x\"; type = \"f32\"; shape = [ "
+                  "\"n\" ]; }, { buffer = \"y\"; type = \"f32\"; shape = [ \"n\" ]; direction = \"out\"; } );\n"
+                  "reference = { kernel = \"expected\"; template = \"chain.cu\"; launch = { grid = [ \"ceil_div(n, "
+                  "256)\" ]; block = [ 256 ]; }; arguments = ( { scalar = \"n\"; type = \"i32\"; }, { buffer = \"x\"; "
+                  "}, { buffer = \"y\"; } ); };\n"
                   "search = { strategy = \"exhaustive\"; };\n",
                   parameters, n));
     return folder;
@@ -37,43 +36,37 @@ static char *write_job(const char *name, const char *parameters, int n)
 
 static char *tune(const char *folder)
 {
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-checks 2>&1; "
-                "s=$?; cat job.log; exit $s",
-                folder));
+    struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q "
+                                                    "--no-counters --no-checks 2>&1; s=$?; cat job.log; exit $s"));
     print_message("%s\n", r.out);
     return r.out;
 }
 
 // 10% slower: it leaves after the second process's first part at the latest.
-TEST(a_slower_kernel_leaves_the_final)
+GPU_TEST(a_slower_kernel_leaves_the_final)
 {
-    NEEDS_GPU();
     char *out = tune(write_job("gpu_leaves", "{ name = \"LENGTH\"; values = [4000, 4400, 8000]; }", 1000000));
     assert_contains(out, "leaves the final after ", ", fastest\n  LENGTH=4000");
 }
 
 // A few microseconds, timed in graphs: their order is open or a tie, and the rounds go on in one process.
-TEST(short_kernels_that_are_the_same_tie)
+GPU_TEST(short_kernels_that_are_the_same_tie)
 {
-    NEEDS_GPU();
     char *out = tune(write_job(
         "gpu_short", "{ name = \"NAME\"; values = [1, 2, 3]; }, { name = \"LENGTH\"; values = [40]; }", 100000));
     assert_contains(out, ", tied with ", " rounds in process 2");
 }
 
 // Search, final, sanitizer and nvcc.
-TEST(a_command_keeps_to_its_time)
+GPU_TEST(a_command_keeps_to_its_time)
 {
-    NEEDS_GPU();
     static const char *const jobs[] = {"sgemm_2048", "transpose", "sum", "softmax", "prefix_sum"};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *folder = e2e_folder("gpu_time");
         double begin = clock_now();
-        struct outcome_of_command r = e2e_passed(
-            e2e_run(folder, "$BIN/sweetspot tune configs/%s.cfg --store %s/job.db --cache %s/cache --time 10s -q 2>&1",
-                    jobs[i], folder, folder));
+        struct e2e_result r = e2e_pass(
+            folder, "$BIN/sweetspot tune configs/%s.cfg --store $DIR/job.db --cache $DIR/cache --time 10s -q 2>&1",
+            jobs[i]);
         double took = clock_now() - begin;
         print_message("%s: %.1f s\n%s\n", jobs[i], took, r.out);
         assert_contains(r.out, "winner: trial ");

@@ -19,9 +19,8 @@ static const struct {
      "sed 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|' configs/suite/bf16_gemm.inc; }",
      "-n 24"},
     {"sums",
-     "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; s/name = \"column_sums\"/name = \"sums\"/; "
-     "s/ROWS = 32768; COLS = 16384/ROWS = 4096; COLS = 1024/; s/values = \\[1, 4, 8/values = [4, 8/' "
-     "configs/column_sums.cfg",
+     "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; s/name = \"column_sums\"/name = \"sums\"/; s/ROWS = 32768; COLS = "
+     "16384/ROWS = 4096; COLS = 1024/; s/values = \\[1, 4, 8/values = [4, 8/' configs/column_sums.cfg",
      "-n 24"},
 };
 
@@ -39,23 +38,20 @@ static const char *const builds[] = {
     "if command -v nvcc >/dev/null; then nvcc -std=c++17 -x cu -DRUNTIME -I%1$s -Itests/launch " FILES "; fi",
 };
 
-TEST(an_embedded_binary_is_launched_and_right)
+GPU_TEST(an_embedded_binary_is_launched_and_right)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_header");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         const char *name = jobs[i].name;
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "%s >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/%s.db --cache %s/cache -q "
-                    "--no-counters --strategy random %s && rm -rf %s/cache && "
-                    "$BIN/sweetspot header %s/job.cfg --store %s/%s.db -o %s/%s_best.h --embed",
-                    jobs[i].job, folder, folder, folder, name, folder, jobs[i].options, folder, folder, folder, name,
-                    folder, name);
+        struct e2e_result r = e2e_run(folder,
+                                      "%s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db --cache "
+                                      "$DIR/cache -q --no-counters --strategy random %s && rm -rf $DIR/cache && "
+                                      "$BIN/sweetspot header $DIR/job.cfg --store $DIR/%s.db -o $DIR/%s_best.h --embed",
+                                      jobs[i].job, name, jobs[i].options, name, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
             char *build = test_text(builds[k], folder, name); // a constant text with two places
-            r = e2e_run(folder, "%s && %s/program", build, folder);
+            r = e2e_run(folder, "%s && $DIR/program", build);
             if (r.status || *r.err) fail_msg("%s: status %d: %s\n%.3000s", name, r.status, build, r.err);
             assert_contains(r.out, "right on ");
         }
@@ -64,10 +60,9 @@ TEST(an_embedded_binary_is_launched_and_right)
 
 static void tune(const char *folder, const char *job, const char *store, int evaluations)
 {
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot tune configs/%s.cfg --store out/%s.db -q "
-                                          "--no-counters --strategy random -n %d",
-                                          folder, job, store, evaluations);
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot tune configs/%s.cfg --store out/%s.db -q --no-counters --strategy random -n %d",
+               job, store, evaluations);
     if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", job, r.status, r.out, r.err);
 }
 
@@ -80,7 +75,7 @@ static char *tuned_examples(void)
 
 static void run_example(const char *folder, const char *example)
 {
-    struct outcome_of_command r = example_build(folder, example, "");
+    struct e2e_result r = example_build(folder, example, "");
     if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", example, r.status, r.out, r.err);
     r = example_run(folder, example, "");
     if (r.status) fail_msg("%s: status %d: %s%.3000s", example, r.status, r.out, r.err);
@@ -88,16 +83,15 @@ static void run_example(const char *folder, const char *example)
     assert_null(strstr(r.out, "Elsewhere"));
 }
 
-TEST(the_examples_are_right)
+GPU_TEST(the_examples_are_right)
 {
-    NEEDS_GPU();
     static const char *const embedded[] = {"driver_embedded.c", "two_devices.c"}, *const by_nvcc[] = {
                                                                                       "runtime_source.cu",
                                                                                       "runtime_embedded.cu",
                                                                                       "two_jobs.cu"};
     char *folder = tuned_examples();
     example_replay(folder, "out/one.db", "NVIDIA Elsewhere", "sm_80");
-    struct outcome_of_command r = e2e_run(folder, "cp %s/out/sgemm_2048.db %s/out/two.db", folder, folder);
+    struct e2e_result r = e2e_run(folder, "cp $DIR/out/sgemm_2048.db $DIR/out/two.db");
     example_done(&r);
     for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++) run_example(folder, embedded[i]);
     if (example_have("nvcc")) {
@@ -107,19 +101,17 @@ TEST(the_examples_are_right)
 }
 
 // Jobs with a C++ entry, a library's stage or tensor maps differ in nothing but the cubin.
-TEST(nvccs_build_of_the_winner_is_raced_and_right)
+GPU_TEST(nvccs_build_of_the_winner_is_raced_and_right)
 {
-    NEEDS_GPU();
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
     char *folder = e2e_folder("gpu_builds");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         const char *name = jobs[i].name;
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "%s >%s/job.cfg && unset SWEETSPOT_NVCC && $BIN/sweetspot tune %s/job.cfg --store %s/%s.db --cache "
-            "%s/cache -q --no-counters --strategy random %s && $BIN/sweetspot compare %s/job.cfg --store %s/%s.db "
-            "--format json",
-            jobs[i].job, folder, folder, folder, name, folder, jobs[i].options, folder, folder, name);
+        struct e2e_result r = e2e_run(folder,
+                                      "%s >$DIR/job.cfg && unset SWEETSPOT_NVCC && $BIN/sweetspot tune $DIR/job.cfg "
+                                      "--store $DIR/%s.db --cache $DIR/cache -q --no-counters --strategy random %s && "
+                                      "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/%s.db --format json",
+                                      jobs[i].job, name, jobs[i].options, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         assert_contains(r.out, "  built by nvcc ");
         struct error err;
@@ -132,12 +124,11 @@ TEST(nvccs_build_of_the_winner_is_raced_and_right)
     }
 }
 
-TEST(without_a_binary_for_the_device_nothing_is_launched)
+GPU_TEST(without_a_binary_for_the_device_nothing_is_launched)
 {
-    NEEDS_GPU();
     char *folder = examples_folder("gpu_elsewhere");
     example_replay(folder, "out/one.db", "NVIDIA Elsewhere", "sm_80");
-    struct outcome_of_command r = e2e_run(folder, "cp %s/out/one.db %s/out/two.db", folder, folder);
+    struct e2e_result r = e2e_run(folder, "cp $DIR/out/one.db $DIR/out/two.db");
     example_done(&r);
     r = example_build(folder, "two_devices.c", "");
     example_done(&r);
@@ -147,42 +138,33 @@ TEST(without_a_binary_for_the_device_nothing_is_launched)
     assert_int_equal(r.status, 1);
 }
 
-TEST(the_script_agrees_with_torch)
+GPU_TEST(the_script_agrees_with_torch)
 {
-    NEEDS_GPU();
     if (system("python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1")) skip();
     char *folder = tuned_examples();
     run_example(folder, "embedded_cubin.py");
 }
 
-TEST(the_program_with_several_kernels_is_right)
+GPU_TEST(the_program_with_several_kernels_is_right)
 {
-    NEEDS_GPU();
     if (!example_have("nvcc")) skip();
     char *folder = examples_folder("gpu_each");
     tune(folder, "sgemm_each", "sgemm_each", 40);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s && $BIN/sweetspot header configs/sgemm_each.cfg && env -u MAKEFLAGS "
-                                          "make -C examples && out/examples/sgemm",
-                                          folder);
-    if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header configs/sgemm_each.cfg && env -u "
+                                                    "MAKEFLAGS make -C examples && out/examples/sgemm"));
     assert_contains(r.out, "4096 x 4096 x 4096: kernel ");
     assert_null(strstr(r.out, "WRONG"));
 }
 
 // A fallback that takes a tenth of the winner's speed is still measured in full, and is in the header.
-TEST(a_fallback_is_verified_and_written)
+GPU_TEST(a_fallback_is_verified_and_written)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_fallback");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/example.cfg "
-                                          ">%s/job.cfg && $BIN/sweetspot tune %s/job.cfg "
-                                          "--store %s/job.db --cache %s/cache -q --no-counters --strategy random -n 8 "
-                                          "&& $BIN/sweetspot header %s/job.cfg "
-                                          "--store %s/job.db -o %s/best.h && grep -A 1 'any other device' %s/best.h",
-                                          folder, folder, folder, folder, folder, folder, folder, folder);
-    if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    struct e2e_result r = e2e_pass(
+        folder,
+        "sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/example.cfg >$DIR/job.cfg && $BIN/sweetspot tune "
+        "$DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -q --no-counters --strategy random -n 8 && $BIN/sweetspot "
+        "header $DIR/job.cfg --store $DIR/job.db -o $DIR/best.h && grep -A 1 'any other device' $DIR/best.h");
     assert_contains(r.out, "any other device: BLOCK_SIZE=256,VECTOR=1,UNROLL=0,GRID=stride",
                     "the job's fallback, not tuned; verified on ");
 }

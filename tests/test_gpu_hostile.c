@@ -278,9 +278,8 @@ static struct store *tune_cases(const char *folder, size_t family, size_t way, c
     char *text = with_cases(job_text(family, way), cases, count), *kept = test_text("%s/cache", folder),
          *file = test_text("%s_%d.cfg", name, ++runs), *path = test_text("%s/%s_%d.db", folder, name, runs);
     e2e_write(folder, file, text);
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache '%s' -q --no-counters %s", folder, file, path,
-                cache ? cache : kept, final ? "" : "--no-final");
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot tune $DIR/%s --store %s --cache '%s' -q --no-counters %s",
+                                  file, path, cache ? cache : kept, final ? "" : "--no-final");
     *bad = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
     if (*bad) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
     struct store *store = opened_store(path);
@@ -312,8 +311,7 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
         struct error err;
         bool bad;
         struct store *store = tune_cases(folder, family, way, two, 2, false, &bad);
-        char *config = test_text("CASE=%s", c->name);
-        bool found = !store_find(store, config, &t, &err);
+        bool found = !store_find(store, test_text("CASE=%s", c->name), &t, &err);
         double plain = time_of_plain(store);
         again = bad || !found || is_gain(family, &t, plain);
         print_message("%s/%s (%s) again: %.3g us, plain %.3g us\n", families[family].name, c->name, ways[way].name,
@@ -430,9 +428,8 @@ static int summary(void)
     return all.through + all.refused + all.not_run;
 }
 
-TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
+GPU_TEST(no_wrong_kernel_is_found_right_and_no_right_one_is_refused)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("hostile_families");
     const char *asked = getenv("SWEETSPOT_HOSTILE_WAYS"), *chosen = getenv("SWEETSPOT_HOSTILE_CASES");
     bool all_ways = asked && !strcmp(asked, "all");
@@ -498,7 +495,7 @@ TEST(every_case_has_a_verdict_and_there_are_enough)
             text = with_cases(text, cases, count);
             e2e_write(folder, "job.cfg", text);
             free(text);
-            struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
+            struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0");
             if (r.status) fail_msg("%s (%s): %s%s", name, ways[way].name, r.out, r.err);
         }
         for (int k = 0; k < count; k++) {

@@ -9,8 +9,7 @@ static const struct {
 } jobs[] = {
     {"smith_waterman", "s/COUNT = 216268; LENGTH_A = 64; LENGTH_B = 64/COUNT = 1002; LENGTH_A = 150; LENGTH_B = 90/; "
                        "s/COUNT = 432536; LENGTH_A = 64; LENGTH_B = 64/COUNT = 63; LENGTH_A = 64; LENGTH_B = 300/; "
-                       "s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = "
-                       "64/COUNT = 5; LENGTH_A = 1; LENGTH_B = 40/; "
+                       "s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = 64/COUNT = 5; LENGTH_A = 1; LENGTH_B = 40/; "
                        "s/COUNT = 865072; LENGTH_A = 64; LENGTH_B = 64/COUNT = 2000; LENGTH_A = 65; LENGTH_B = 33/"},
     {"stencil_25", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 516/"},
     {"stencil_5", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 514/"},
@@ -22,19 +21,17 @@ static const struct {
      "s/ROWS = 16384; COLS = 16384/ROWS = 1028; COLS = 2052/; s/ROWS = 16383; COLS = 16383/ROWS = 1027; COLS = 2051/"},
 };
 
-TEST(random_candidates_are_right_at_odd_sizes)
+GPU_TEST(random_candidates_are_right_at_odd_sizes)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("odd");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print line; next "
-            "} 1' configs/%s.cfg | "
-            "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; %s' >%s/job.cfg && "
-            "$BIN/sweetspot tune %s/job.cfg --store %s/%s.db -q --no-counters --no-final --strategy random -n 150 && "
-            "$BIN/sweetspot status %s/job.cfg --store %s/%s.db",
-            jobs[i].job, jobs[i].sizes, folder, folder, folder, jobs[i].job, folder, folder, jobs[i].job);
+        struct e2e_result r =
+            e2e_run(folder,
+                    "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print "
+                    "line; next } 1' configs/%s.cfg | sed 's|\"\\.\\./templates|\"'$PWD'/templates|; %s' >$DIR/job.cfg "
+                    "&& $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db -q --no-counters --no-final --strategy "
+                    "random -n 150 && $BIN/sweetspot status $DIR/job.cfg --store $DIR/%s.db",
+                    jobs[i].job, jobs[i].sizes, jobs[i].job, jobs[i].job);
         if (r.status) fail_msg("%s: status %d: %.3000s", jobs[i].job, r.status, r.err);
         static const char *const bad[] = {" wrong",        " out_of_bounds",    " crashed",    " timeout",
                                           " launch_error", " nondeterministic", " implausible"};

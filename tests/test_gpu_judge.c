@@ -41,9 +41,9 @@ static const struct {
 static json_t *judge(const char *folder, const char *before, const char *job, const char *name, const char *options,
                      int *status)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, "%s $BIN/sweetspot judge tests/hostile/%s.cfg --set CASE=%s --cache %s/cache -f json %s",
-                before, job, name, folder, options);
+    struct e2e_result r =
+        e2e_run(folder, "%s $BIN/sweetspot judge tests/hostile/%s.cfg --set CASE=%s --cache $DIR/cache -f json %s",
+                before, job, name, options);
     struct error err;
     json_t *document = r.status <= 1 ? json_parse(r.out, &err) : NULL;
     if (!document) fail_msg("%s/%s: status %d\n%s\n%s", job, name, r.status, r.out, r.err);
@@ -68,9 +68,8 @@ static double plain_time(const char *folder, const char *job)
     return time;
 }
 
-TEST(no_known_way_to_fool_a_harness_fools_the_judge)
+GPU_TEST(no_known_way_to_fool_a_harness_fools_the_judge)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge");
     int bad = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -90,9 +89,8 @@ TEST(no_known_way_to_fool_a_harness_fools_the_judge)
     assert_int_equal(bad, 0);
 }
 
-TEST(the_document_of_a_real_kernel_is_complete)
+GPU_TEST(the_document_of_a_real_kernel_is_complete)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge_document");
     int status;
     json_t *document = judge(folder, "", "product", "plain", "", &status);
@@ -139,13 +137,10 @@ static const struct {
     {"same_value_race", "ok", "", "Race"},
 };
 
-TEST(what_only_a_sanitizer_sees_is_seen)
+GPU_TEST(what_only_a_sanitizer_sees_is_seen)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_judge_sanitized");
-    if (!have_sanitizer(folder)) {
-        skip();
-    }
+    if (!have_sanitizer(folder)) skip();
     for (size_t i = 0; i < sizeof sanitized / sizeof *sanitized; i++) {
         int status;
         json_t *document = judge(folder, REAL_TOOL, "sanitized", sanitized[i].name, "--no-counters", &status);
@@ -161,21 +156,16 @@ TEST(what_only_a_sanitizer_sees_is_seen)
 }
 
 // The one that is right copies through scratch, so that the wrong ones are faster and win first.
-TEST(a_finalist_with_a_hidden_mistake_does_not_win)
+GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_final_sanitized");
-    if (!have_sanitizer(folder)) {
-        skip();
-    }
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                REAL_TOOL
-                "cp tests/hostile/*.cu tests/hostile/*.h %s && sed '/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "
-                "s/\"reads_far.*race\", //' "
-                "tests/hostile/sanitized.cfg >%s/sanitized.cfg && $BIN/sweetspot tune %s/sanitized.cfg --store %s/s.db "
-                "--cache %s/cache -q --no-counters && $BIN/sweetspot compare %s/sanitized.cfg --store %s/s.db",
-                folder, folder, folder, folder, folder, folder, folder));
+    if (!have_sanitizer(folder)) skip();
+    struct e2e_result r =
+        e2e_pass(folder, REAL_TOOL "cp tests/hostile/*.cu tests/hostile/*.h tests/hostile/*.inc $DIR && sed "
+                                   "'/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; "
+                                   "s/\"reads_far.*race\", //' tests/hostile/sanitized.cfg >$DIR/sanitized.cfg && "
+                                   "$BIN/sweetspot tune $DIR/sanitized.cfg --store $DIR/s.db --cache $DIR/cache -q "
+                                   "--no-counters && $BIN/sweetspot compare $DIR/sanitized.cfg --store $DIR/s.db");
     assert_contains(r.err, "is out of the final: out_of_bounds: compute-sanitizer's memcheck",
                     "is out of the final: wrong: compute-sanitizer's initcheck");
     assert_contains(r.out, "memcheck, initcheck, synccheck", " on n=5003: ");

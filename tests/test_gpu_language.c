@@ -3,17 +3,17 @@
 #include "tests/gpu.h"
 
 // Tunes a job of this source; the words of `options` come after the command. The table of `status` is in the outcome.
-static struct outcome_of_command tune(const char *name, const char *job, const char *source, const char *options)
+static struct e2e_result tune(const char *name, const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder(name);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", source);
-    struct outcome_of_command r = e2e_run(
+    struct e2e_result r = e2e_in(
         folder,
-        "cd %s && { $BIN/sweetspot check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s; } "
-        "2>&1; $BIN/sweetspot status job.cfg --store job.db; $BIN/sweetspot header job.cfg --store job.db -o best.h "
+        "{ $BIN/sweetspot check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s; "
+        "} 2>&1; $BIN/sweetspot status job.cfg --store job.db; $BIN/sweetspot header job.cfg --store job.db -o best.h "
         "--embed && $BIN/sweetspot header job.cfg --store job.db --check best.h && echo embedded",
-        folder, options);
+        options);
     return r;
 }
 
@@ -29,7 +29,7 @@ static int number_of(const char *line, const char *word)
 }
 
 // The slower ones may end early; none may fail.
-static void all_right(struct outcome_of_command *r, int count)
+static void all_right(struct e2e_result *r, int count)
 {
     const char *line = strstr(r->out, "\ntrials ");
     int ok = line ? number_of(line + 1, " ok") : 0, slow = line ? number_of(line + 1, " slow") : 0;
@@ -65,16 +65,14 @@ static const char phases_source[] =
     "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = x[i] * 0.5f + 3.0f;\n}\n";
 
-TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
+GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
 {
-    NEEDS_GPU();
-    struct outcome_of_command r = tune("gpu_phases", phases_job, phases_source, "");
+    struct e2e_result r = tune("gpu_phases", phases_job, phases_source, "");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 3);
     char *wrong = test_owned(text_copy(phases_job)), *three = strstr(wrong, "3.0f");
     three[0] = '4';
-    r = tune("gpu_phases", wrong, phases_source, quick);
-    assert_contains(r.out, "3 wrong");
+    assert_contains(tune("gpu_phases", wrong, phases_source, quick).out, "3 wrong");
 }
 
 // RADIX decides how many runs there are, and so whether t and u are exchanged an even or an odd number of times.
@@ -89,8 +87,7 @@ static const char reduction_job[] =
     "  { entry = \"fold\"; repeat = { name = \"LEFT\"; from = \"N\"; while = \"LEFT > 1\"; next = \"ceil_div(LEFT, "
     "RADIX)\"; };\n"
     "    swap = [ \"t\", \"u\" ]; launch = { grid = [ \"ceil_div(ceil_div(LEFT, RADIX), BLOCK)\" ]; block = [ "
-    "\"BLOCK\" "
-    "]; };\n"
+    "\"BLOCK\" ]; };\n"
     "    arguments = ( { scalar = \"LEFT\"; type = \"i32\"; }, { buffer = \"t\"; },\n"
     "      { buffer = \"u\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"scratch\"; } ); },\n"
     "  { entry = \"take\"; launch = { grid = [ 1 ]; block = [ 1 ]; };\n"
@@ -108,17 +105,15 @@ static const char reduction_source[] =
     "    if (i < rest) u[i] = sum;\n}\n"
     "extern \"C\" __global__ void take(const float *t, float *y) { *y = *t; }\n";
 
-TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
+GPU_TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
 {
-    NEEDS_GPU();
-    struct outcome_of_command r = tune("gpu_halving", reduction_job, reduction_source, "");
+    struct e2e_result r = tune("gpu_halving", reduction_job, reduction_source, "");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 8);
     // Without the exchange, every run adds up the same numbers again.
     char *wrong = test_owned(text_copy(reduction_job)), *swap = strstr(wrong, "swap = [ \"t\", \"u\" ];");
     memset(swap, ' ', strlen("swap = [ \"t\", \"u\" ];"));
-    r = tune("gpu_halving", wrong, reduction_source, quick);
-    assert_contains(r.out, "8 wrong");
+    assert_contains(tune("gpu_halving", wrong, reduction_source, quick).out, "8 wrong");
 }
 
 static const char sort_job[] =
@@ -130,16 +125,14 @@ static const char sort_job[] =
     "  { entry = \"copy\"; " LAUNCH "\n"
     "    arguments = ( { scalar = \"N\"; type = \"i32\"; },\n"
     "      { buffer = \"x\"; type = \"u32\"; shape = [ \"N\" ]; fill = { kind = \"integer\"; low = 0; high = 1000000; "
-    "}; "
-    "},\n"
+    "}; },\n"
     "      { buffer = \"y\"; type = \"u32\"; shape = [ \"N\" ]; direction = \"out\"; } ); },\n"
     "  { entry = \"exchange\";\n"
     "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N\"; next = \"2 * K\"; },\n"
     "               { name = \"J\"; from = \"K / 2\"; while = \"J > 0\"; next = \"J / 2\"; } );\n"
     "    " LAUNCH "\n"
     "    arguments = ( { scalar = \"N\"; type = \"i32\"; }, { scalar = \"K\"; type = \"i32\"; }, { scalar = \"J\"; "
-    "type "
-    "= \"i32\"; }, { buffer = \"y\"; } ); }\n"
+    "type = \"i32\"; }, { buffer = \"y\"; } ); }\n"
     ");\n"
     "reference = { kernel = \"rank\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; };\n"
     "  arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; }, { buffer = \"y\"; } ); };\n";
@@ -153,15 +146,13 @@ static const char sort_source[] =
     "    int i = blockIdx.x * blockDim.x + threadIdx.x, place = 0;\n    if (i >= n) return;\n"
     "    for (int k = 0; k < n; k++) place += x[k] < x[i] || (x[k] == x[i] && k < i);\n    y[place] = x[i];\n}\n";
 
-TEST(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage)
+GPU_TEST(a_bitonic_sort_by_two_loops_is_right_and_is_counted_as_one_stage)
 {
-    NEEDS_GPU();
-    struct outcome_of_command r = tune("gpu_bitonic", sort_job, sort_source, "--no-final");
+    struct e2e_result r = tune("gpu_bitonic", sort_job, sort_source, "--no-final");
     all_right(&r, 3);
     char *wrong = test_owned(text_copy(sort_job)), *from = strstr(wrong, "K <= N");
     memcpy(from, "K <  N", 6); // the last merge is missing
-    r = tune("gpu_bitonic", wrong, sort_source, quick);
-    assert_contains(r.out, "3 wrong");
+    assert_contains(tune("gpu_bitonic", wrong, sort_source, quick).out, "3 wrong");
 }
 
 static const char values_job[] =
@@ -183,10 +174,9 @@ static const char values_source[] =
     "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = x[i];\n}\n";
 
-TEST(decimals_reach_the_kernel)
+GPU_TEST(decimals_reach_the_kernel)
 {
-    NEEDS_GPU();
-    struct outcome_of_command r = tune("gpu_values", values_job, values_source, quick);
+    struct e2e_result r = tune("gpu_values", values_job, values_source, quick);
     all_right(&r, 12);
 }
 

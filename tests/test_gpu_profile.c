@@ -48,7 +48,7 @@ enum { CHECKED = sizeof checked / sizeof *checked };
 static json_t *run_profile(const char *folder, const char *command, const char *job, const char *config)
 {
     struct error err;
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache -t %s -f json", command, job, config);
     if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
     json_t *document = json_parse(r.out, &err);
@@ -70,14 +70,14 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
         metrics = longer;
     }
     assert_true(json_array_size(stages) >= 1);
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
-                "rm -f %s/ncu.csv; cat >%s/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control all "
-                "--print-units base --csv --log-file %s/ncu.csv -k %s --launch-skip 3 --launch-count 3 "
-                "--metrics %s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x %s/worker\n"
-                "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
-                "--no-counters >/dev/null; cat %s/ncu.csv",
-                folder, folder, folder, kernel, metrics, folder, folder, job, config, folder);
+                "rm -f $DIR/ncu.csv; cat >$DIR/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control "
+                "all --print-units base --csv --log-file $DIR/ncu.csv -k %s --launch-skip 3 --launch-count 3 --metrics "
+                "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
+                "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
+                "--no-counters >/dev/null; cat $DIR/ncu.csv",
+                kernel, metrics, job, config);
     free(metrics);
     if (!strstr(r.out, checked[0].metric))
         fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
@@ -94,9 +94,8 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     return bad;
 }
 
-TEST(counters_agree_with_ncu_on_nine_kernels)
+GPU_TEST(counters_agree_with_ncu_on_nine_kernels)
 {
-    NEEDS_GPU();
     if (system("command -v ncu >/dev/null 2>&1")) skip();
     char *folder = e2e_folder("ncu-profile");
     int bad = 0;
@@ -114,9 +113,8 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
+GPU_TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu-profile");
     for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
         char *config = test_text("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
@@ -180,9 +178,8 @@ static void check_traffic(const json_t *document)
     assert_true(sectors[2] < 0.02 * sectors[0]);
 }
 
-TEST(limiters_are_what_everyone_knows)
+GPU_TEST(limiters_are_what_everyone_knows)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu-limiter");
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         json_t *document = run_profile(folder, "profile --limits", limits[i].job, limits[i].config);
@@ -199,16 +196,14 @@ TEST(limiters_are_what_everyone_knows)
     }
 }
 
-TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
+GPU_TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu-tiny");
     struct error err;
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_pass(
         folder,
-        "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >%s/tiny.cfg; "
-        "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json",
-        folder, folder));
+        "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >$DIR/tiny.cfg; "
+        "$BIN/sweetspot profile $DIR/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json");
     json_t *document = test_json(json_parse(r.out, &err));
     const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile),
                  *notes = json_object_get(profile, "notes");

@@ -59,15 +59,14 @@ static const char functions[] =
 static char *write_job(const char *reference, const char *more)
 {
     char *folder = e2e_folder("gpu_programs");
-    char *job = test_text(
-        "name = \"sum\"; kernel = { template = \"sum.cu\"; entry = \"sum\"; };\n"
-        "parameters = ( { name = \"BLOCK\"; values = [128, 256, 512]; } );\n"
-        "problems = ( { N = 100000; } );\n"
-        "launch = { grid = [ 1 ]; block = [ \"BLOCK\" ]; };\n"
-        "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; }, "
-        "{ buffer = \"y\"; type = \"f32\"; shape = [ 1 ]; direction = \"out\"; } );\n"
-        "reference = %s;\nverification = { absolute = 0.5; problems = ( { N = 1001; } ); };\n%s\n",
-        reference, more);
+    char *job = test_text("name = \"sum\"; kernel = { template = \"sum.cu\"; entry = \"sum\"; };\n"
+                          "parameters = ( { name = \"BLOCK\"; values = [128, 256, 512]; } );\n"
+                          "problems = ( { N = 100000; } );\n"
+                          "launch = { grid = [ 1 ]; block = [ \"BLOCK\" ]; };\n"
+                          "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape "
+                          "= [ \"N\" ]; }, { buffer = \"y\"; type = \"f32\"; shape = [ 1 ]; direction = \"out\"; } );\n"
+                          "reference = %s;\nverification = { absolute = 0.5; problems = ( { N = 1001; } ); };\n%s\n",
+                          reference, more);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "sum.cu", sum);
     e2e_write(folder, "cub.cu", cub);
@@ -75,18 +74,15 @@ static char *write_job(const char *reference, const char *more)
     return folder;
 }
 
-static struct outcome_of_command tune(const char *folder)
+static struct e2e_result tune(const char *folder)
 {
     return e2e_run(folder,
-                   "cd %s; $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
-                   "--no-checks 2>&1 && "
-                   "$BIN/sweetspot compare job.cfg --store job.db; status=$?; cat job.log; exit $status",
-                   folder);
+                   "cd $DIR; $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-checks "
+                   "2>&1 && $BIN/sweetspot compare job.cfg --store job.db; status=$?; cat job.log; exit $status");
 }
 
-TEST(a_python_script_is_a_reference_and_runs_once)
+GPU_TEST(a_python_script_is_a_reference_and_runs_once)
 {
-    NEEDS_GPU();
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
     char *folder = write_job("{ command = \"python3 ref.py\"; }", "");
     e2e_write(folder, "ref.py",
@@ -95,29 +91,23 @@ TEST(a_python_script_is_a_reference_and_runs_once)
               "f = sys.argv[1]\nj = json.load(open(f + '/job.json'))\n"
               "x = numpy.load(f + '/in/x.npy')\nassert x.shape == (j['values']['N'],)\n"
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
-    for (int i = 0; i < 2; i++) {
-        e2e_passed(tune(folder));
-    }
-    struct outcome_of_command r = e2e_run(folder, "wc -c <%s/runs", folder);
+    for (int i = 0; i < 2; i++) e2e_passed(tune(folder));
+    struct e2e_result r = e2e_run(folder, "wc -c <$DIR/runs");
     // Two problems and sets of data, and other data in the final. Each run draws two other sizes, with two sets each;
     // for the job's own problems the second run adds nothing.
     if (atoi(r.out) > 16) fail_msg("%s runs", r.out);
 }
 
-TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
+GPU_TEST(a_command_that_expects_something_else_finds_every_candidate_wrong)
 {
-    NEEDS_GPU();
     if (system("python3 -c 'import numpy' 2>/dev/null")) skip();
     char *folder = write_job("{ command = \"python3 ref.py\"; }", "");
     e2e_write(folder, "ref.py", "import sys, numpy\nnumpy.save(sys.argv[1] + '/out/y.npy', numpy.array([1e9]))\n");
-    struct outcome_of_command r = tune(folder);
-    assert_int_equal(r.status, 1);
-    assert_contains(r.out, "wrong 3");
+    assert_contains(e2e_ended(1, tune(folder)).out, "wrong 3");
 }
 
-TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
+GPU_TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
 {
-    NEEDS_GPU();
     static const struct {
         const char *reference;
         int status;
@@ -129,7 +119,7 @@ TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].reference, "");
-        struct outcome_of_command r = tune(folder);
+        struct e2e_result r = tune(folder);
         if (r.status != cases[i].status) fail_msg("%s: %s%s", cases[i].reference, r.out, r.err);
         assert_contains(r.out, cases[i].said);
     }
@@ -138,18 +128,15 @@ TEST(a_library_from_its_source_makes_inputs_and_judges_outputs)
 #define JUDGED "{ library = \"functions.c\"; generate = \"make\"; verify = \"judge\"; }"
 #define BASELINE(name, more) "{ name = \"" name "\"; library = \"cub.cu\"; function = \"" name "\";" more " }"
 
-TEST(cub_is_verified_timed_and_compared_with_the_winner)
+GPU_TEST(cub_is_verified_timed_and_compared_with_the_winner)
 {
-    NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(JUDGED, "baselines = ( " BASELINE("by_cub", " init = \"begin\";") " );");
-    struct outcome_of_command r = e2e_passed(tune(folder));
-    assert_contains(r.out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
+    assert_contains(e2e_passed(tune(folder)).out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
 }
 
-TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
+GPU_TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
 {
-    NEEDS_GPU();
     if (system("command -v nvcc >/dev/null")) skip();
     char *folder = write_job(
         JUDGED,
@@ -159,7 +146,7 @@ TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
                                                         "") ", " BASELINE("by_cub",
                                                                           " init = \"begin\";") " );\nmeasure = { "
                                                                                                 "timeout = 1.0; };");
-    struct outcome_of_command r = e2e_passed(tune(folder));
+    struct e2e_result r = e2e_passed(tune(folder));
     assert_contains(
         r.out,
         "baseline wrong: not available: wrong: ", "baseline crash: not available: its own code crashed (SIGABRT)",

@@ -45,19 +45,16 @@ static const struct {
     {0, "careless", "", {"1 ok", "no drawn sizes are verified"}},
 };
 
-TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
+GPU_TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
 {
-    NEEDS_GPU();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("gpu_sizes"),
              *text = test_text(job, cases[i].way, cases[i].reference, cases[i].verification);
         e2e_write(folder, "k.cu", source);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache --no-counters --no-final 2>&1; "
-                    "$BIN/sweetspot status job.cfg --store job.db; cat job.log",
-                    folder);
+        struct e2e_result r =
+            e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache --no-counters "
+                           "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
         print_message("case %zu: %s\n", i, r.out);
         for (int k = 0; k < 2; k++)
             if (cases[i].said[k]) assert_contains(r.out, cases[i].said[k]);
@@ -65,15 +62,12 @@ TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
 }
 
 // The final proves the winner on all sizes; what it costs is printed.
-TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
+GPU_TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
 {
-    NEEDS_GPU();
     char *folder = e2e_folder("gpu_sizes");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "$BIN/sweetspot tune configs/transpose.cfg --store %s/job.db --cache %s/cache --no-counters "
-                "--evaluations 12 --time 60s 2>&1; $BIN/sweetspot status configs/transpose.cfg --store %s/job.db",
-                folder, folder, folder);
+    struct e2e_result r = e2e_run(
+        folder, "$BIN/sweetspot tune configs/transpose.cfg --store $DIR/job.db --cache $DIR/cache --no-counters "
+                "--evaluations 12 --time 60s 2>&1; $BIN/sweetspot status configs/transpose.cfg --store $DIR/job.db");
     print_message("%s\n", r.out);
     assert_null(strstr(r.out, "sizes and values"));
     assert_contains(r.out, " ok");

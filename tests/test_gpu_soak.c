@@ -76,18 +76,15 @@ static const struct {
     {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there"},
 };
 
-TEST(what_has_only_seen_one_state_is_found_in_the_soak)
+GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
 {
-    NEEDS_GPU();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("gpu_soak"), *text = test_text(job, cases[i].way);
         e2e_write(folder, "k.cu", source);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = e2e_run(
-            folder,
-            "cd %s && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters --no-final 2>&1; "
-            "$BIN/sweetspot status job.cfg --store job.db; cat job.log",
-            folder);
+        struct e2e_result r =
+            e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
+                           "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
         print_message("way %d: %s\n", cases[i].way, r.out);
         if (cases[i].status) assert_contains(r.out, cases[i].status);
         if (cases[i].said) assert_contains(r.out, cases[i].said);

@@ -2,9 +2,8 @@
 #include "tests/gpu.h"
 #include "tests/tutorial.h"
 
-TEST(the_tutorial_ends_with_a_program_that_launches_the_winner)
+GPU_TEST(the_tutorial_ends_with_a_program_that_launches_the_winner)
 {
-    NEEDS_GPU();
     tutorial_follow("docs/tutorial.md", true);
 }
 

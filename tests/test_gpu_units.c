@@ -11,20 +11,18 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
 {
     struct error err;
     char *folder = e2e_folder("gpu_pipes"), *own = pipe ? text_format(" pipe = \"%s\";", pipe) : text_copy("");
-    char *job = test_text(
-        "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
-        "[1]; } "
-        ");\nproblems = ( { N = 1048576; } );\nlaunch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; };\narguments "
-        "= ( { "
-        "buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; }, { scalar = \"N\"; type = \"i32\"; } "
-        ");\nverification = { enabled = false; };\nwork = { flops = \"N\"; bytes = \"4*N\";%s };\n",
-        own);
+    char *job = test_text("name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = "
+                          "\"X\"; values = [1]; } );\nproblems = ( { N = 1048576; } );\nlaunch = { grid = "
+                          "[\"ceil_div(N, 256)\"]; block = [256]; };\narguments = ( { buffer = \"y\"; type = \"f32\"; "
+                          "shape = [\"N\"]; direction = \"out\"; }, { scalar = \"N\"; type = \"i32\"; } "
+                          ");\nverification = { enabled = false; };\nwork = { flops = \"N\"; bytes = \"4*N\";%s };\n",
+                          own);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu",
               "extern \"C\" __global__ void x(float *y, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
               "    if (i < n) y[i] = X;\n}\n");
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot profile %s/job.cfg --cache out/cache -t X=1 --no-counters -f json", folder);
+    struct e2e_result r =
+        e2e_run(folder, "$BIN/sweetspot profile $DIR/job.cfg --cache out/cache -t X=1 --no-counters -f json");
     json_t *document = test_json(json_parse(r.out, &err));
     if (!document) fail_msg("%s: %s\n%s", pipe ? pipe : "all", err.message, r.err);
     json_t *profile = json_object_get(document, "profile"),
@@ -47,9 +45,8 @@ static const struct {
     {"dpx s16x2", 50, 70},
 };
 
-TEST(every_pipe_has_a_ceiling_of_the_right_size)
+GPU_TEST(every_pipe_has_a_ceiling_of_the_right_size)
 {
-    NEEDS_GPU();
     int bad = 0;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         bool is_h200;
@@ -79,9 +76,8 @@ TEST(every_pipe_has_a_ceiling_of_the_right_size)
 
 // Without a pipe all are measured as before, for some milliseconds each: what is known of every device with tensor
 // cores.
-TEST(tensor_ceilings_are_in_their_order)
+GPU_TEST(tensor_ceilings_are_in_their_order)
 {
-    NEEDS_GPU();
     bool is_h200;
     json_t *ceilings = ceilings_of(NULL, &is_h200);
     double bf16 = json_get_number(ceilings, "tensor_bf16_flops_per_second", NAN),
@@ -101,9 +97,8 @@ TEST(tensor_ceilings_are_in_their_order)
 }
 
 // cuBLAS on what it is best at is near the ceiling of its pipe, and not beyond.
-TEST(a_library_is_near_the_ceiling_of_its_pipe)
+GPU_TEST(a_library_is_near_the_ceiling_of_its_pipe)
 {
-    NEEDS_GPU();
     static const struct {
         const char *job;
         double low, high;
@@ -116,7 +111,7 @@ TEST(a_library_is_near_the_ceiling_of_its_pipe)
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *folder = e2e_folder("gpu_near");
         struct error err;
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_run(folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache -t cublas --no-counters -f json",
                     jobs[i].job);
         json_t *document = test_json(json_parse(r.out, &err)), *profile = json_object_get(document, "profile");
@@ -157,17 +152,15 @@ static int look(void *user, const struct trial *t)
     return 0;
 }
 
-TEST(trials_have_the_power_that_the_board_took)
+GPU_TEST(trials_have_the_power_that_the_board_took)
 {
-    NEEDS_GPU();
     struct powers p = {.lowest = INFINITY};
     struct store *store;
     struct environment environment;
     struct error err;
     char *folder = e2e_folder("gpu_power"), *path = test_text("%s/job.db", folder);
-    e2e_passed(e2e_run(
-        folder, "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24",
-        path));
+    e2e_pass(folder,
+             "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache out/cache -q --no-final --evaluations 24", path);
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, look, &p, &err), 0);

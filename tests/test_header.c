@@ -1,5 +1,6 @@
 // The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
 // a changed template.
+#include "tests/finished_header.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"
 
@@ -8,35 +9,17 @@
 
 static char *make_header(void)
 {
-    char *out, *err;
-    int status =
-        finished_run(&cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
-    if (status) fail_msg("status %d: %s", status, err);
-    assert_contains(out, job.header);
-    char *text = test_file("%s", job.header);
-    return text;
+    assert_contains(finished_says(&job, 0, "header JOB --store STORE --output HEADER").out, job.header);
+    return test_file("%s", job.header);
 }
 
 // Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit
 // status, or -1 when there is no such compiler.
 static int compile_and_run(const char *compiler, const char *suffix, const char *program)
 {
-    char *source = test_text("%s/program.%s", job.folder, suffix), *output = NULL;
-    char *probe = test_text("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
-    int status = -1;
-    if (!system(probe)) {
-        finished_write(source, program);
-        char *command = test_text("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
-        status = system(command);
-        char *messages = test_text("%s/messages", job.folder);
-        output = text_read_file(messages, NULL);
-        if (status || *output) fail_msg("%s: %s", compiler, output);
-        command = test_text("%s/program", job.folder);
-        status = system(command);
-        status = WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-    }
-    free(output);
-    return status;
+    char *source = test_text("%s/program.%s", job.folder, suffix);
+    finished_write(source, program);
+    return finished_program(&job, compiler, source, "", "");
 }
 
 static const char c99[] = "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
@@ -74,8 +57,7 @@ static const char geometry_program[] =
 
 TEST_WITH(it_compiles_without_warnings_and_computes_the_launch, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     char *text = make_header();
     assert_contains(text, ": 40 registers, 8 bytes spilled, ");
     assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
@@ -92,8 +74,7 @@ TEST_WITH(it_compiles_as_cuda, setup, teardown)
         "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, "
         "1).block[0]; }\n"
         "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
@@ -128,8 +109,7 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
                     "\"tf32\"; } );%s",
                     text, rest, end + 3);
     finished_write(job.job, changed);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
@@ -146,7 +126,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
         "int printf(const char *, ...);\n"
         "int main(void) { printf(\"%s|%s|%s|%s\\n\", TEXT(BLOCK_M), TEXT(UNROLL_K), TEXT(REDUCTION), TEXT(ALPHA)); "
         "return ALPHA; }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     char *text = make_header();
     assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n", "#define REDUCTION shuffle\n");
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
@@ -162,8 +142,7 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
         "behind\n#endif\n"
         "#define OTHER_DEFINE_PARAMETERS\n#include \"include/other_best.h\"\n"
         "int main(void) { return first == 64 && BLOCK_M == 64 && MINI_GEMM_BLOCK_M == OTHER_BLOCK_M ? 7 : 8; }\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     char *command = test_text(
         "cd %s/include && sed 's/mini_gemm/other/g; s/MINI_GEMM/OTHER/g' mini_best.h >other_best.h", job.folder);
@@ -174,16 +153,14 @@ TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 
 TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     make_header();
     static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
     for (size_t i = 0; i < 3; i++) {
-        char *command =
-            text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | grep "
-                        "-q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
-                        job.header, devices[i]);
+        char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | "
+                                  "grep -q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
+                                  job.header, devices[i]);
         assert_int_equal(system(command), 0);
-        free(command);
     }
 }
 
@@ -193,8 +170,7 @@ static void change_job(const char *old, const char *new)
     char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, old);
     assert_non_null(at);
     *at = 0;
-    char *changed = test_text("%s%s%s", text, new, at + strlen(old));
-    finished_write(job.job, changed);
+    finished_write(job.job, test_text("%s%s%s", text, new, at + strlen(old)));
 }
 
 // What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
@@ -203,16 +179,14 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
 {
     change_job("entry = \"mini\";",
                "entry = \"mini<float, BLOCK_M>\"; options = [\"-use_fast_math\", \"-default-device\"];");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     char *text = make_header();
-    assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n",
-                    "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
-                    "-default-device\"\n",
-                    "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 "
-                    "-use_fast_math\"\n",
-                    "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n",
-                    "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
+    assert_contains(
+        text, "#define MINI_GEMM_STD \"c++17\"\n",
+        "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math -default-device\"\n",
+        "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 -use_fast_math\"\n",
+        "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n",
+        "#define MINI_GEMM_BUFFERS(X) X(in, f32, x) X(out, f32, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
                *evidence = strstr(text, "The evidence"), *machines = strstr(text, "/* sweetspot-section ");
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
@@ -257,14 +231,12 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
         "    if (mini_gemm_bytes_x(1000, 77) != 4 * 1000 * 80 || mini_gemm_bytes_y(1, 1) != 4) return 4;\n"
         "    if (mini_gemm_argument_2(1000, 77) != 80 * 64 || mini_gemm_argument_3(1, 1) != 0.5) return 5;\n"
         "    return mini_gemm_supported_on(7, 1000, 77) || MINI_GEMM_ALIGNMENT != 16;\n}\n";
-    change_job(
-        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; "
-        "shape = [1]; direction = \"out\"; }",
-        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = \"y\"; "
-        "type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
-        "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    change_job("{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
+               "[1]; direction = \"out\"; }",
+               "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = "
+               "\"y\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
+               "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
+    finished_decided(&job);
     char *text = make_header();
     assert_contains(text, " 2  i32  ld = round_up(N, 4) * BLOCK_M: mini_gemm_argument_2(sizes)\n");
     assert_int_equal(compile_and_run(c99, "c", program), 0);
@@ -273,25 +245,22 @@ TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
 
 TEST_WITH(a_header_of_another_interface_is_not_merged, setup, teardown)
 {
-    char *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
     static const char *const changes[][2] = {
         {"entry = \"mini\";", "entry = \"mini_naive\";"},
         {"shape = [1]; direction = \"out\"", "shape = [1]; direction = \"inout\""}};
     for (size_t i = 0; i < 2; i++) {
         change_job(changes[i][0], changes[i][1]);
-        if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
-        assert_int_equal(
-            finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
-        assert_contains(err, "other entries or buffers than the job");
+        if (!i) finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
+        assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER").err,
+                        "other entries or buffers than the job");
     }
 }
 
 TEST_WITH(without_a_final_it_says_that_none_decided, setup, teardown)
 {
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     char *text = make_header();
     assert_contains(text, "NOT decided in a final", "#define MINI_GEMM_DECIDED_IN_FINAL 0\n",
                     "#define MINI_GEMM_BLOCK_M 128\n"); // the best of the search
@@ -316,14 +285,12 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
         "    if (mini_gemm_geometry_on(h200, 1, 1).block[0] != 64 || mini_gemm_geometry_on(a100, 1, 1).block[0] != "
         "128) return 2;\n"
         "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
-    finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
-    char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
-    assert_int_equal(compile_and_run(chosen, "c", program), 10);
+    assert_int_equal(compile_and_run(test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99), "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     char *again = make_header(); // replaces its own section only
     assert_string_equal(both, again);
@@ -345,10 +312,9 @@ TEST_WITH(two_devices_share_a_fallback, setup, teardown)
         int status;
     } cases[] = {{"NVIDIA_A100", 20}, {"NVIDIA_H200", 30}, {"FALLBACK", 41}, {"NVIDIA_T4", 41}};
     change_job("problems = (", "fallback = { BLOCK_M = 64; UNROLL_K = 4; REDUCTION = \"shared\"; };\nproblems = (");
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     make_header();
-    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
     finished_final(&job);
     char *text = make_header();
     const char *one = strstr(text, "\"verified_on\":\"");
@@ -376,16 +342,12 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
          "a section of version 1, but this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    char *folder = test_owned(text_directory(job.header));
-    assert_int_equal(mkdir(folder, 0777), 0);
+    finished_trials(&job);
+    assert_int_equal(mkdir(test_owned(text_directory(job.header)), 0777), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *err;
         finished_write(job.header, cases[i].text);
-        assert_int_equal(finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output",
-                                      job.header, NULL),
-                         2);
-        assert_contains(err, cases[i].message, "it was not changed (remove it, or give another --output)");
+        assert_contains(finished_says(&job, 2, "header JOB --store STORE --output HEADER").err, cases[i].message,
+                        "it was not changed (remove it, or give another --output)");
         char *text = test_owned(text_read_file(job.header, NULL));
         assert_string_equal(text, cases[i].text);
     }
@@ -393,20 +355,17 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
 
 TEST_WITH(a_changed_template_is_noticed, setup, teardown)
 {
-    char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_trials(&job);
     make_header();
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
-    assert_contains(out, "is the one that was tuned");
+    assert_contains(finished_says(&job, 0, "header JOB --check HEADER").out, "is the one that was tuned");
     // The number that the build passes is the header's own as long as nothing has changed.
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    char *out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
     assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
     finished_write(job.template, "// another kernel\n");
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
-    assert_contains(out, "the template has changed");
-    assert_int_equal(finished_run(&cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    assert_contains(finished_says(&job, 1, "header JOB --check HEADER").out, "the template has changed");
+    out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *command = test_text("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
                               "grep -q '#error.*template has changed' && echo 1",
@@ -414,10 +373,8 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
-    assert_int_equal(
-        finished_run(&cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
-        0);
-    assert_contains(err, "the template has changed since it was tuned");
+    assert_contains(finished_says(&job, 0, "header JOB --store STORE --output HEADER").err,
+                    "the template has changed since it was tuned");
 }
 
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)
@@ -442,11 +399,10 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
     assert_non_null(section);
     json_t *sections = test_json(json_pack("[o]", section));
     assert_int_equal(header_write(job.header, sections, &err), 0);
-    assert_int_equal(
-        compile_and_run(c99, "c",
-                        "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE_NAME[0] == "
-                        "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
-        5);
+    assert_int_equal(compile_and_run(c99, "c",
+                                     "#include \"include/mini_best.h\"\nint main(void) { return "
+                                     "K_3____X_DEVICE_NAME[0] == '*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
+                     5);
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);

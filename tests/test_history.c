@@ -65,7 +65,6 @@ TEST(the_best_is_found_again_after_a_correction)
     tell(&h, 1, 1, OUTCOME_INVALID, NAN);
     assert_int_equal(h.best, -1); // none is left
     history_release(&h);
-    close_space(&f);
 }
 
 TEST(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measured)
@@ -107,7 +106,6 @@ TEST(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measure
         assert_int_equal(h.pending, 0);
     }
     history_release(&h);
-    close_space(&f);
 }
 
 TEST(a_long_history_agrees_with_a_plain_list)
@@ -155,7 +153,6 @@ TEST(a_long_history_agrees_with_a_plain_list)
             assert_int_equal(h.outcomes[row], outcomes[x][y]);
         }
     history_release(&h);
-    close_space(&f);
 }
 
 TEST(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told)
@@ -191,7 +188,6 @@ TEST(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told)
     assert_int_equal(history_find(&h, again), row);
     assert_int_equal(history_find(&h, reported), h.best);
     history_release(&h);
-    close_space(&f);
 }
 
 TEST(new_configurations_are_drawn_until_there_are_none_and_all_alike)
@@ -229,7 +225,6 @@ TEST(new_configurations_are_drawn_until_there_are_none_and_all_alike)
     }
     for (int i = 0; i < 3; i++) assert_in_range(counts[i], 880, 1120);
     history_release(&h);
-    close_space(&f);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -77,8 +77,7 @@ static const struct {
          "{ name = \"UNROLL\"; values = [1, 2, 4, 8]; }", "{ buffer = \"row_begin\"; type = \"i32\";"),
     CASE("mixed", "-k blend",
          "s/members = \"?[^\"]*\"/members = ( { name = \"a\"; type = \"i32\"; value = 0; }, { name = \"b\"; type = "
-         "\"i32\"; "
-         "value = 1; } )/",
+         "\"i32\"; value = 1; } )/",
          "defines = { FILL_VALUE = \"? a value\"; };", "{ buffer = \"out\"; type = \"f32\";",
          "{ buffer = \"weights\"; type = \"f16\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
          "{ scalar = \"window\"; members = \"? a struct of 8 bytes, as in",
@@ -108,27 +107,23 @@ TEST(jobs_say_what_their_sources_say_and_compile)
     char *folder = e2e_folder("init");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *name = cases[i].source;
-        struct outcome_of_command r = e2e_run(folder,
-                                              "cp tests/init/lanes.h tests/init/%s.cu %s && cd %s && "
-                                              "$BIN/sweetspot init %s.cu %s",
-                                              name, folder, folder, name, cases[i].options);
+        struct e2e_result r =
+            e2e_run(folder, "cp tests/init/lanes.h tests/init/%s.cu $DIR && cd $DIR && $BIN/sweetspot init %s.cu %s",
+                    name, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         assert_contains(r.err, "sweetspot check ");
         char *path = test_text("%s/%s.cfg", folder, name), *text = test_file("%s", path);
         for (size_t w = 0; w < MOST_WORDS && cases[i].words[w]; w++) assert_contains(text, cases[i].words[w]);
-        if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) {
-            continue;
-        }
-        r = e2e_run(folder, "$BIN/sweetspot check %s", path);
-        assert_int_equal(r.status, 2);
+        if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) continue;
+        r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s", path));
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
             if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
                 fail_msg("check %s: %s", path, line);
         if (cases[i].fill) {
             char *script = test_text("%s/fill.sed", folder), *fill = test_text("%s%s\n", FILL, cases[i].fill);
             e2e_write(folder, "fill.sed", fill);
-            r = e2e_run(folder, "sed -i -f %s %s && $BIN/sweetspot check %s --compile 1 --cache %s/cache", script, path,
-                        path, folder);
+            r = e2e_run(folder, "sed -i -f %s %s && $BIN/sweetspot check %s --compile 1 --cache $DIR/cache", script,
+                        path, path);
             if (r.status) fail_msg("check %s: status %d\n%s%s", path, r.status, r.out, r.err);
             assert_contains(r.out, "no mistakes found");
         }
@@ -151,12 +146,11 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         {"tests/init/add.cu -o $F/there.cfg", "is there already; --output names another file, --force replaces it"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        struct outcome_of_command r = e2e_run(folder, "F=%s; $BIN/sweetspot init %s", folder, refused[i].arguments);
-        assert_int_equal(r.status, 2);
+        struct e2e_result r = e2e_ended(2, e2e_run(folder, "F=$DIR; $BIN/sweetspot init %s", refused[i].arguments));
         assert_string_equal(r.out, "");
         assert_contains(r.err, refused[i].message);
     }
-    struct outcome_of_command r = e2e_run(folder, "cat %s/there.cfg && ls %s", folder, folder);
+    struct e2e_result r = e2e_run(folder, "cat $DIR/there.cfg && ls $DIR");
     assert_contains(r.out, "precious\n");
     assert_null(strstr(r.out, "none.cfg"));
 }
@@ -165,14 +159,11 @@ TEST(a_job_elsewhere_finds_its_source)
 {
     char *folder = e2e_folder("init_elsewhere"), *fill = test_text("%s%s\n", FILL, cases[0].fill);
     e2e_write(folder, "fill.sed", fill);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "cd %s && mkdir -p src jobs/deep && cp ../../../tests/init/add.cu src/a.b.cu && $BIN/sweetspot init "
-        "src/a.b.cu -o jobs/deep/my-add.cfg && $BIN/sweetspot init src/a.b.cu && sed -i -f fill.sed src/a.b.cfg "
-        "jobs/deep/my-add.cfg && $BIN/sweetspot check jobs/deep/my-add.cfg && $BIN/sweetspot check src/a.b.cfg && "
-        "$BIN/sweetspot init src/a.b.cu -o - && cat "
-        "jobs/deep/my-add.cfg",
-        folder));
+    struct e2e_result r = e2e_passed(e2e_in(
+        folder, "mkdir -p src jobs/deep && cp ../../../tests/init/add.cu src/a.b.cu && $BIN/sweetspot init "
+                "src/a.b.cu -o jobs/deep/my-add.cfg && $BIN/sweetspot init src/a.b.cu && sed -i -f fill.sed "
+                "src/a.b.cfg jobs/deep/my-add.cfg && $BIN/sweetspot check jobs/deep/my-add.cfg && $BIN/sweetspot check "
+                "src/a.b.cfg && $BIN/sweetspot init src/a.b.cu -o - && cat jobs/deep/my-add.cfg"));
     assert_contains(r.out, "template = \"../../src/a.b.cu\"", "template = \"src/a.b.cu\"", "name = \"my-add\"",
                     "name = \"a_b\"");
 }
@@ -197,9 +188,8 @@ TEST(tokens_leave_out_what_is_no_code)
         cuda_tokens_init(&t, texts[i].source);
         assert_int_equal(t.items[t.count].kind, CUDA_END);
         char *all = test_owned(text_copy(""));
-        for (size_t k = 0; k < t.count; k++) {
+        for (size_t k = 0; k < t.count; k++)
             all = test_text("%s%s%.*s", all, k ? " " : "", (int)t.items[k].length, t.items[k].text);
-        }
         assert_string_equal(all, texts[i].tokens);
         cuda_tokens_release(&t);
     }
@@ -208,8 +198,8 @@ TEST(tokens_leave_out_what_is_no_code)
 TEST(without_a_compiler_there_are_more_blanks)
 {
     char *folder = e2e_folder("init_alone");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init tests/init/histogram.cu -o -"));
+    struct e2e_result r =
+        e2e_pass(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init tests/init/histogram.cu -o -");
     assert_contains(r.err, "no compiler says what the kernel takes: ");
     assert_contains(r.out, "{ buffer = \"counts\"; type = \"u32\"; shape = ",
                     "{ buffer = \"data\"; type = \"? a type, for the source's byte\"; shape = ",
@@ -223,8 +213,7 @@ TEST(broken_sources_are_read_to_their_end)
     for (size_t length = strlen(text); length > 20; length -= 19) {
         text[length] = 0;
         e2e_write(folder, "cut.cu", text);
-        struct outcome_of_command r =
-            e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init %s/cut.cu -o -", folder);
+        struct e2e_result r = e2e_run(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init $DIR/cut.cu -o -");
         if (r.status != 0 && r.status != 2) fail_msg("%zu bytes: status %d\n%s", length, r.status, r.err);
     }
 }

@@ -10,13 +10,12 @@
 static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
 
 // The programs are built already; make's own settings are of no concern here.
-static struct outcome_of_command make(const char *target)
+static struct e2e_result make(const char *target)
 {
-    return e2e_run(
-        folder,
-        "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s "
-        "CHARTS=%s/charts",
-        target, folder, folder);
+    return e2e_run(folder,
+                   "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot "
+                   "DESTDIR=$DIR CHARTS=$DIR/charts",
+                   target);
 }
 
 static void setup(void)
@@ -25,10 +24,8 @@ static void setup(void)
     project = getcwd(NULL, 0);
     prefix = text_format("%s/opt/spot", folder);
     // A stand-in for the libraries of the page.
-    e2e_run(folder, "mkdir %s/charts && cd %s/charts && echo 'charts()' >libraries.js && echo licence >LICENSES",
-            folder, folder);
-    struct outcome_of_command r = make("install");
-    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_run(folder, "mkdir $DIR/charts && cd $DIR/charts && echo 'charts()' >libraries.js && echo licence >LICENSES");
+    e2e_passed(make("install"));
 }
 
 static void teardown(void)
@@ -43,7 +40,7 @@ static void teardown(void)
     e2e_run(folder, "mkdir -p %s/%s && cd %s/%s && S=%s/bin/sweetspot && " format, folder, name, folder, name, prefix, \
             ##__VA_ARGS__)
 
-static void expect_done(struct outcome_of_command *r)
+static void expect_done(struct e2e_result *r)
 {
     if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
 }
@@ -75,24 +72,21 @@ TEST(everything_is_where_others_look_for_it)
                                         "share/pkgconfig/sweetspot.pc",
                                         "share/cmake/sweetspot/sweetspotConfig.cmake"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct outcome_of_command r = e2e_run(folder, "test -s %s/%s", prefix, files[i]);
+        struct e2e_result r = e2e_run(folder, "test -s %s/%s", prefix, files[i]);
         if (r.status) fail_msg("%s is not there, or empty", files[i]);
     }
-    e2e_passed(
-        e2e_run(folder,
-                "cd %s/share; ! grep -r '@[A-Z]*@' pkgconfig cmake; grep -x 'prefix=/opt/spot' pkgconfig/sweetspot.pc "
-                "&& ../bin/sweetspot completion bash | cmp - bash-completion/completions/sweetspot && "
-                "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
-                prefix));
+    e2e_pass(folder,
+             "cd %s/share; ! grep -r '@[A-Z]*@' pkgconfig cmake; grep -x 'prefix=/opt/spot' pkgconfig/sweetspot.pc "
+             "&& ../bin/sweetspot completion bash | cmp - bash-completion/completions/sweetspot && ../bin/sweetspot "
+             "completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
+             prefix);
 }
 
 TEST(man_finds_the_page_of_a_command)
 {
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | "
-                "tr -s ' \n' ' '",
-                prefix);
+    struct e2e_result r = e2e_run(
+        folder, "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | tr -s ' \n' ' '",
+        prefix);
     if (r.status == 77 || strstr(r.out, "has been minimized")) skip(); // a container's `man` that shows no pages
     assert_contains(r.out, "SWEETSPOT-TUNE(1)", "how long the command may take");
     expect_done(&r);
@@ -101,15 +95,14 @@ TEST(man_finds_the_page_of_a_command)
 // Installed with a umask that keeps others out.
 TEST(everybody_can_read_it)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, "find %s/opt ! -perm -004; find %s/opt -type d ! -perm -005", folder, folder);
+    struct e2e_result r = e2e_run(folder, "find $DIR/opt ! -perm -004; find $DIR/opt -type d ! -perm -005");
     assert_string_equal(r.out, "");
     expect_done(&r);
 }
 
 TEST(the_documents_find_each_other)
 {
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
                 "cd %s/share/doc/sweetspot; for file in *.md docs/*.md; do grep -o ']([^)]*)' $file | grep -v '://' | "
                 "sed 's/^](//; s/[#)].*//' | while read -r to; do echo $file; test -e $(dirname $file)/$to || echo "
@@ -121,11 +114,11 @@ TEST(the_documents_find_each_other)
 
 TEST(pkg_config_knows_it)
 {
-    struct outcome_of_command r = e2e_run(folder,
-                                          "command -v pkg-config >/dev/null || exit 77; export "
-                                          "PKG_CONFIG_PATH=%s/share/pkgconfig; pkg-config --modversion sweetspot; "
-                                          "pkg-config --variable=templatesdir sweetspot; %s/bin/sweetspot --version",
-                                          prefix, prefix);
+    struct e2e_result r =
+        e2e_run(folder,
+                "command -v pkg-config >/dev/null || exit 77; export PKG_CONFIG_PATH=%s/share/pkgconfig; pkg-config "
+                "--modversion sweetspot; pkg-config --variable=templatesdir sweetspot; %s/bin/sweetspot --version",
+                prefix, prefix);
     if (r.status == 77) skip();
     char version[32] = "";
     const char *printed = strstr(r.out, "sweetspot 0");
@@ -137,13 +130,11 @@ TEST(pkg_config_knows_it)
 
 TEST(installed_programs_find_each_other_and_the_jobs)
 {
-    struct outcome_of_command r = INSTALLED(
-        "work",
-        "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune "
-        "configs/sgemm_2048.cfg "
-        "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n 20 -q && ls out/sgemm_2048.db && $S header "
-        "configs/sgemm_2048.cfg",
-        project);
+    struct e2e_result r = INSTALLED("work",
+                                    "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune "
+                                    "configs/sgemm_2048.cfg --device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n "
+                                    "20 -q && ls out/sgemm_2048.db && $S header configs/sgemm_2048.cfg",
+                                    project);
     assert_contains(r.out, "no mistakes found", "out/include/sgemm_2048_best.h");
     expect_done(&r);
     r = INSTALLED("work", "$S report && cat report.html");
@@ -156,14 +147,13 @@ TEST(installed_programs_find_each_other_and_the_jobs)
     assert_contains(r.out, "mine.cfg: job 'example'");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "configs/nosuch.cfg: cannot read");
-    r = INSTALLED("work", "sed -i 's|axpy.cu|nosuch.cu|' mine.cfg; $S check mine.cfg");
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, INSTALLED("work", "sed -i 's|axpy.cu|nosuch.cu|' mine.cfg; $S check mine.cfg"));
     assert_contains(r.err, "cannot read template 'nosuch.cu'");
 }
 
 TEST(a_jobs_results_are_found_from_any_folder)
 {
-    struct outcome_of_command r =
+    struct e2e_result r =
         INSTALLED("p",
                   "mkdir -p jobs deep/er out && cp %s/tests/golden/job.cfg %s/tests/golden/kernel.cu jobs && "
                   "$S tune jobs/job.cfg --device replay:%s/tests/golden/space.json -q && ls out/golden.db",
@@ -175,18 +165,16 @@ TEST(a_jobs_results_are_found_from_any_folder)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         r = INSTALLED(cases[i].from, "$S status %s && $S compare %s && $S header %s && test ! -e out", cases[i].job,
                       cases[i].job, cases[i].job);
-        char *header = test_text("%s/p/out/include/golden_best.h\n", folder);
-        assert_contains(r.out, header);
+        assert_contains(r.out, test_text("%s/p/out/include/golden_best.h\n", folder));
         expect_done(&r);
     }
     // A first run from elsewhere goes there too; results in `out` of the current folder are found, unless there are
     // both.
-    r = INSTALLED(
-        "other",
-        "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && "
-        "test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && "
-        "rm ../p/out/golden.db* && $S status ../p/jobs/job.cfg | grep 'store  *out/golden.db'",
-        project);
+    r = INSTALLED("other",
+                  "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q "
+                  "&& test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && rm "
+                  "../p/out/golden.db* && $S status ../p/jobs/job.cfg | grep 'store  *out/golden.db'",
+                  project);
     expect_done(&r);
     assert_contains(r.err, "p/out/golden.db is used, not out/golden.db, which has results too: --store chooses");
     // A repository is a project without `out` as well.
@@ -198,9 +186,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   prefix);
     assert_contains(r.err, "no store 'out/sgemm.db'");
     // A source tree is a project, though its programs find their files in it.
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot status %s/configs/suite/fp32_129.cfg", folder, project);
-    char *store = test_text("no store '%s/out/fp32_129.db'", project);
-    assert_contains(r.err, store);
+    r = e2e_in(folder, "$BIN/sweetspot status %s/configs/suite/fp32_129.cfg", project);
+    assert_contains(r.err, test_text("no store '%s/out/fp32_129.db'", project));
 }
 
 // The demo's job on its recording, as if it had been recorded with the installed template.
@@ -209,18 +196,17 @@ static void tune_for_cmake(void)
     struct error err;
     char hash[HASH_TEXT_SIZE], *template = test_text("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
     assert_int_equal(source_hash(&(struct source_request){.path = template}, hash, &err), 0);
-    struct outcome_of_command r = INSTALLED(
-        "cmake",
-        "gzip -dc %s/tests/spaces/sgemm_2048_h200.json.gz | sed "
-        "'s/\"source_hash\":\"[0-9a-f]*\"/\"source_hash\":\"%s\"/' "
-        ">space.json && $S tune configs/sgemm_2048.cfg --device replay:space.json -n 20 -q --store results.db",
-        project, hash);
+    struct e2e_result r = INSTALLED("cmake",
+                                    "gzip -dc %s/tests/spaces/sgemm_2048_h200.json.gz | sed "
+                                    "'s/\"source_hash\":\"[0-9a-f]*\"/\"source_hash\":\"%s\"/' >space.json && $S tune "
+                                    "configs/sgemm_2048.cfg --device replay:space.json -n 20 -q --store results.db",
+                                    project, hash);
     expect_done(&r);
 }
 
 TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
 {
-    struct outcome_of_command r = e2e_run(folder, "command -v cmake >/dev/null || exit 77");
+    struct e2e_result r = e2e_run(folder, "command -v cmake >/dev/null || exit 77");
     bool absent = r.status == 77;
     if (absent) skip();
     tune_for_cmake();
@@ -246,7 +232,7 @@ TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
 
 TEST(uninstall_leaves_nothing)
 {
-    struct outcome_of_command r = make("uninstall");
+    struct e2e_result r = make("uninstall");
     expect_done(&r);
     r = e2e_run(folder, "find %s ! -type d", prefix);
     assert_string_equal(r.out, "");

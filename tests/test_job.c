@@ -17,8 +17,7 @@ TEST(constants_and_images_are_buffers_with_a_place)
                    "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
                    "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
                    "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
-    char *command = test_text("sed -i '/^reference/d' '%s'", sound_path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(system(test_text("sed -i '/^reference/d' '%s'", sound_path)), 0);
     struct job *job = sound_build();
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
@@ -67,10 +66,9 @@ TEST(unroll_factors_become_pragmas)
     struct job *job = sound_load();
     for (uint16_t i = 0; i < 3; i++) {
         uint16_t config[3] = {0, 0, i};
-        char *all = text_copy("");
+        char *all = test_owned(text_copy(""));
         job_defines(job, config, check_define, &all);
         assert_string_equal(all, expected[i]);
-        free(all);
     }
 }
 
@@ -128,7 +126,7 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
                                "\"out\"; } );\nverification = { enabled = false; };\n",
                                cases[i].shape);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0");
         if (r.status || !strstr(r.out, cases[i].memory)) fail_msg("%s: %s%s", cases[i].shape, r.out, r.err);
     }
 }
@@ -136,28 +134,26 @@ TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 TEST(check_holds_the_limits_of_the_architecture)
 {
     e2e_write(folder, "kib.cu", "KIB CLUSTER\n");
-    e2e_write(
-        folder, "job.cfg",
-        "kernel = { template = \"kib.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, 128, "
-        "192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
-        "problems = ( { N = 5; } );\nconstraints = ( \"KIB * 1024 <= device.max_shared\", \"CLUSTER <= "
-        "device.max_cluster\" );\n"
-        "launch = { grid = [1]; block = [32]; };\narguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ "
-        "\"N\" ]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\n");
+    e2e_write(folder, "job.cfg",
+              "kernel = { template = \"kib.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, "
+              "128, 192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
+              "problems = ( { N = 5; } );\nconstraints = ( \"KIB * 1024 <= device.max_shared\", \"CLUSTER <= "
+              "device.max_cluster\" );\n"
+              "launch = { grid = [1]; block = [32]; };\narguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ "
+              "\"N\" ]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; };\n");
     static const struct {
         const char *arch, *said;
     } cases[] = {{"sm_90a", "6 valid configurations of 6 on an H200"},
                  {"sm_80", "2 valid configurations of 6 on an A100"},
                  {"sm_86", "1 valid configurations of 6 on an A40"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r =
-            e2e_passed(e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch %s", folder, cases[i].arch));
+        struct e2e_result r =
+            e2e_pass(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0 --arch %s", cases[i].arch);
         assert_contains(r.out, cases[i].said);
         assert_string_equal(r.err, "");
     }
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch sm_77", folder));
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0 --arch sm_77");
     assert_contains(r.err, "the limits of 'sm_77' are unknown");
 }
 
@@ -223,10 +219,10 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
 
 TEST(the_shipped_jobs_are_sound)
 {
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
-                "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; "
-                "n=$((n+1)); done; echo jobs $n; test $n -ge 40",
+                "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; n=$((n+1)); "
+                "done; echo jobs $n; test $n -ge 40",
                 SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // made of the same pieces
     if (r.status) fail_msg("%s", r.err);
 }

@@ -8,6 +8,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 static char *folder;
 
 static void setup(void)
@@ -33,7 +35,6 @@ static struct job *job_with(const char *arguments, char **mistake)
                   arguments);
     struct mistakes mistakes = {0};
     struct job *job = NULL;
-    struct error err = {""};
     e2e_write(folder, "job.cfg", text);
     *mistake = NULL;
     if (job_load(path, &job, &mistakes)) {
@@ -56,9 +57,9 @@ static struct job *sound_job(const char *arguments)
 }
 
 // The request's part of problem 0; NULL with a message. A new reference.
-static json_t *problem_of(const struct job *job, struct error *err)
+static json_t *problem_of(const struct job *job)
 {
-    json_t *request = test_json(request_job(job, 0, NULL, 1, err));
+    json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
     return problem;
 }
@@ -82,13 +83,11 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
          "{\"type\":\"e4m3\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
          "\"sorted\",\"low\":0.0,\"high\":4.0}}"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = { first = (0, 1, "
-         "\"M\"); "
-         "count = (2, \"M - 2\", 10); }; }",
+         "\"M\"); count = (2, \"M - 2\", 10); }; }",
          "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
         {"{ surface = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; channels = 4; direction = \"out\"; compare = { "
-         "first = "
-         "[1, 2]; count = [3, 5]; }; }",
+         "first = [1, 2]; count = [3, 5]; }; }",
          "{\"type\":\"f16\",\"rows\":8,\"cols\":4000,\"ld\":4000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[8,1000,4],\"first\":[1,2,0],\"count\":[3,5,4]},"
          "\"image\":{\"memory\":\"array\",\"size\":[1000,8],\"channels\":4,\"surface\":true,\"filter\":\"point\","
@@ -96,8 +95,7 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct job *job = sound_job(cases[i].argument);
-        struct error err = {""};
-        json_t *problem = problem_of(job, &err), *expected = test_json(json_parse(cases[i].buffer, &err));
+        json_t *problem = problem_of(job), *expected = test_json(json_parse(cases[i].buffer, &err));
         json_t *buffer = json_array_get(json_object_get(problem, "buffers"), 0);
         json_object_del(buffer, "name");
         if (!expected || !json_equal(buffer, expected))
@@ -122,8 +120,7 @@ TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [8]; }; }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 1"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = { count = (\"N\", "
-         "\"M - 8\"); "
-         "}; }",
+         "\"M - 8\"); }; }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 2"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [2]; count = "
          "[7]; }; }",
@@ -135,8 +132,7 @@ TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mistake;
         struct job *job = job_with(cases[i].arguments, &mistake);
-        struct error err = {""};
-        json_t *problem = job ? problem_of(job, &err) : NULL;
+        json_t *problem = job ? problem_of(job) : NULL;
         const char *said = job ? err.message : mistake;
         if (problem || !strstr(said, cases[i].said)) fail_msg("case %zu: '%s'", i, said);
         if (job && !strstr(said, "job.cfg:3")) fail_msg("case %zu: no line: '%s'", i, said);
@@ -179,25 +175,20 @@ struct params {
 
 TEST(structs_are_laid_out_as_in_c)
 {
-    struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { "
-                                "name = \"width\"; type = \"i32\"; value "
-                                "= \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, "
-                                "\"M\"); }, { name = \"many\"; type = "
-                                "\"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name "
-                                "= \"flag\"; type = \"i8\"; value = "
-                                "1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = \"last\"; "
-                                "type = \"i16\"; value = \"BLOCK\"; "
-                                "}, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
-                                "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = "
-                                "\"int4\"; value = (1, \"M\", 3, \"N\"); },\n"
-                                "{ scalar = \"gap\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { "
-                                "name = \"gap\"; type = \"u8\"; count = 7; value = 0; }, "
-                                "{ name = \"M\"; type = \"i16\"; }, { name = \"end\"; type = \"u8\"; count = 6; "
-                                "value = 0; } ); }");
+    struct job *job = sound_job(
+        "{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { name = \"width\"; type = "
+        "\"i32\"; value = \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, \"M\"); }, { "
+        "name = \"many\"; type = \"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name "
+        "= \"flag\"; type = \"i8\"; value = 1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = "
+        "\"last\"; type = \"i16\"; value = \"BLOCK\"; }, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
+        "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = \"int4\"; value = (1, \"M\", 3, "
+        "\"N\"); },\n"
+        "{ scalar = \"gap\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { name = \"gap\"; type = \"u8\"; "
+        "count = 7; value = 0; }, { name = \"M\"; type = \"i16\"; }, { name = \"end\"; type = \"u8\"; count = 6; value "
+        "= 0; } ); }");
     const struct argument *a = job->stages[0].arguments;
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
-    struct error err = {""};
     struct params expected;
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
     memset(&expected, 0, sizeof expected);
@@ -218,10 +209,9 @@ TEST(structs_are_laid_out_as_in_c)
     assert_int_equal(job_argument_bytes(&a[0], values, bytes, &err), 0);
     assert_memory_equal(bytes, &expected, sizeof expected);
     char *layout = job_argument_layout(&a[0]);
-    assert_string_equal(layout,
-                        "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, "
-                        "inner[0].flag at 32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, "
-                        "last at 64, fp8 at 66");
+    assert_string_equal(
+        layout, "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, inner[0].flag at "
+                "32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, last at 64, fp8 at 66");
     free(layout);
     const float three[] = {2.5f, 2.5f, 2.5f};
     const int32_t four[] = {1, 8, 3, 1000};
@@ -276,7 +266,6 @@ TEST(members_that_cannot_be_are_refused_by_name)
     }
     // Known only with the sizes.
     struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
-    struct error err = {""};
     assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
     assert_contains(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
 }
@@ -284,7 +273,6 @@ TEST(members_that_cannot_be_are_refused_by_name)
 // The "hash" of the reference in the request.
 static char *hash_of_reference(const struct job *job)
 {
-    struct error err;
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     char *hash = text_copy(json_get_string(json_object_get(request, "reference"), "hash", ""));

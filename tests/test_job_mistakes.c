@@ -314,7 +314,7 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
          "the path of the working folder is not UTF-8"},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r = e2e_run(folder, "FOLDER='%s'; %s", folder, commands[i][0]);
+        struct e2e_result r = e2e_run(folder, "FOLDER=$DIR; %s", commands[i][0]);
         if (r.status != 2) fail_msg("%s: status %d", commands[i][0], r.status);
         assert_contains(r.err, commands[i][1]);
     }
@@ -364,8 +364,7 @@ TEST(an_integer_that_an_included_file_would_lose_is_refused_there)
     sound_write(6, "@include \"common.inc\"");
     e2e_write(folder, "common.inc", "// 99999999999999999999\n  @include \"deep.inc\"\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
-        e2e_write(folder, "deep.inc", text);
+        e2e_write(folder, "deep.inc", test_text("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number));
         sound_run("header --hash", cases[i].expected);
     }
 }
@@ -385,8 +384,7 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( "
               "\"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path);
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s --compile 0", sound_path));
     static const char *const expected[] = {"job.cfg:1: cannot read template", "job.cfg:1: 'entry'",
                                            "job.cfg:3: unknown name 'B'", "job.cfg:5: 'launch' lacks 'grid'"};
     const char *at = r.err;

@@ -36,7 +36,7 @@ static void write_space(const char *folder, const char *file, int best, double l
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
-    e2e_run(folder, "mkdir '%s/night'", folder);
+    e2e_run(folder, "mkdir $DIR/night");
     e2e_write(folder, "night/x.cu", "\n");
     static const struct {
         const char *name;
@@ -46,8 +46,7 @@ static char *make_night(void)
         char *file = test_text("night/%d.cfg", i), *space = test_text("%s.json", jobs[i].name);
         write_job(folder, file, jobs[i].name, "");
         write_space(folder, space, 3 + i, jobs[i].library);
-        e2e_passed(
-            e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space));
+        e2e_passed(e2e_in(folder, "$BIN/sweetspot tune %s --device replay:%s --quiet", file, space));
     }
     write_job(folder, "night/3.cfg", "later", "");
     write_job(folder, "night/4.cfg", "mistaken", "budgt = 1;");
@@ -59,8 +58,7 @@ static int lines_with(const char *text, const char *part)
     int count = 0;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
-        char *copy = test_text("%.*s", (int)length, line);
-        count += strstr(copy, part) != NULL;
+        count += strstr(test_text("%.*s", (int)length, line), part) != NULL;
     }
     return count;
 }
@@ -68,17 +66,17 @@ static int lines_with(const char *text, const char *part)
 TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
 {
     char *folder = make_night();
-    struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot status night", folder);
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot status night");
     assert_int_equal(r.status, EXIT_USAGE); // the greatest of 1 (not begun) and 2 (a mistake)
     assert_int_equal(lines_with(r.out, "NVIDIA Test"), 3);
     assert_contains(r.out, "\nfast ", "\nslow ");
     assert_contains(r.err, "later has no results yet", "night/4.cfg:5: ");
-    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare night");
     assert_int_equal(r.status, EXIT_USAGE);
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
     assert_contains(r.out, "2.000 [2.000, 2.000]", "0.500 [0.500, 0.500]");
     // A job that was not begun is not an error.
-    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg");
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
 }
@@ -89,7 +87,7 @@ TEST(programs_get_one_document)
     char *folder = make_night();
     for (int i = 0; i < 2; i++) {
         const char *command = commands_with_formats[i];
-        struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f json", folder, command);
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot %s night -f json", command);
         json_t *all = test_json(json_parse(r.out, NULL)), *jobs = json_object_get(all, "jobs"),
                *failed = json_object_get(all, "failed");
         char *format = test_text("sweetspot-%s", command);
@@ -103,7 +101,7 @@ TEST(programs_get_one_document)
         assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
         assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
         // One job: its members are at the top.
-        r = e2e_passed(e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night/1.cfg -f json", folder, command));
+        r = e2e_passed(e2e_in(folder, "$BIN/sweetspot %s night/1.cfg -f json", command));
         all = test_json(json_parse(r.out, NULL));
         assert_string_equal(json_get_string(all, "format", ""), format);
         assert_string_equal(json_get_string(all, "job", ""), "same");
@@ -114,15 +112,12 @@ TEST(programs_get_one_document)
 TEST(headers_and_exports_of_several_go_into_a_folder)
 {
     char *folder = make_night();
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_passed(e2e_in(
         folder,
-        "cd '%s' && rm night/3.cfg night/4.cfg && $BIN/sweetspot header night && $BIN/sweetspot header night -o best "
+        "rm night/3.cfg night/4.cfg && $BIN/sweetspot header night && $BIN/sweetspot header night -o best "
         "&& { $BIN/sweetspot header night --check best; test $? = 1; } && $BIN/sweetspot export night -o spaces && ls "
-        "best spaces "
-        "out/include && $BIN/sweetspot header night --hash && "
-        "$BIN/sweetspot tune night/1.cfg --device replay:spaces/same.json.gz --store again.db -q && "
-        "$BIN/sweetspot compare night/1.cfg --store again.db",
-        folder));
+        "best spaces out/include && $BIN/sweetspot header night --hash && $BIN/sweetspot tune night/1.cfg --device "
+        "replay:spaces/same.json.gz --store again.db -q && $BIN/sweetspot compare night/1.cfg --store again.db"));
     assert_int_equal(lines_with(r.out, "slow_best.h"), 5); // written twice, checked, listed twice
     assert_int_equal(lines_with(r.out, "slow.json.gz"), 1);
     assert_int_equal(lines_with(r.out, "same 0x"), 1);
@@ -138,16 +133,16 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         {"compare night/0.cfg night/1.cfg --store again.db", "--store works with one job only"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s && ls", folder, refused[i].command);
+        r = e2e_in(folder, "$BIN/sweetspot %s && ls", refused[i].command);
         assert_int_equal(r.status, EXIT_USAGE);
         assert_string_equal(r.out, "");
         assert_contains(r.err, refused[i].message);
     }
-    r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
+    r = e2e_run(folder, "test -e $DIR/nowhere"); // checking makes no folder
     assert_int_equal(r.status, 1);
     // Nothing would distinguish two jobs of one name.
     write_job(folder, "night/5.cfg", "same", "");
-    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
+    r = e2e_in(folder, "$BIN/sweetspot compare night");
     assert_int_equal(r.status, EXIT_USAGE);
     assert_contains(r.err, "night/5.cfg: the job has the same name as night/1.cfg, 'same'");
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
@@ -163,8 +158,7 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
         write_job(folder, file, name, "");
     }
     for (int named = 0; named < 2; named++) {
-        struct outcome_of_command r =
-            e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot status %s --format json", named ? "*.cfg" : ".");
         assert_int_equal(r.status, EXIT_NOTHING);
         assert_int_equal(lines_with(r.err, "has no results yet: there is no store"), JOBS);
         json_t *all = test_json(json_parse(r.out, NULL));
@@ -174,41 +168,35 @@ TEST(more_than_64_jobs_are_read_from_a_folder_or_the_command_line)
 
 TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
 {
-    char *out, *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    char *out;
+    finished_decided(&job);
     usleep(20000); // the environments' times of use differ
-    finished_trials(&job, "NVIDIA A100", "sm_80");
-    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
+    finished_trials_on(&job, "NVIDIA A100", "sm_80", 132);
+    out = finished_says(&job, 0, "status JOB -s STORE").out;
     const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
     assert_true(newest && other && newest < other);
     // The newest has no final: that is said, and the other is compared.
-    assert_int_equal(finished_run(&cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
-    assert_contains(out, "mini-gemm on NVIDIA H200");
-    assert_null(strstr(out, "A100"));
-    assert_contains(err, "has decided a winner yet");
+    struct said said = finished_says(&job, EXIT_NOTHING, "compare JOB -s STORE");
+    assert_contains(said.out, "mini-gemm on NVIDIA H200");
+    assert_null(strstr(said.out, "A100"));
+    assert_contains(said.err, "has decided a winner yet");
     finished_final(&job); // on the one used last
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
-                     0);
+    out = finished_says(&job, 0, "compare JOB -s STORE --format=json").out;
     json_t *all = test_json(json_parse(out, NULL)), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
     assert_int_equal(json_array_size(others), 1);
     assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
-                     0);
+    out = finished_says(&job, 0, "compare JOB -s STORE --device=h200").out;
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
     char *store_option = test_text("--store=%s", job.store), *header = test_text("--output=%s", job.header);
-    assert_int_equal(finished_run(&cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
+    finished_says(&job, 0, "header JOB %s -dh200 %s", store_option, header);
     out = test_owned(text_read_file(job.header, NULL));
     assert_contains(out, "NVIDIA H200");
     assert_null(strstr(out, "A100"));
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=NVIDIA", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "more than one device", "NVIDIA A100, NVIDIA H200");
-    assert_int_equal(finished_run(&cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=B200", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "no device of ");
+    assert_contains(finished_says(&job, EXIT_USAGE, "status JOB -s STORE --device=NVIDIA").err, "more than one device",
+                    "NVIDIA A100, NVIDIA H200");
+    assert_contains(finished_says(&job, EXIT_USAGE, "status JOB -s STORE --device=B200").err, "no device of ");
 }
 
 TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
@@ -223,10 +211,8 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
          "gate: mini-gemm: M=4096,N=4096: the ratio to cublas, 0.9000 [0.9000, 0.9000], is 0.1 below 1\n"},
         {"--fail-below=1.7", EXIT_GATE, "gate: mini-gemm: M=1000,N=77: the ratio to cublas, 1.6000"},
     };
-    char *err;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(
-        finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL), EXIT_GATE);
+    finished_trials(&job);
+    char *err = finished_says(&job, EXIT_GATE, "compare JOB -s STORE --fail-below=0").err;
     assert_contains(err, "mini.cfg: no final has decided a winner");
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -235,24 +221,20 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
         if (cases[i].message) assert_contains(err, cases[i].message);
         assert_int_equal(lines_with(err, "sweetspot: gate: "), (int)i);
     }
-    assert_int_equal(finished_run(&cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--lower-bound", NULL),
-                     EXIT_USAGE);
-    assert_contains(err, "--fail-below");
+    assert_contains(finished_says(&job, EXIT_USAGE, "compare JOB -s STORE --lower-bound").err, "--fail-below");
 }
 
 // Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
-    json_t *document = test_json(json_parse(
-        "{\"winner\":5,\"entries\":["
-        "{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},"
-        "{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,"
-        "1.3]}]},"
-        "{\"name\":\"wide\",\"status\":\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,"
-        "1.2]}]},"
-        "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
-        &err));
+    json_t *document = test_json(
+        json_parse("{\"winner\":5,\"entries\":[{\"name\":\"5\",\"trial\":5,\"status\":\"ok\",\"problems\":[{"
+                   "\"problem\":0,\"times\":[1,1,1,1,1,1,1,1,1]}]},{\"name\":\"even\",\"status\":\"ok\",\"problems\":[{"
+                   "\"problem\":0,\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3]}]},{\"name\":\"wide\",\"status\":"
+                   "\"ok\",\"problems\":[{\"problem\":0,\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,1.2]}]},{\"name\":"
+                   "\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
+                   &err));
     struct final final;
     static struct problem problem = {.name = "N=1"};
     static struct job about;
@@ -283,9 +265,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
 
 TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
 {
-    char *out;
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     struct store *store;
     struct environment environment;
     struct error err = {""};
@@ -295,11 +275,10 @@ TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
     json_object_set_new(document, "when", json_real(1790000123.4567890));
     assert_int_equal(store_put_document(store, 0, "final", document, &err), 0);
     store_close(store);
-    assert_int_equal(finished_run(&cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
+    char *out = finished_says(&job, 0, "compare JOB -s STORE -fjson").out;
     json_t *all = test_json(json_parse(out, &err));
     assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
-    assert_int_equal(finished_run(&cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fjson", NULL), 0);
-    assert_contains(out, "1790000123.456789");
+    assert_contains(finished_says(&job, 0, "status JOB -s STORE -fjson").out, "1790000123.456789");
 }
 
 // What table_print writes to a terminal that has so many columns.

@@ -45,11 +45,10 @@ TEST(a_folder_is_tuned_within_one_budget)
 {
     char *folder = e2e_folder("suite");
     write_suite(folder);
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_passed(e2e_in(
         folder,
-        "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
-        "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg",
-        folder));
+        "timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
+        "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg"));
     assert_contains(r.out, "ratio (not paired)");
     // a's own limit holds, whatever time is left: it is used up in a small part of a's first slice of 3 s.
     assert_int_equal(evaluations_of(r.out, "a"), 20);
@@ -58,9 +57,8 @@ TEST(a_folder_is_tuned_within_one_budget)
     assert_contains(r.err, "-- a: ", "-- b: continues for ");
     assert_null(strstr(r.err, "-- a: continues for "));
     // Again: the stores are gone on with.
-    r = e2e_passed(e2e_run(
-        folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
-        folder));
+    r = e2e_passed(
+        e2e_in(folder, "timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet"));
     assert_int_equal(evaluations_of(r.out, "a"), 20);
 }
 
@@ -69,28 +67,22 @@ TEST(mistakes_are_found_before_anything_is_tuned)
     char *folder = e2e_folder("suite-bad");
     write_suite(folder);
     write_job(folder, "c.cfg", "b", "");
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s",
-        folder);
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "c.cfg: the job has the same name as ./b.cfg, 'b'");
     assert_string_equal(r.out, "");
     write_job(folder, "c.cfg", "c", "budgt = 1;");
-    r = e2e_run(
-        folder,
-        "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s",
-        folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(
+        2, e2e_in(folder,
+                  "$BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s"));
     assert_contains(r.err, "c.cfg:5: ");
     assert_string_equal(r.out, "");
-    r = e2e_run(folder, "cd %s && mkdir none && $BIN/sweetspot tune none", folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "mkdir none && $BIN/sweetspot tune none"));
     assert_contains(r.err, "there are no job files");
-    r = e2e_run(folder, "cd %s && rm c.cfg && $BIN/sweetspot tune . --store x.db", folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "rm c.cfg && $BIN/sweetspot tune . --store x.db"));
     assert_contains(r.err, "--store works with one job only");
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:none.json --time 2s", folder);
+    r = e2e_in(folder, "$BIN/sweetspot tune . --device replay:none.json --time 2s");
     assert_true(r.status != 0);
     assert_contains(r.err, "-- a: ");
     assert_null(strstr(r.err, "-- b: ")); // what is wrong with the machine is said once
@@ -102,22 +94,17 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     char *folder = e2e_folder("suite-files");
     write_suite(folder);
     write_job(folder, "c.cfg", "c", "budget = { evaluations = 60; };");
-    struct outcome_of_command r = e2e_passed(e2e_run(folder,
-                                                     "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device "
-                                                     "replay:space.json --time 4s --no-final && ls out && "
-                                                     "grep -h 'begins with' out/a.log out/c.log",
-                                                     folder));
+    struct e2e_result r =
+        e2e_passed(e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device replay:space.json "
+                                  "--time 4s --no-final && ls out && grep -h 'begins with' out/a.log out/c.log"));
     assert_contains(r.out, "a.db", "c.db");
     assert_null(strstr(r.out, "b.db"));
     assert_contains(r.out, "the search begins with 1 winner");
     assert_contains(r.err, "-- c: ");
-    r = e2e_run(folder,
-                "cd %s && timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s",
-                folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(
+        2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s"));
     assert_contains(r.err, "nothing.cfg");
-    r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s", folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s"));
     assert_contains(r.err, "has the same name as a.cfg, 'a'");
 }
 
@@ -138,23 +125,15 @@ TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
                             "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
                             "columns", "X", "Y", "status", "time", "trials", trials);
     e2e_write_json(folder, "space.json", all);
-    e2e_write(folder, "x.cu", "\n");
-    for (int i = 0; i < 2; i++) {
-        char *text =
-            text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                        "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
-                        "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
-                        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
-                        i ? "b" : "a", i ? 0 : SIDE - 1, i ? SIDE - 1 : 0);
-        e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
-        free(text);
-    }
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "cd %s && SWEETSPOT_REPLAY_DELAY=0.01 timeout 60 $BIN/sweetspot tune . --device replay:space.json "
-                "--time %ds --no-final",
-                folder, SANITIZED ? 24 : 8));
+    for (int i = 0; i < 2; i++)
+        SCRIPTED_JOB(folder, .file = i ? "b.cfg" : "a.cfg", .name = i ? "b" : "a",
+                     .parameters = test_text("{ name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; }",
+                                             i ? 0 : SIDE - 1, i ? SIDE - 1 : 0),
+                     .more = "search = { strategy = \"exhaustive\"; };");
+    struct e2e_result r = e2e_passed(e2e_in(folder,
+                                            "SWEETSPOT_REPLAY_DELAY=0.01 timeout 60 $BIN/sweetspot "
+                                            "tune . --device replay:space.json --time %ds --no-final",
+                                            SANITIZED ? 24 : 8));
     assert_contains(r.err, "-- a: continues for ");
     assert_null(strstr(r.err, "-- b: continues for "));
 }
@@ -163,12 +142,10 @@ TEST(an_interrupted_folder_ends_with_130_and_its_summary)
 {
     char *folder = e2e_folder("suite_interrupt");
     write_suite(folder);
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "cd %s; export SWEETSPOT_REPLAY_DELAY=0.05; $BIN/sweetspot tune . --device replay:space.json --time 60s "
-        "-q & first=$!\nuntil grep -q 'first result' out/a.log; do sleep 0.1; done 2>/dev/null; kill -INT $first; "
-        "wait $first; exit $?",
-        folder);
+    struct e2e_result r =
+        e2e_run(folder, "cd $DIR; export SWEETSPOT_REPLAY_DELAY=0.05; $BIN/sweetspot tune . --device replay:space.json "
+                        "--time 60s -q & first=$!\nuntil grep -q 'first result' out/a.log; do sleep 0.1; done "
+                        "2>/dev/null; kill -INT $first; wait $first; exit $?");
     assert_int_equal(r.status, 130);
     assert_contains(r.err, "To resume: sweetspot tune . --device replay:space.json --time 60s -q\n");
     assert_true(evaluations_of(r.out, "a") >= 1);

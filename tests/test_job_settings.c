@@ -24,9 +24,8 @@ static const struct {
      "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; }, { name = \"UNROLL\"; unroll = [0, 2]; } );"},
     {"problems", "problems = ( { N = 16777216; } );"},
     {"launch", "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };"},
-    {"arguments",
-     "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; }, "
-     "{ buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"inout\"; } );"},
+    {"arguments", "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ "
+                  "\"N\" ]; }, { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"inout\"; } );"},
     {"reference",
      "reference = { kernel = \"axpy_naive\"; launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; }; };"},
 };

@@ -6,8 +6,7 @@ static const char latin[] = "caf\xe9", mended[] = "caf?";
 
 static void expect(json_t *value, const char *text)
 {
-    char *found = test_owned(json_dumps(value, JSON_COMPACT));
-    assert_string_equal(found, text);
+    assert_string_equal(test_owned(json_dumps(value, JSON_COMPACT)), text);
     json_decref(value);
 }
 

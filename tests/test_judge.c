@@ -43,9 +43,9 @@ static void write_jobs(const char *folder)
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
 #define NO_TOOL "export SWEETSPOT_SANITIZER=none;"
 
-static struct outcome_of_command run(const char *folder, const char *before, const char *options)
+static struct e2e_result run(const char *folder, const char *before, const char *options)
 {
-    return e2e_run(folder, FAKE "%s cd %s && $BIN/sweetspot judge %s --cache cache", before, folder, options);
+    return e2e_run(folder, FAKE "%s cd $DIR && $BIN/sweetspot judge %s --cache cache", before, options);
 }
 
 static const struct {
@@ -104,19 +104,17 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
     char *folder = e2e_folder("judge");
     write_jobs(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = run(folder, cases[i].before, cases[i].options);
+        struct e2e_result r = run(folder, cases[i].before, cases[i].options);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
     }
-    char *path = test_text("%s/out", folder);
-    assert_int_equal(rmdir(path), 0); // it is empty: no store
+    assert_int_equal(rmdir(test_text("%s/out", folder)), 0); // it is empty: no store
 }
 
 static json_t *judge(const char *folder, const char *options, int status)
 {
-    char *all = test_text("%s -f json", options);
-    struct outcome_of_command r = run(folder, "", all);
+    struct e2e_result r = run(folder, "", test_text("%s -f json", options));
     struct error err;
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
     json_t *document = json_parse(r.out, &err);
@@ -192,8 +190,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
     write_jobs(folder);
     static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *options = test_text("job.cfg -s MODE=%s", modes[i]);
-        json_t *document = judge(folder, options, 1);
+        json_t *document = judge(folder, test_text("job.cfg -s MODE=%s", modes[i]), 1);
         assert_false(json_get_bool(document, "right", true));
         assert_true(*json_get_string(document, "reason", "") != 0);
         assert_null(json_object_get(problem_of(document, 0), "time"));
@@ -216,7 +213,7 @@ TEST(a_job_without_parameters_is_one_configuration)
                     {"header plain.cfg --store p.db --output p.h", "p.h"},
                     {"profile plain.cfg --store p.db --cache cache", "Findings"}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
+        struct e2e_result r = e2e_run(folder, FAKE "cd $DIR && $BIN/sweetspot %s", commands[i].command);
         if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
         assert_contains(r.out, commands[i].out);
     }

@@ -33,8 +33,7 @@ static json_t *kept(const char *folder, const char *config, const char *kind)
 
 static void run_kept(const char *folder, const char *command, const char *said)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, FAKE "%s --store %s/job.db --cache %s/cache", command, folder, folder);
+    struct e2e_result r = e2e_run(folder, FAKE "%s --store $DIR/job.db --cache $DIR/cache", command);
     if (r.status) fail_msg("%s: status %d: %s", command, r.status, r.err);
     assert_contains(r.err, said);
     const char *first = strstr(r.err, "are not stored");
@@ -99,12 +98,10 @@ TEST(a_store_that_cannot_be_written_is_said_once)
     write_job(folder);
     snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
     run_kept(folder, command, "");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "mkdir %s/closed; mv %s/job.db* %s/closed; chmod -w %s/closed %s/closed/*; " FAKE
-                "profile %s/job.cfg -t X=2,MODE=good -a X=1,MODE=good --store %s/closed/job.db --cache %s/cache; "
-                "s=$?; chmod u+w %s/closed; exit $s",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder));
+    struct e2e_result r =
+        e2e_pass(folder, "mkdir $DIR/closed; mv $DIR/job.db* $DIR/closed; chmod -w $DIR/closed $DIR/closed/*; " FAKE
+                         "profile $DIR/job.cfg -t X=2,MODE=good -a X=1,MODE=good --store $DIR/closed/job.db --cache "
+                         "$DIR/cache; s=$?; chmod u+w $DIR/closed; exit $s");
     assert_contains(r.out, "Findings");
     assert_contains(r.err, "the findings are not stored: ");
     assert_null(strstr(strstr(r.err, "the findings are not stored") + 1, "what was found are not stored"));

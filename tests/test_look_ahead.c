@@ -36,7 +36,6 @@ TEST(proposals_run_ahead_as_far_as_the_times_ask_for)
             assert_true(step(s));
         }
         assert_true(s->reported_count > 100);
-        free_sim(s);
     }
 }
 
@@ -126,7 +125,6 @@ TEST(all_compilers_work_when_everything_fails_to_compile)
     assert_int_equal(s->reported_count, 500);
     assert_int_equal(s->run.policy.end, SEARCH_EVALUATIONS_USED);
     assert_true(s->run.now < 1.1 * 500 / 16);
-    free_sim(s);
 }
 
 TEST(compile_times_that_vary_hundredfold_keep_the_gpus_busy)
@@ -155,7 +153,6 @@ TEST(compile_times_that_vary_hundredfold_keep_the_gpus_busy)
         }
         for (size_t g = 0; g < cases[i].gpus; g++) busy += s->run.busy[g] / (double)cases[i].gpus;
         if (busy < 0.95 * s->run.now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->run.now);
-        free_sim(s);
         free_sim(again);
     }
 }
@@ -169,7 +166,6 @@ TEST(slow_compilers_are_kept_busy_instead)
     run_to_the_end(s);
     for (int i = 0; i < 500; i++) sum += s->tasks[i].compile;
     assert_true(sum > 0.95 * 4 * s->run.now);
-    free_sim(s);
 }
 
 TEST_MAIN(NULL, NULL)

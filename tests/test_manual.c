@@ -81,9 +81,7 @@ static void look_at_options(struct looked_at *l, const struct command *command)
     expect_words(prose, command->description, l->command);
     for (const struct option_spec *spec = command->options; spec->name; spec++) {
         char *tag, *dashed = test_owned(text_copy(""));
-        for (const char *c = spec->name; *c; c++) {
-            dashed = test_text("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
-        }
+        for (const char *c = spec->name; *c; c++) dashed = test_text("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
         if (spec->positional)
             tag = test_text(".TP\n\\fI%s\\fR", spec->name);
         else if (spec->letter)
@@ -208,9 +206,8 @@ TEST(examples_use_commands_and_options_that_exist)
 TEST(every_variable_that_the_program_reads_is_named)
 {
     char *folder = e2e_folder("variables"), *page = source_of(NULL);
-    struct outcome_of_command r =
-        e2e_run(folder, "grep -rhoE '(secure_)?getenv\\(\"[A-Z_]+\"\\)' tuner search kernels | grep -oE '[A-Z_]{3,}' | "
-                        "grep -v SWEETSPOT_REPLAY | sort -u");
+    struct e2e_result r = e2e_run(folder, "grep -rhoE '(secure_)?getenv\\(\"[A-Z_]+\"\\)' tuner search kernels "
+                                          "| grep -oE '[A-Z_]{3,}' | grep -v SWEETSPOT_REPLAY | sort -u");
     size_t seen = 0;
     for (char *name = strtok(r.out, "\n"); name; name = strtok(NULL, "\n"), seen++)
         expect_words(page, name, "sweetspot");
@@ -220,17 +217,15 @@ TEST(every_variable_that_the_program_reads_is_named)
 static char *folder_of_pages(void)
 {
     char *folder = e2e_folder("pages");
-    e2e_passed(e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder));
+    e2e_pass(folder, "$BIN/sweetspot man --output $DIR/man");
     return folder;
 }
 
 TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
 {
     char *folder = folder_of_pages();
-    struct outcome_of_command r = e2e_passed(e2e_run(folder,
-                                                     "cd %s/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
-                                                     "$BIN/sweetspot man tune | cmp - sweetspot-tune.1",
-                                                     folder));
+    struct e2e_result r = e2e_pass(folder, "cd $DIR/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
+                                           "$BIN/sweetspot man tune | cmp - sweetspot-tune.1");
     size_t files = 0;
     for (const char *c = r.out; (c = strchr(c, '\n')); c++) files++;
     assert_int_equal(files, command_count + 1);
@@ -239,12 +234,10 @@ TEST(all_pages_are_written_into_a_folder_as_they_are_printed)
 TEST(readers_of_manual_pages_have_nothing_to_complain_about)
 {
     char *folder = folder_of_pages();
-    struct outcome_of_command r = e2e_run(folder,
-                                          "has() { command -v $1 >/dev/null; }; has mandoc || has man || exit 77; "
-                                          "cd %s/man; ! has mandoc || mandoc -Tlint * >&2; "
-                                          "! has man || LC_ALL=C.UTF-8 man --warnings -l $(has mandoc && echo "
-                                          "sweetspot-tune.1 || echo *)",
-                                          folder);
+    struct e2e_result r = e2e_run(
+        folder,
+        "has() { command -v $1 >/dev/null; }; has mandoc || has man || exit 77; cd $DIR/man; ! has mandoc || mandoc "
+        "-Tlint * >&2; ! has man || LC_ALL=C.UTF-8 man --warnings -l $(has mandoc && echo sweetspot-tune.1 || echo *)");
     bool absent = r.status == 77 || strstr(r.out, "has been minimized"); // a container's `man` that shows no pages
     assert_string_equal(r.err, "");
     if (!absent) assert_contains(r.out, "SEE ALSO");
@@ -254,14 +247,11 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
 TEST(mistakes_are_told)
 {
     char *folder = e2e_folder("pages");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
-    assert_int_equal(r.status, 2);
+    struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot man tun"));
     assert_contains(r.err, "unknown command 'tun'; did you mean 'tune'?");
-    r = e2e_run(folder, "$BIN/sweetspot man tune --output %s", folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot man tune --output $DIR"));
     assert_contains(r.err, "--output writes all pages");
-    r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
-    assert_int_equal(r.status, 3);
+    r = e2e_ended(3, e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages"));
     assert_contains(r.err, "sweetspot man: ");
 }
 

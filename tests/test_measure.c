@@ -338,7 +338,7 @@ TEST(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name)
         struct error err = {""};
         json_t *object = test_json(json_parse(wrong[i][0], &err));
         assert_int_equal(settings_read(measure_table, object, &unused, &err), -1);
-        assert_non_null(strstr(err.message, wrong[i][1]));
+        assert_contains(err.message, wrong[i][1]);
     }
 }
 

@@ -112,8 +112,7 @@ static const struct mistake job_mistakes[] = {
     {"a text in single quotes", "s/\\\\\"wide\\\\\"/'\\''wide'\\''/"},
     {"an expression of decimals", "s/values = .1, 2, 4, 8./values = [0.5, 1.0]/"},
     {"a loop without its next value",
-     "s/^launch.*/stages = ( { repeat = { name = \"I\"; from = 0; while = \"I < 9\"; }; entry "
-     "= \"scale\"; } );/"},
+     "s/^launch.*/stages = ( { repeat = { name = \"I\"; from = 0; while = \"I < 9\"; }; entry = \"scale\"; } );/"},
 };
 
 // A mistake that `check` finds with these options: what it prints is held, standard output included.
@@ -209,15 +208,14 @@ static char *make_folder(void)
 {
     char *folder = e2e_folder("messages");
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) e2e_write(folder, sources[i].name, sources[i].text);
-    e2e_passed(e2e_run(
+    e2e_pass(
         folder,
-        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && mkdir empty && "
+        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd $DIR && mkdir empty && "
         "printf '\\223NUMPY\\001\\000\\072\\000{\\047descr\\047: \\047<f4\\047, \\047fortran_order\\047: False, "
-        "\\047shape\\047: (2,), }\\n12345678' >y.npy && echo 'int other;' | gcc -shared -fPIC -x c - -o lib.so && "
-        "sed 's/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
+        "\\047shape\\047: (2,), }\\n12345678' >y.npy && echo 'int other;' | gcc -shared -fPIC -x c - -o lib.so && sed "
+        "'s/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
         "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --quiet && head -c 5000 job.db >half.db "
-        "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none",
-        folder, folder));
+        "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none");
     return folder;
 }
 
@@ -229,13 +227,12 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
     for (size_t i = 0; i < count; i++) {
         const char *input = mistakes[i].input;
         char *command =
-            kind == JOB_FILE ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", input)
-            : kind == CHECK_IT
-                ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg %.*s >printed.txt "
-                              "2>&1; s=$?; grep -v ^ok printed.txt 1>&2; exit $s",
-                              strstr(input, " s/") + 1, (int)(strstr(input, " s/") - input), input)
-                : text_format("$BIN/sweetspot %s", input);
-        struct outcome_of_command r = e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100; %s", folder, command);
+            kind == JOB_FILE   ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", input)
+            : kind == CHECK_IT ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg %.*s "
+                                             ">printed.txt 2>&1; s=$?; grep -v ^ok printed.txt 1>&2; exit $s",
+                                             strstr(input, " s/") + 1, (int)(strstr(input, " s/") - input), input)
+                               : text_format("$BIN/sweetspot %s", input);
+        struct e2e_result r = e2e_in(folder, "export TZ=UTC COLUMNS=100; %s", command);
         bool note = kind != COMMAND && r.status == 0; // an old name is accepted, with a note
         if (!r.status && !note) fail_msg("%s: no mistake", mistakes[i].what);
         if (!*r.err) fail_msg("%s: no message", mistakes[i].what);

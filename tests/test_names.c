@@ -59,7 +59,7 @@ TEST(names_that_the_header_cannot_have_are_refused_with_file_and_line)
         char *second = test_text(SECOND, cases[i].second),
              *text = job_text(cases[i].defines, cases[i].parameters, second);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
+        struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 0");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("case %zu: status %d: %s", i, r.status, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
         free(text);

@@ -14,6 +14,8 @@
 #include "tuner/node/node_message.h"
 #include "tuner/pool/pool_spec.h"
 
+static struct error err; // of the last call that failed
+
 struct agent {
     struct child child;
     struct byte_queue in;
@@ -35,7 +37,6 @@ static void turn(struct agent *a)
 static struct frame expect(struct agent *a, enum frame_type type)
 {
     struct frame f;
-    struct error err;
     for (;;) {
         int got = frame_next(&a->in, &f, &err);
         assert_true(got >= 0);
@@ -49,7 +50,6 @@ static struct frame expect(struct agent *a, enum frame_type type)
 static struct agent start(const char *option)
 {
     struct agent a = {.folder = e2e_folder("node")};
-    struct error err;
     char *program = test_text("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
@@ -116,7 +116,6 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     usleep(200000);
     while (got < SIZE) {
         struct frame f;
-        struct error err;
         while (frame_next(&a.in, &f, &err) > 0) {
             heartbeats += f.type == FRAME_BEAT;
             if (f.type != FRAME_OUTPUT) continue;
@@ -164,8 +163,7 @@ TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
     begin_worker(&a, 2);
     frame_put(&a.out, FRAME_INPUT, 1, "ready\n", 6);
     assert_string_equal(expect(&a, FRAME_OUTPUT).data, "ready\n");
-    char *command = test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid);
-    struct outcome_of_command r = e2e_run(a.folder, "%s", command);
+    struct e2e_result r = e2e_run(a.folder, "%s", test_text("pgrep -P %ld -x cat | wc -l", (long)a.child.pid));
     assert_string_equal(r.out, "2\n");
     // The beginning of a line for worker 2, and then the end of the pipe.
     frame_put(&a.out, FRAME_INPUT, 2, "never\n", 6);
@@ -184,7 +182,6 @@ TEST(workers_end_with_the_pipe_and_a_cut_frame_is_none)
     child_close(&a.child.to);
     int status = -1;
     struct frame f;
-    struct error err;
     for (int i = 0; i < 2000 && !child_ended(&a.child, &status); i++) {
         frame_read(&a.in, a.child.from);
         while (frame_next(&a.in, &f, &err) > 0) assert_int_not_equal(f.type, FRAME_OUTPUT);
@@ -271,7 +268,6 @@ TEST(files_have_their_name_when_their_content_is_right)
 TEST(what_is_no_hash_is_refused_before_anything_is_written)
 {
     struct node_arrival a = {.fd = -1};
-    struct error err;
     char *folder = e2e_folder("arrival"), *path = test_text("%s/file", folder);
     assert_int_equal(node_arrival_begin(&a, path, "../../../../../../../../../../..", 3, &err), -1);
     assert_contains(err.message, "without size or hash");
@@ -292,11 +288,10 @@ TEST(a_cache_that_others_could_change_is_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("node_cache");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s; umask 0; %s\n$BIN/sweetspot-node --cache cache </dev/null >greeting\n"
-                    "echo status $?; stat -Lc 'mode %%a' cache",
-                    folder, cases[i].make);
+        struct e2e_result r = e2e_run(folder,
+                                      "cd $DIR; umask 0; %s\n$BIN/sweetspot-node --cache cache </dev/null >greeting\n"
+                                      "echo status $?; stat -Lc 'mode %%a' cache",
+                                      cases[i].make);
         assert_contains(r.out, cases[i].message ? "status 3" : "status 0");
         if (cases[i].message) assert_contains(r.err, cases[i].message);
         if (!strcmp(cases[i].make, ":")) assert_contains(r.out, "mode 700");
@@ -358,7 +353,6 @@ TEST(greetings_of_others_are_refused_with_what_they_are)
         {NODE_GREETING "1 {\"version\":\"" SWEETSPOT_VERSION "\"}", "(program ?), this is"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err;
         struct node_identity identity;
         struct arena memory = {NULL};
         assert_int_equal(node_identity_read(cases[i].line, "gpu07", &identity, &memory, &err), -1);

@@ -4,6 +4,8 @@
 #include "kernels/npy.h"
 #include "tests/testing.h"
 
+static struct error err; // of the last call that failed
+
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
 static void set_up(void)
@@ -37,6 +39,25 @@ static void write_npy(int version, const char *descr, const char *order, const c
     fclose(f);
 }
 
+// Written and read back; the caller releases it.
+static struct npy written(int version, const char *descr, const char *order, const char *shape, const void *data,
+                          size_t bytes)
+{
+    struct npy npy;
+    write_npy(version, descr, order, shape, data, bytes);
+    if (npy_read(&npy, path, &err)) fail_msg("%s", err.message);
+    return npy;
+}
+
+// A file that cannot be read, with these words and its name.
+static void refused(const char *file, const char *says)
+{
+    struct npy npy;
+    assert_int_not_equal(npy_read(&npy, file, &err), 0);
+    assert_contains(err.message, says, file);
+    npy_release(&npy);
+}
+
 TEST(every_type_is_read)
 {
     static const double f8[] = {1.5, -2};
@@ -62,10 +83,7 @@ TEST(every_type_is_read)
     };
     for (int version = 1; version <= 3; version++)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-            struct npy npy;
-            struct error err = {""};
-            write_npy(version, table[i].descr, "False", "(2,)", table[i].data, table[i].bytes);
-            assert_int_equal(npy_read(&npy, path, &err), 0);
+            struct npy npy = written(version, table[i].descr, "False", "(2,)", table[i].data, table[i].bytes);
             assert_int_equal(npy.count, 2);
             assert_true(npy_number(&npy, 0) == table[i].first);
             assert_true(npy_number(&npy, 1) == table[i].second);
@@ -77,9 +95,7 @@ TEST(large_integers_lose_no_bits)
 {
     const int64_t data[] = {9007199254740993};
     int64_t stored = 0;
-    struct npy npy;
-    write_npy(1, "'<i8'", "False", "(1,)", data, sizeof data);
-    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    struct npy npy = written(1, "'<i8'", "False", "(1,)", data, sizeof data);
     assert_true(npy_integer(&npy, 0) == data[0]);
     npy_element(&npy, 0, ELEMENT_I64, &stored);
     assert_true(stored == data[0]);
@@ -90,9 +106,7 @@ TEST(fortran_order_is_turned_around)
 {
     // A 2x3 matrix {{0,1,2},{3,4,5}} with its columns one after the other.
     const float data[] = {0, 3, 1, 4, 2, 5};
-    struct npy npy;
-    write_npy(1, "'<f4'", "True", "(2, 3)", data, sizeof data);
-    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    struct npy npy = written(1, "'<f4'", "True", "(2, 3)", data, sizeof data);
     for (size_t i = 0; i < 6; i++) assert_true(npy_number(&npy, i) == (double)i);
     npy_release(&npy);
 }
@@ -100,9 +114,7 @@ TEST(fortran_order_is_turned_around)
 TEST(a_scalar_has_one_element)
 {
     const double data[] = {42};
-    struct npy npy;
-    write_npy(2, "'<f8'", "False", "()", data, sizeof data);
-    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    struct npy npy = written(2, "'<f8'", "False", "()", data, sizeof data);
     assert_int_equal(npy.count, 1);
     assert_true(npy_number(&npy, 0) == 42);
     npy_release(&npy);
@@ -122,25 +134,14 @@ TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
         {"'<f8'", "(x,)", "strange shape"},  {"'<f8'", "(4294967296, 4294967296, 2)", "strange shape"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct npy npy;
-        struct error err = {""};
         write_npy(1, table[i].descr, "False", table[i].shape, data, sizeof data);
-        assert_int_not_equal(npy_read(&npy, path, &err), 0);
-        assert_non_null(strstr(err.message, table[i].says));
-        assert_non_null(strstr(err.message, path));
-        npy_release(&npy);
+        refused(path, table[i].says);
     }
-    struct npy npy;
-    struct error err = {""};
-    assert_int_not_equal(npy_read(&npy, "/nonexistent.npy", &err), 0);
-    assert_non_null(strstr(err.message, "cannot read '/nonexistent.npy'"));
-    npy_release(&npy);
+    refused("/nonexistent.npy", "cannot read '/nonexistent.npy'");
     FILE *f = fopen(path, "wb");
     fputs("PK\x03\x04 an .npz is not an .npy", f);
     fclose(f);
-    assert_int_not_equal(npy_read(&npy, path, &err), 0);
-    assert_non_null(strstr(err.message, "is not a .npy file"));
-    npy_release(&npy);
+    refused(path, "is not a .npy file");
 }
 
 // A header that ends within what is looked for, with nothing behind it.
@@ -148,17 +149,13 @@ TEST(a_header_is_not_read_beyond_its_end)
 {
     static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
     for (size_t length = 0; length < sizeof whole - 1; length++) {
-        struct npy npy;
-        struct error err = {""};
         FILE *f = fopen(path, "wb");
         fwrite("\x93NUMPY\x01\x00", 1, 8, f);
         fputc((int)length, f);
         fputc(0, f);
         fwrite(whole, 1, length, f);
         fclose(f);
-        assert_int_not_equal(npy_read(&npy, path, &err), 0);
-        assert_non_null(strstr(err.message, path));
-        npy_release(&npy);
+        refused(path, "");
     }
 }
 
@@ -185,23 +182,17 @@ TEST(numbers_that_the_elements_cannot_hold_are_refused)
         {NAN, ELEMENT_F64, true},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct npy npy;
-        struct error err = {""};
-        write_npy(1, "'<f8'", "False", "(1,)", &table[i].value, sizeof table[i].value);
-        assert_int_equal(npy_read(&npy, path, &err), 0);
+        struct npy npy = written(1, "'<f8'", "False", "(1,)", &table[i].value, sizeof table[i].value);
         if (!npy_check(&npy, path, table[i].type, &err) != table[i].fits) fail_msg("case %zu", i);
         if (!table[i].fits) assert_non_null(strstr(err.message, "element 0 is "));
         npy_release(&npy);
     }
     struct npy npy;
-    struct error err;
     const uint64_t large = UINT64_MAX, fits = INT64_MAX;
-    write_npy(1, "'<u8'", "False", "(1,)", &large, sizeof large);
-    assert_int_equal(npy_read(&npy, path, &err), 0);
+    npy = written(1, "'<u8'", "False", "(1,)", &large, sizeof large);
     assert_int_not_equal(npy_check(&npy, path, ELEMENT_I64, &err), 0);
     npy_release(&npy);
-    write_npy(1, "'<u8'", "False", "(1,)", &fits, sizeof fits);
-    assert_int_equal(npy_read(&npy, path, &err), 0);
+    npy = written(1, "'<u8'", "False", "(1,)", &fits, sizeof fits);
     assert_int_equal(npy_check(&npy, path, ELEMENT_I64, &err), 0);
     assert_true(npy_integer(&npy, 0) == INT64_MAX);
     npy_release(&npy);
@@ -213,21 +204,19 @@ TEST(bytes_are_the_bits_of_fp8)
     static const float numbers[] = {1, -448};
     for (int i = 0; i < 3; i++) {
         struct npy npy;
-        struct error err = {""};
         unsigned char stored;
-        write_npy(1,
-                  i == 0   ? "'|u1'"
-                  : i == 1 ? "'|V1'"
-                           : "'<f4'",
-                  "False", "(2,)", i < 2 ? (const void *)bits : numbers, i < 2 ? sizeof bits : sizeof numbers);
-        assert_int_equal(npy_read(&npy, path, &err), 0);
+        npy = written(1,
+                      i == 0   ? "'|u1'"
+                      : i == 1 ? "'|V1'"
+                               : "'<f4'",
+                      "False", "(2,)", i < 2 ? (const void *)bits : numbers, i < 2 ? sizeof bits : sizeof numbers);
         assert_int_equal(npy_check(&npy, path, ELEMENT_E4M3, &err), 0);
         npy_element(&npy, 1, ELEMENT_E4M3, &stored);
         assert_int_equal(stored, 0xfe);
         assert_true(npy_value(&npy, 0, ELEMENT_E4M3) == 1 && npy_value(&npy, 1, ELEMENT_E4M3) == -448);
         if (i == 1) {
             assert_int_equal(npy_check(&npy, path, ELEMENT_F32, &err), -1);
-            assert_non_null(strstr(err.message, "bytes without a type, which are read as FP8 alone, not as f32"));
+            assert_contains(err.message, "bytes without a type, which are read as FP8 alone, not as f32");
         }
         npy_release(&npy);
     }

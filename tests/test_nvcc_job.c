@@ -35,25 +35,24 @@ static char *make_folder(const char *name)
 }
 
 // The worker's answers to a hello and to a request for these entries, a line each.
-static struct outcome_of_command ask(const char *folder, const char *before, const char *entries, const char *more)
+static struct e2e_result ask(const char *folder, const char *before, const char *entries, const char *more)
 {
-    struct outcome_of_command r = e2e_run(folder, "cd %s && pwd", folder);
+    struct e2e_result r = e2e_in(folder, "pwd");
     r.out[strcspn(r.out, "\n")] = 0;
     char *lines = test_text("{\"id\":1,\"op\":\"hello\",\"compiler\":\"nvcc\"}\n"
                             "{\"id\":2,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                            "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],"
-                            "\"defines\":{\"SIZE\":\"4\"},\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/"
-                            "cache\",\"deadline\":100%s}\n",
+                            "x.cu\",\"include\":[],\"entries\":[%s],\"options\":[],\"defines\":{\"SIZE\":\"4\"},"
+                            "\"compiler\":\"nvcc\",\"alone\":true,\"cache\":\"%s/cache\",\"deadline\":100%s}\n",
                             r.out, entries, r.out, more);
     e2e_write(folder, "requests", lines);
-    return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
+    return e2e_run(folder, "%s $BIN/sweetspot-compile <$DIR/requests", before);
 }
 
 TEST(entries_are_found_under_their_names_in_the_cubin)
 {
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_names");
-    struct outcome_of_command r =
+    struct e2e_result r =
         ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
     assert_contains(r.out, "{\"protocol\":2,\"compiler\":\"nvcc ", "\"status\":\"ok\"",
                     "\"entry\":\"plain\",\"symbol\":\"plain\"",
@@ -72,11 +71,10 @@ TEST(what_nvcc_cannot_do_is_said)
 {
     NEEDS_NVCC();
     char *folder = make_folder("nvcc_fails");
-    struct outcome_of_command r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
+    struct e2e_result r = ask(folder, "SWEETSPOT_NVCC=/nonexistent/nvcc", "\"plain\"", "");
     assert_null(strstr(r.out, "\"compiler\":\"nvcc"));
     assert_contains(r.out, "/nonexistent/nvcc");
-    r = ask(folder, "", "\"plane\"", "");
-    assert_contains(r.out, "\"status\":\"compile_error\"", "plane");
+    assert_contains(ask(folder, "", "\"plane\"", "").out, "\"status\":\"compile_error\"", "plane");
 }
 
 TEST(a_job_with_host_code_compiles_by_nvcc_alone)
@@ -92,8 +90,7 @@ TEST(a_job_with_host_code_compiles_by_nvcc_alone)
                         "shape = [ \"n\" ]; direction = \"out\"; } );\nverification = { enabled = false; };\n",
                         compilers[i]);
         e2e_write(folder, "job.cfg", job);
-        struct outcome_of_command r =
-            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 1 --cache %s/cache", folder, folder);
+        struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 1 --cache $DIR/cache");
         if (r.status != i) fail_msg("%s: %s%s", compilers[i], r.out, r.err);
         assert_contains(r.out, i ? "compile_error" : "plain  SIZE=4");
         free(job);
@@ -125,8 +122,7 @@ TEST(check_compares_arguments_with_what_nvcc_says)
                               "verification = { enabled = false; };\n",
                               cases[i].entry, cases[i].arguments);
         e2e_write(folder, "job.cfg", job);
-        struct outcome_of_command r =
-            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --cache %s/cache", folder, folder);
+        struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --cache $DIR/cache");
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s%s", cases[i].entry, r.status, r.out, r.err);
         assert_contains(strstr(cases[i].expected, "no mistakes") ? r.out : r.err, cases[i].expected);
     }
@@ -141,26 +137,19 @@ TEST(results_are_filed_under_the_version_of_nvcc)
               "kernel = { template = \"x.cu\"; entry = \"plain\"; compiler = \"nvcc\"; };\n"
               "parameters = ( { name = \"SIZE\"; values = [4, 8]; } );\nproblems = ( { n = 4; } );\n"
               "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"p\"; type = \"i32\"; shape = [ "
-              "\"n\" ]; "
-              "direction = \"out\"; } );\nverification = { enabled = false; };\n");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker; cd %s && $BIN/sweetspot tune job.cfg --store job.db -q "
-                "--no-final "
-                "--workers 1 >/dev/null && $BIN/sweetspot status job.cfg --store job.db --format json",
-                folder));
+              "\"n\" ]; direction = \"out\"; } );\nverification = { enabled = false; };\n");
+    struct e2e_result r = e2e_pass(
+        folder, "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker; cd $DIR && $BIN/sweetspot tune job.cfg --store job.db "
+                "-q --no-final --workers 1 >/dev/null && $BIN/sweetspot status job.cfg --store job.db --format json");
     assert_contains(r.out, "\"compiler\": \"nvcc ");
-    r = e2e_run(
-        folder,
-        "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=/nonexistent/nvcc; cd %s && $BIN/sweetspot "
-        "tune job.cfg --store other.db -q",
-        folder);
+    r = e2e_run(folder, "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=/nonexistent/nvcc; cd $DIR && "
+                        "$BIN/sweetspot tune job.cfg --store other.db -q");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "the job is compiled by nvcc: ");
 }
 
 // The answer to a request to build x.cu, with its functions.
-static struct outcome_of_command build(const char *folder, const char *text, const char *functions)
+static struct e2e_result build(const char *folder, const char *text, const char *functions)
 {
     e2e_write(folder, "y.cu", text);
     char *real = realpath(folder, NULL),
@@ -169,7 +158,7 @@ static struct outcome_of_command build(const char *folder, const char *text, con
                            real, functions, real);
     e2e_write(folder, "requests", line);
     free(real);
-    return e2e_run(folder, "$BIN/sweetspot-compile <%s/requests", folder);
+    return e2e_run(folder, "$BIN/sweetspot-compile <$DIR/requests");
 }
 
 TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
@@ -181,16 +170,14 @@ TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
         "extern \"C\" int f(void *stream, void **a, const long long *)\n"
         "{ k<<<1, 1, 0, (cudaStream_t)stream>>>(*(float **)a[0]); return cudaGetLastError(); }\n";
     char *folder = make_folder("nvcc_library");
-    struct outcome_of_command r = build(folder, sound, "\"f\"");
+    struct e2e_result r = build(folder, sound, "\"f\"");
     assert_contains(r.out, "\"status\":\"ok\"", ".so\"", "\"cached\":false");
-    r = build(folder, sound, "\"f\"");
-    assert_contains(r.out, "\"cached\":true");
-    r = build(folder, sound, "\"ff\"");
-    assert_contains(r.out, "has no function 'ff'; did you mean 'f'?");
-    r = build(folder, "int f(void) { return 0; }\n", "\"f\"");
-    assert_contains(r.out, "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
-    r = build(folder, "\nint f(void) { return nothing; }\n", "\"f\"");
-    assert_contains(r.out, "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
+    assert_contains(build(folder, sound, "\"f\"").out, "\"cached\":true");
+    assert_contains(build(folder, sound, "\"ff\"").out, "has no function 'ff'; did you mean 'f'?");
+    assert_contains(build(folder, "int f(void) { return 0; }\n", "\"f\"").out,
+                    "only under C++'s name '_Z1fv': declare it extern \\\"C\\\"");
+    assert_contains(build(folder, "\nint f(void) { return nothing; }\n", "\"f\"").out,
+                    "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
 }
 
 // The runner of tests says that there is no nvcc.

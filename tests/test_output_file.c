@@ -9,10 +9,10 @@ static void setup(void)
 {
     folder = e2e_folder("output");
 
-    e2e_passed(e2e_run(folder,
-                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
-                       "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
-                       folder));
+    e2e_pass(folder,
+             "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
+             "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+             folder);
 }
 
 static void teardown(void)
@@ -24,9 +24,9 @@ static void teardown(void)
 
 TEST(a_dash_is_standard_output)
 {
-    struct outcome_of_command file = IN_FOLDER("$S header job.cfg -s job.db -o best.h && cat best.h", folder),
-                              out = IN_FOLDER("$S header job.cfg -s job.db -o -", folder),
-                              named = IN_FOLDER("$S header job.cfg -s job.db -o /dev/stdout | cat", folder);
+    struct e2e_result file = IN_FOLDER("$S header job.cfg -s job.db -o best.h && cat best.h", folder),
+                      out = IN_FOLDER("$S header job.cfg -s job.db -o -", folder),
+                      named = IN_FOLDER("$S header job.cfg -s job.db -o /dev/stdout | cat", folder);
     assert_int_equal(file.status + out.status + named.status, 0);
     assert_true(!strncmp(file.out, "best.h\n", 7)); // the path, which standard output has not
     assert_string_equal(out.out, file.out + 7);
@@ -35,8 +35,7 @@ TEST(a_dash_is_standard_output)
     out = IN_FOLDER("$S export job.cfg -s job.db -o -", folder);
     assert_string_equal(file.out, out.out);
     assert_contains(out.out, "\"sweetspot-space\"");
-    out = IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder);
-    assert_int_equal(out.status, 0);
+    out = e2e_passed(IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder));
     assert_contains(out.err, "configurations"); // the first summary, out of the way
     assert_contains(out.out, "configurations");
 }
@@ -56,9 +55,10 @@ TEST(a_reader_that_has_seen_enough_ends_it_without_a_word)
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         // There is no reader at all: true has ended before anything is written.
-        struct outcome_of_command r = e2e_run(
-            folder, "cd %s; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
-            folder, commands[i]);
+        struct e2e_result r = e2e_run(
+            folder,
+            "cd $DIR; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
+            commands[i]);
         if (strcmp(r.out, "141\n") != 0) fail_msg("%s: status %s, and said: %s", commands[i], r.out, r.err);
         if (strstr(r.err, "cannot write")) fail_msg("%s: %s", commands[i], r.err);
     }
@@ -69,9 +69,8 @@ TEST(the_first_line_is_had_at_once)
     static const char *const commands[] = {"header job.cfg -s job.db -o -", "header job.cfg -s job.db -o /dev/stdout",
                                            "export job.cfg -s job.db -o -"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r =
-            e2e_run(folder, "cd %s; timeout 20 bash -c '$BIN/sweetspot %s | head -n 1; echo ${PIPESTATUS[0]}'", folder,
-                    commands[i]);
+        struct e2e_result r = e2e_run(
+            folder, "cd $DIR; timeout 20 bash -c '$BIN/sweetspot %s | head -n 1; echo ${PIPESTATUS[0]}'", commands[i]);
         const char *rest = strchr(r.out, '\n');
         if (r.status || !rest || rest == r.out || (strcmp(rest, "\n0\n") != 0 && strcmp(rest, "\n141\n") != 0))
             fail_msg("%s: status %d: %s%s", commands[i], r.status, r.out, r.err);
@@ -84,7 +83,7 @@ TEST(a_full_device_is_an_error)
                                            "header job.cfg -s job.db -o - >/dev/full",
                                            "export job.cfg -s job.db -o /dev/full", "list fields >/dev/full"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot %s", folder, commands[i]);
+        struct e2e_result r = e2e_run(folder, "cd $DIR; $BIN/sweetspot %s", commands[i]);
         if (r.status != 3) fail_msg("%s: status %d", commands[i], r.status);
         assert_contains(r.err, "No space left on device");
     }
@@ -93,16 +92,15 @@ TEST(a_full_device_is_an_error)
 
 TEST(a_fifo_is_written_into_and_stays_one)
 {
-    e2e_passed(
-        IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o pipe & "
-                  "timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg -s job.db -o "
-                  "- | cmp - through || exit 2; done",
-                  folder));
+    e2e_passed(IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o "
+                         "pipe & timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg "
+                         "-s job.db -o - | cmp - through || exit 2; done",
+                         folder));
 }
 
 TEST(a_file_appears_whole_and_a_link_stays_a_link)
 {
-    struct outcome_of_command r = e2e_passed(
+    struct e2e_result r = e2e_passed(
         IN_FOLDER("mkdir real; ln -s real/best.h link.h; touch real/other; $S header job.cfg -s job.db -o link.h; echo "
                   "$?; $S header job.cfg -s job.db -o real/best.h >/dev/null; ln -sf real/best.h link.h; $S header "
                   "job.cfg -s job.db -o link.h && test -L link.h && grep -c '#endif' real/best.h && ls -A real",

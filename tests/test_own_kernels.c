@@ -24,14 +24,14 @@ static const char job_text[] =
     "compile = { timeout = \"1s\"; };\n"
     "search = { strategy = \"exhaustive\"; };\n";
 
-static struct outcome_of_command tune(const char *folder, int compilers, const char *before)
+static struct e2e_result tune(const char *folder, int compilers, const char *before)
 {
     e2e_write(folder, "job.cfg", job_text);
     e2e_write(folder, "x.cu", "// empty\n");
     return e2e_run(folder,
-                   "export FAKE_LOG='%s/log'; %s " FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q "
-                   "--no-final --workers %d",
-                   folder, before, folder, folder, compilers);
+                   "export FAKE_LOG=$DIR/log; %s " FAKE
+                   "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/job.db -q --no-final --workers %d",
+                   before, compilers);
 }
 
 TEST(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone)
@@ -49,8 +49,7 @@ TEST(fewer_compilers_than_own_kernels_do_one_after_another)
     for (int compilers = 1; compilers < 3; compilers++) {
         char *folder = e2e_folder("own_few"), *path = test_text("%s/log", folder);
         e2e_passed(tune(folder, compilers, "FAKE_HELPERS=1"));
-        char *log = test_file("%s", path);
-        assert_contains(log, "helper reference {\"X\":\"1\"}\n", "X=1"); // measured
+        assert_contains(test_file("%s", path), "helper reference {\"X\":\"1\"}\n", "X=1"); // measured
     }
 }
 
@@ -69,7 +68,7 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int compilers = 1; compilers < 4; compilers += 2) {
             char *folder = e2e_folder("own_bad");
-            struct outcome_of_command r = tune(folder, compilers, cases[i].before);
+            struct e2e_result r = tune(folder, compilers, cases[i].before);
             if (r.status != cases[i].status)
                 fail_msg("%s: status %d, not %d: %s", cases[i].before, r.status, cases[i].status, r.err);
             assert_contains(r.err, cases[i].said, cases[i].why);
@@ -83,9 +82,8 @@ static void compile(const char *text, json_t *entries, json_t *defines, const ch
     struct error err;
     json_t *request = test_json(json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch,
                                           "text", text, "entries", entries, "defines", defines, "deadline", 300.0));
-    char *line = test_owned(json_dumps(request, JSON_COMPACT));
-    e2e_write(folder, "request", line);
-    struct outcome_of_command r = e2e_run(folder, "(cat '%s/request'; echo) | $BIN/sweetspot-compile", folder);
+    e2e_write(folder, "request", test_owned(json_dumps(request, JSON_COMPACT)));
+    struct e2e_result r = e2e_run(folder, "(cat $DIR/request; echo) | $BIN/sweetspot-compile");
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
     if (strcmp(json_get_string(answer, "status", ""), status))

@@ -53,7 +53,7 @@ static void check_drawing(const char *path, const char *folder)
 {
     char *drawing = test_text("%.*ssvg", (int)strlen(path) - 3, path),
          *text = test_owned(text_read_file(drawing, NULL));
-    struct outcome_of_command r = e2e_run(folder, "sha256sum <%s | cut -d' ' -f1", path);
+    struct e2e_result r = e2e_run(folder, "sha256sum <%s | cut -d' ' -f1", path);
     r.out[strcspn(r.out, "\n")] = 0;
     assert_int_equal(strlen(r.out), 64);
     if (!text || !strstr(text, r.out)) fail_msg("%s was not drawn from %s: make pictures", drawing, path);

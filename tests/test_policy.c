@@ -16,7 +16,6 @@ TEST(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else)
     }
     assert_int_equal(s->reported_count, 300);
     assert_int_equal(s->run.policy.queue.count, 0);
-    free_sim(s);
 }
 
 static double later_is_better(int number)
@@ -38,7 +37,6 @@ TEST(what_waits_is_measured_by_promise_where_the_strategy_ranks)
     // The first two are both given out at once, since nothing is known of the kernel's time.
     assert_string_equal(s->trace, "p1 c1 p2 c2 p3 c3 p4 c4 p5 c5 p6 c6 p7 c7 p8 c8 m1 m2 m8 m7 m6 m5 m4 m3");
     assert_int_equal(s->forgotten, 0);
-    free_sim(s);
 }
 
 static int ranked;
@@ -73,7 +71,6 @@ TEST(nothing_is_ranked_where_all_that_waits_finds_a_gpu)
         assert_int_equal(s->reported_count, 100);
         assert_int_equal(ranked > 0, cases[i].ranked);
         assert_int_equal(s->forgotten > 0, cases[i].ranked);
-        free_sim(s);
     }
 }
 
@@ -91,7 +88,6 @@ TEST(what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often)
     assert_int_equal(s->reported_count + s->forgotten + s->dropped, s->proposed);
     for (int i = 0; i < s->reported_count; i++)
         for (int k = 0; k < i; k++) assert_int_not_equal(s->reported[i], s->reported[k]);
-    free_sim(s);
 }
 
 TEST(a_gpu_holds_two_requests_and_the_idlest_gets_the_next)
@@ -112,7 +108,6 @@ TEST(a_gpu_holds_two_requests_and_the_idlest_gets_the_next)
     assert_int_equal(s->tasks[4].queued.state, TASK_ON_GPU);
     assert_int_equal(s->tasks[4].queued.worker, 1);
     assert_int_equal(s->tasks[5].queued.state, TASK_READY);
-    free_sim(s);
 }
 
 static const struct policy_settings lockstep = {.lockstep = true, .compilers = 1, .gpus = 1};
@@ -123,7 +118,6 @@ TEST(lockstep_compiles_eight_then_measures_one_and_asks_one)
     run_to_the_end(s);
     assert_string_equal(s->trace, "p1 p2 p3 p4 p5 p6 p7 p8 c1 c2 c3 c4 c5 c6 c7 c8 m1 p9 c9 m2 p10 c10 m3 m4 m5 m6 m7 "
                                   "m8 m9 m10");
-    free_sim(s);
 }
 
 static enum task_known half_known(int number)
@@ -154,7 +148,6 @@ TEST(lockstep_tells_known_results_in_their_place)
         if (run == 1)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->reported[i], i + 1);
         if (run == 0) memcpy(undisturbed, s->reported, sizeof undisturbed);
-        free_sim(s);
     }
     assert_int_equal(undisturbed[0], 5); // a failure of the compiler is told before anything is measured
 }
@@ -176,7 +169,6 @@ TEST(counting_goes_in_batches_of_96_and_what_is_left_at_the_end)
     assert_non_null(last);
     assert_non_null(strstr(first, " m250")); // the first while the search goes on
     assert_null(strstr(last, " m"));         // the last when there is nothing else
-    free_sim(s);
 }
 
 TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
@@ -192,7 +184,6 @@ TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
     assert_int_equal(s->counted, 19);
     assert_int_equal(s->without_counters, 1);
     assert_int_equal(s->reported_count, 20); // nothing is measured again
-    free_sim(s);
 }
 
 TEST(tasks_of_an_earlier_run_are_compiled_and_counted)
@@ -205,7 +196,6 @@ TEST(tasks_of_an_earlier_run_are_compiled_and_counted)
     run_to_the_end(s);
     assert_string_equal(s->trace, "c1 c2 c3 c4 c5 n5");
     assert_int_equal(s->reported_count, 0);
-    free_sim(s);
 }
 
 static double flat(int number)
@@ -251,7 +241,6 @@ TEST(a_search_ends_for_the_reason_that_holds)
         assert_int_equal(policy_exhausted(&s->run.policy), cases[i].end != SEARCH_TIME_UP);
         assert_int_equal(s->run.policy.queue.count, 0);
         assert_int_equal(s->reported_count + s->dropped, s->proposed);
-        free_sim(s);
     }
 }
 
@@ -263,7 +252,6 @@ TEST(results_of_earlier_runs_count_towards_the_evaluations)
         run_to_the_end(s);
         assert_int_equal(s->reported_count, before < 30 ? 30 - before : 0);
         assert_int_equal(s->proposed, s->reported_count);
-        free_sim(s);
     }
 }
 
@@ -289,7 +277,6 @@ TEST(an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing)
     assert_int_equal(s->reported_count, reported + (int)on_gpu);
     assert_int_equal(s->batch_count, 0);
     assert_false(policy_exhausted(&s->run.policy));
-    free_sim(s);
 }
 
 TEST(a_strategy_without_proposals_is_asked_again_when_it_is_told)
@@ -312,13 +299,11 @@ TEST(a_strategy_without_proposals_is_asked_again_when_it_is_told)
         assert_true(step(s));
         decide(s);
     }
-    free_sim(s);
     s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1}, 0);
     assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_PROPOSE);
     policy_no_proposal(&s->run.policy, false);
     assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_DONE);
     assert_int_equal(s->run.policy.end, SEARCH_NO_PROPOSALS);
-    free_sim(s);
 }
 
 TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
@@ -351,7 +336,6 @@ TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
         policy_gpu_ready(&s->run.policy, 0);
         decide(s);
         assert_true(s->run.policy.gpus[0].queued > 0);
-        free_sim(s);
     }
 }
 
@@ -385,7 +369,6 @@ TEST(the_final_begins_when_all_finalists_are_compiled)
     assert_int_equal(request.kind, REQUEST_FINAL);
     assert_int_equal(request.task_count, 0);
     assert_false(decide(s));
-    free_sim(s);
 }
 
 // Two GPUs are ready; the one that began goes on, once it is ready again.
@@ -412,7 +395,6 @@ TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
     a = policy_next(&s->run.policy, 0);
     assert_true(a.kind == POLICY_FINAL && a.worker == 1);
     policy_gpu_answered(&s->run.policy, 1);
-    free_sim(s);
 }
 
 TEST(a_final_without_finalists_or_worker_or_patience_is_over)
@@ -422,7 +404,6 @@ TEST(a_final_without_finalists_or_worker_or_patience_is_over)
     policy_remove(&s->run.policy, &s->tasks[10].queued);
     assert_false(decide(s));
     assert_false(s->run.policy.final_over);
-    free_sim(s);
     s = sim_in_final(1); // the worker dies in it
     decide(s);
     step(s);
@@ -431,12 +412,10 @@ TEST(a_final_without_finalists_or_worker_or_patience_is_over)
     assert_int_equal(blamed.kind, REQUEST_FINAL);
     assert_false(decide(s));
     assert_true(s->run.policy.final_over);
-    free_sim(s);
     s = sim_in_final(2);
     decide(s);
     policy_interrupt(&s->run.policy);
     assert_false(decide(s));
-    free_sim(s);
 }
 
 // A policy of one's own, without the simulation: workers come and go.

@@ -21,9 +21,8 @@ static char *job_folder(const char *name)
 {
     char *folder = e2e_folder(name);
     SCRIPTED_JOB(folder,
-                 .parameters =
-                     "{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 5]; }, { name = \"MODE\"; "
-                     "values = [\"good\"]; }",
+                 .parameters = "{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 5]; }, { name = "
+                               "\"MODE\"; values = [\"good\"]; }",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
                          "compile = { timeout = \"60s\"; }; search = { strategy = \"exhaustive\"; };",
                  .source = "#include \"x.h\"\nextern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y + Z; "
@@ -39,7 +38,7 @@ static void expect_all(const char *folder)
     if (s.ok != CONFIGURATIONS || s.others) fail_msg("%d ok, %d others: %s", (int)s.ok, (int)s.others, s.reason);
 }
 
-static void expect_done(struct outcome_of_command *r, char *folder)
+static void expect_done(struct e2e_result *r, char *folder)
 {
     if (r->status) fail_msg("status %d\n%s\n%s", r->status, r->out, r->err);
     expect_all(folder);
@@ -52,7 +51,7 @@ TEST(gpus_and_cores_of_several_nodes_are_used)
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"a\"; gpus = 2; cores = 2; }, { name = \"b\"; gpus = [1, 3]; cores = 1; count = 2; "
               "} );\n");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "export FAKE_DELAY=20000\n" TUNE "--pool $at/nodes.cfg,local:0,1\n"
                     "grep -o 'node [^ ]* joins' $at/job.log | LC_ALL=C sort >$at/joined; cat $at/joined");
     expect_all(folder);
@@ -65,11 +64,11 @@ TEST(agents_and_workers_that_are_killed_cost_no_candidate)
     char *folder = job_folder("pool_kills");
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"a\"; gpus = 2; cores = 1; }, { name = \"b\"; gpus = 2; cores = 1; } );\n");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--pool $at/nodes.cfg & tuner=$!\n"
-                                              "measured 1; set -- $(pgrep -P $tuner -f sweetspot-node); kill -9 $1\n"
-                                              "measured 6; kill -9 $(pgrep -P $2 | tail -1)\n"
-                                              "measured 11; kill -9 $2; wait $tuner; status=$?\n"
-                                              "grep -c 'is lost:' $at/job.log; exit $status");
+    struct e2e_result r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--pool $at/nodes.cfg & tuner=$!\n"
+                                      "measured 1; set -- $(pgrep -P $tuner -f sweetspot-node); kill -9 $1\n"
+                                      "measured 6; kill -9 $(pgrep -P $2 | tail -1)\n"
+                                      "measured 11; kill -9 $2; wait $tuner; status=$?\n"
+                                      "grep -c 'is lost:' $at/job.log; exit $status");
     expect_done(&r, folder);
     assert_contains(r.out, "\n2\n");
     assert_contains(r.err, "it is tried again in");
@@ -78,13 +77,12 @@ TEST(agents_and_workers_that_are_killed_cost_no_candidate)
 TEST(workers_die_with_their_agent_and_with_the_driver)
 {
     char *folder = job_folder("pool_ends");
-    struct outcome_of_command r = RUN(
+    struct e2e_result r = RUN(
         folder,
         "export FAKE_DELAY=100000\n"
         "for victim in agent driver; do rm -f $at/job.db*\n" TUNE "--pool local:0,1 --node-cache $at/c & tuner=$!\n"
         "  measured 1; agent=$(pgrep -P $tuner -f sweetspot-node); workers=$(pgrep -P $agent); echo workers $(echo "
-        "$workers | wc "
-        "-w)\n"
+        "$workers | wc -w)\n"
         "  if [ $victim = agent ]; then kill -STOP $tuner; kill -9 $agent; else kill -9 $tuner; fi\n"
         "  for i in $(seq 600); do left=0\n"
         "    for w in $workers; do s=$(cut -d' ' -f3 /proc/$w/stat 2>/dev/null); [ \"${s:-Z}\" = Z ] || left=1; done\n"
@@ -100,7 +98,7 @@ TEST(an_agent_that_freezes_is_lost_and_the_others_go_on)
     char *folder = job_folder("pool_freeze");
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"a\"; gpus = 1; cores = 1; }, { name = \"b\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "export FAKE_DELAY=100000 SWEETSPOT_NODE_BEAT=100ms SWEETSPOT_NODE_PATIENCE=2s\n" TUNE
                     "--pool $at/nodes.cfg & tuner=$!\n"
                     "measured 1; kill -STOP $(pgrep -P $tuner -f sweetspot-node | head -1); wait $tuner");
@@ -112,13 +110,13 @@ TEST(nodes_join_and_leave_with_the_file_that_lists_them)
 {
     char *folder = job_folder("pool_joins");
     e2e_write(folder, "nodes.cfg", "nodes = ( { name = \"first\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--pool $at/nodes.cfg & tuner=$!\n"
-                                              "measured 1\n"
-                                              "echo 'nodes = ( { name = \"first\"; gpus = 1; cores = 1; }, { name = "
-                                              "\"late\"; gpus = 2; cores = 1; } );' >$at/n\n"
-                                              "mv $at/n $at/nodes.cfg; said 'node late joins'\n"
-                                              "echo 'nodes = ( { name = \"late\"; gpus = 2; cores = 1; } );' >$at/n\n"
-                                              "mv $at/n $at/nodes.cfg; wait $tuner");
+    struct e2e_result r = RUN(folder, "export FAKE_DELAY=100000\n" TUNE "--pool $at/nodes.cfg & tuner=$!\n"
+                                      "measured 1\n"
+                                      "echo 'nodes = ( { name = \"first\"; gpus = 1; cores = 1; }, { name = "
+                                      "\"late\"; gpus = 2; cores = 1; } );' >$at/n\n"
+                                      "mv $at/n $at/nodes.cfg; said 'node late joins'\n"
+                                      "echo 'nodes = ( { name = \"late\"; gpus = 2; cores = 1; } );' >$at/n\n"
+                                      "mv $at/n $at/nodes.cfg; wait $tuner");
     expect_done(&r, folder);
     assert_contains(r.err, "node late joins", "node first leaves");
 }
@@ -132,7 +130,7 @@ TEST(sources_and_cubins_travel_where_no_file_is_shared)
         "nodes = ( { name = \"gpus\"; gpus = 2; cores = 0; command = \"env HOME=$at/1 XDG_CACHE_HOME=$at/1\"; private "
         "= true; },\n"
         "  { name = \"cores\"; gpus = 0; cores = 2; command = \"env XDG_CACHE_HOME=$at/2\"; private = true; } );\n");
-    struct outcome_of_command r = e2e_passed(RUN(
+    struct e2e_result r = e2e_passed(RUN(
         folder, "export at FAKE_NEEDS_CUBIN=1 SWEETSPOT_GPU_WORKER=$BIN/fake_worker\n"
                 "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --pool $at/nodes.cfg --no-final --no-checks\n"
                 "status=$?; find $at/1 -name '*.cubin' | wc -l; find $at/2 -path '*trees*' -name 'x.[ch]*' | wc -l\n"
@@ -153,7 +151,7 @@ TEST(a_node_of_another_version_is_refused_by_name_and_the_others_work)
               "  { name = \"gone\"; command = \"sh -c 'echo \\x1bno-such-host >&2; exit 255'\"; },\n"
               "  { name = \"talks\"; command = \"sh -c 'echo; printf Quota; exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; "
               "} );\n");
-    struct outcome_of_command r = RUN(folder, "export at\n" TUNE "--pool $at/nodes.cfg; cat $at/job.log");
+    struct e2e_result r = RUN(folder, "export at\n" TUNE "--pool $at/nodes.cfg; cat $at/job.log");
     expect_all(folder);
     assert_contains(r.err, "node old is disabled: node old runs sweetspot 0.0 (program 12345678), this is sweetspot",
                     "node gone is lost: the command that starts its agent ended with status 255: ?no-such-host");
@@ -167,7 +165,7 @@ TEST(nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log)
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"banner\"; command = \"sh -c yes\"; },\n"
               "  { name = \"loud\"; command = \"sh -c 'yes >&2 & exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r = RUN(folder, TUNE "--pool $at/nodes.cfg; echo size; wc -c <$at/job.log");
+    struct e2e_result r = RUN(folder, TUNE "--pool $at/nodes.cfg; echo size; wc -c <$at/job.log");
     expect_all(folder);
     assert_contains(r.err, "node banner is disabled: it sends text without end in place of the agent's greeting");
     assert_contains(r.out, "size\n");
@@ -181,10 +179,9 @@ TEST(a_node_that_cannot_write_is_set_aside)
               "nodes = ( { name = \"full\"; gpus = 1; cores = 1; private = true; command = \"env "
               "XDG_CACHE_HOME=$at/full\"; },\n"
               "  { name = \"good\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=trial $at/go\\\"\"; } );\n");
-    struct outcome_of_command r =
-        RUN(folder, "export at; said 'node full is disabled' & mkdir -p $at/full/sweetspot-node; : "
-                    ">$at/full/sweetspot-node/trees\n" FAKE
-                    "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --pool $at/nodes.cfg");
+    struct e2e_result r = RUN(folder, "export at; said 'node full is disabled' & mkdir -p $at/full/sweetspot-node; : "
+                                      ">$at/full/sweetspot-node/trees\n" FAKE
+                                      "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --pool $at/nodes.cfg");
     expect_done(&r, folder);
     assert_contains(r.err, "node full is disabled: cannot");
 }
@@ -193,7 +190,7 @@ TEST(without_any_node_a_run_waits_and_then_says_how_to_go_on)
 {
     char *folder = job_folder("pool_none");
     e2e_write(folder, "nodes.cfg", "nodes = ( { name = \"only\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "export FAKE_DELAY=100000 SWEETSPOT_POOL_PATIENCE=3s\n" TUNE "--pool $at/nodes.cfg & tuner=$!\n"
                     "measured 1; echo 'nodes = ();' >$at/nodes.cfg; wait $tuner\n"
                     "first=$?; unset FAKE_DELAY SWEETSPOT_POOL_PATIENCE; echo 'nodes = ( { name = \"new\"; gpus = 1; "
@@ -221,8 +218,8 @@ TEST(mistakes_in_what_names_nodes_are_said_with_their_place)
     char *folder = job_folder("pool_mistakes");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         e2e_write(folder, "nodes.cfg", cases[i].file);
-        struct outcome_of_command r =
-            e2e_run(folder, "at=$PWD/'%s'; unset SLURM_JOB_ID\n" SETTINGS TUNE "--pool %s", folder, cases[i].pool);
+        struct e2e_result r =
+            e2e_run(folder, "at=$PWD/$DIR; unset SLURM_JOB_ID\n" SETTINGS TUNE "--pool %s", cases[i].pool);
         if (r.status != EXIT_USAGE) fail_msg("%s: status %d\n%s", cases[i].pool, r.status, r.err);
         assert_contains(r.err, cases[i].message);
     }
@@ -239,7 +236,7 @@ TEST(ssh_and_slurm_start_the_agent_by_their_commands)
         folder, "srun",
         "#!/bin/sh\necho \"srun $*\" >>$at/called\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nexec \"$@\"\n");
     e2e_write(folder, "scontrol", "#!/bin/sh\n[ \"$*\" = 'show hostnames n[1-2]' ] && printf 'n1\\nn2\\n'\n");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder,
             "export at PATH=$at:$PATH SLURM_JOB_ID=7 SLURM_JOB_NODELIST='n[1-2]' SLURM_JOB_CPUS_PER_NODE='3(x1),5'\n"
             "chmod +x $at/ssh $at/srun $at/scontrol\n" TUNE "--pool slurm,ssh:h1,h2 --workers 1; cat $at/called");

@@ -51,7 +51,7 @@ static char *job_folder(const char *name, const char *job, const char *nodes)
     return folder;
 }
 
-static void expect_all(const struct outcome_of_command *r, const char *folder)
+static void expect_all(const struct e2e_result *r, const char *folder)
 {
     if (r->status) fail_msg("status %d\n%s\n%s", r->status, r->out, r->err);
     struct statuses s = statuses(folder, "job.db");
@@ -82,15 +82,15 @@ TEST(whatever_a_job_names_is_on_the_node_with_the_same_content)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("pool_files", cases[i].job, TWO_NODES);
         e2e_write(folder, "prebuilt.so", "machine code\n");
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_run(folder,
-                    "export at=$PWD/'%s' FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
+                    "export at=$PWD/$DIR FAKE_LOG_FILES=1; export FAKE_LOG=$at/measured\nmkdir $at/2; echo built "
                     ">$at/2/made.so\n" TUNE "--no-final\nstatus=$?\n"
                     "for f in %s; do n=0; for had in $(grep ^$at/1/ $at/measured | sort -u); do\n"
                     "    cmp -s $at/$f $had && n=$((n + 1)); done; echo $f: $n; done\n"
                     "grep -v -e ^$at/1/ -e ^X= $at/measured | grep / | grep -v -e ^/fake && echo of the driver\n"
                     "exit $status",
-                    folder, cases[i].files);
+                    cases[i].files);
         expect_all(&r, folder);
         if (strstr(r.out, ": 0")) fail_msg("case %zu: a file is missing:\n%s\n%s", i, r.out, r.err);
         assert_contains(r.out, "in.npy: 1", "made.so: 1");
@@ -103,10 +103,9 @@ TEST(a_command_reference_is_refused_on_nodes_without_its_files_by_name)
 {
     char *folder = job_folder(
         "pool_command", JOB("", "reference = { command = \"sh ref.sh\"; };\n"),
-        "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; private = "
-        "true; },\n"
+        "nodes = ( { name = \"far\"; gpus = 1; cores = 1; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n"
         "  { name = \"near\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=trial $at/go\\\"\"; } );\n");
-    struct outcome_of_command r = RUN(folder, "echo >$at/ref.sh; said 'far gpu 0 is disabled' &\n" TUNE "--no-final");
+    struct e2e_result r = RUN(folder, "echo >$at/ref.sh; said 'far gpu 0 is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     assert_contains(r.err,
                     "far gpu 0 is disabled: the job's reference is the command 'sh ref.sh', which runs where the GPU");
@@ -127,8 +126,7 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
                  "  { name = \"good\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=%1$s $at/go\\\"\"; } );\n",
                  ops[i]),
              *job = test_text("%s%s", JOB("", ""), unverified), *folder = job_folder("pool_others", job, nodes);
-        struct outcome_of_command r =
-            RUN(folder, "said 'node odd is disabled' &\n" TUNE "; s=$?; cat $at/job.log; exit $s");
+        struct e2e_result r = RUN(folder, "said 'node odd is disabled' &\n" TUNE "; s=$?; cat $at/job.log; exit $s");
         expect_all(&r, folder);
         assert_contains(r.err, "node odd is disabled: the worker answers request 4711, but was given ");
         assert_contains(r.out, "node odd: the worker answers request 4711"); // the first time
@@ -138,9 +136,8 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
 
 TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
-        "pool_other", job,
+        "pool_other", test_text("%s%s", JOB("", ""), unverified),
         "nodes = ( { name = \"first\"; gpus = 1; cores = 1; },\n"
         "  { name = \"driver\"; gpus = 1; cores = 1; command = \"" AFTER(
             "measured") "FAKE_DRIVER=9.9.9\"; },\n"
@@ -151,15 +148,14 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
                                                         "FAKE_UUID=GPU-4 FAKE_LOG=$at/toolkit\"; },\n"
                                                         "  { name = \"twin\"; gpus = 1; cores = 1; command = \"" AFTER(
                                                             "toolkit") "FAKE_UUID=GPU-4\"; } );\n");
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN(folder, "export FAKE_DELAY=10000 FAKE_WAITS=\"final $at/go\"\n"
                     "for node in driver model twin; do said \"$node gpu 0 is disabled\"; done &\n" TUNE);
     expect_all(&r, folder);
-    assert_contains(r.err,
-                    "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with "
-                    "driver 1.2.3",
-                    "model gpu 0 is disabled: it is a Other with driver 1.2.3",
-                    "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
+    assert_contains(
+        r.err, "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with driver 1.2.3",
+        "model gpu 0 is disabled: it is a Other with driver 1.2.3",
+        "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
     assert_null(strstr(r.err, "toolkit gpu 0 is disabled"));
     assert_contains(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
 }
@@ -167,19 +163,18 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
 // Two models in one pool: a run takes the GPUs of one, and the cores of all.
 TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder = job_folder(
-        "pool_model", job,
+        "pool_model", test_text("%s%s", JOB("", ""), unverified),
         "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100 "
         "FAKE_LOG_DEVICES=1 FAKE_LOG=$at/old\"; },\n"
         "  { name = \"new\"; gpus = 1; cores = 0; command = \"" AFTER("old") "FAKE_MODEL=H100-SXM\"; } );\n");
-    struct outcome_of_command r = RUN(folder, TUNE "--gpu-model h100");
+    struct e2e_result r = RUN(folder, TUNE "--gpu-model h100");
     expect_all(&r, folder);
     assert_contains(r.err, "old gpu 0 is disabled: it is a A100, and --gpu-model is 'h100'");
     r = RUN(folder, TUNE "--gpu-model H300");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "no usable GPU: ");
-    r = e2e_run(folder, "$BIN/sweetspot tune '%s/job.cfg' --gpu-model H100", folder);
+    r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --gpu-model H100");
     assert_int_equal(r.status, EXIT_USAGE);
     assert_contains(r.err, "--gpu-model goes with --pool");
 }
@@ -192,7 +187,7 @@ TEST(a_full_disk_of_a_node_costs_no_candidate)
         job_folder("pool_disk", job,
                    "nodes = ( { name = \"good\"; gpus = 1; cores = 1; command = \"" LATER "\"; },\n"
                    "  { name = \"full\"; gpus = 1; cores = 1; command = \"" AFTER("measured") "FAKE_FULL=1\"; } );\n");
-    struct outcome_of_command r = RUN(folder, "said 'node full is disabled' &\n" TUNE "--no-final");
+    struct e2e_result r = RUN(folder, "said 'node full is disabled' &\n" TUNE "--no-final");
     expect_all(&r, folder);
     assert_contains(r.err, "node full is disabled: ", "No space left on device");
     folder = job_folder("pool_tmpfs", job,
@@ -213,11 +208,10 @@ TEST(a_full_disk_of_a_node_costs_no_candidate)
 
 TEST(a_final_whose_node_is_lost_is_decided_on_another)
 {
-    char *job = test_text("%s%s", JOB("", ""), unverified);
     char *folder =
-        job_folder("pool_final", job,
+        job_folder("pool_final", test_text("%s%s", JOB("", ""), unverified),
                    "nodes = ( { name = \"a\"; gpus = 1; cores = 1; }, { name = \"b\"; gpus = 1; cores = 1; } );\n");
-    struct outcome_of_command r = RUN(
+    struct e2e_result r = RUN(
         folder, "export FAKE_LOG_FINALS=1 FAKE_WAITS=\"final $at/go\"\n" TUNE "& tuner=$!\n"
                 "for i in $(seq 600); do grep -qs '^waits' $at/measured && break; sleep .05; done\n"
                 "worker=$(sed -n 's/^waits //p' $at/measured | head -1)\n"
@@ -280,7 +274,7 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     while (access(last, R_OK) && clock_now() < began + 60) wait_once(&n, 1);
     double each = (clock_cpu() - used) / CUBINS; // processor time, since other programs use the machine too
     assert_int_equal(access(last, R_OK), 0);
-    struct outcome_of_command r = e2e_run(n.folder, "find '%s' -name '*.cubin' -size 8 | wc -l", n.cache);
+    struct e2e_result r = e2e_run(n.folder, "find '%s' -name '*.cubin' -size 8 | wc -l", n.cache);
     assert_int_equal(atoi(r.out), CUBINS);
     print_message("%.0f us for each of %d cubins of %d bytes\n", 1e6 * each, CUBINS, SIZE);
     if (each > 1e-3) fail_msg("%.3g ms a cubin", 1e3 * each);
@@ -321,9 +315,7 @@ TEST(a_file_that_changes_in_a_nodes_cache_is_not_used)
             assert_contains(use_file(&n), n.cache);
             assert_int_equal(n.link.state, LINK_UP);
         }
-        struct outcome_of_command r =
-            e2e_run(n.folder, "cd '%s'; set -- '%s'; %s", n.folder, use_file(&n), cases[i].change);
-        assert_int_equal(r.status, 0);
+        e2e_pass(n.folder, "cd $DIR; set -- '%s'; %s", use_file(&n), cases[i].change);
         use_file(&n);
         assert_int_equal(n.link.state, cases[i].bad ? LINK_DOWN : LINK_UP);
         if (cases[i].bad) assert_contains(node_link_why(&n.link), "was changed or removed while it was in use");

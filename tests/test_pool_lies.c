@@ -46,7 +46,7 @@ TEST(a_node_cannot_choose_a_file_of_the_drivers)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder(cases[i].nodes);
-        struct outcome_of_command r = RUN(
+        struct e2e_result r = RUN(
             folder, "mkdir $at/cache; echo secret >$at/secret.cubin; ln -s $at/secret.cubin $at/cache/link.cubin\n"
                     "ln -s $at $at/cache/folder; mkfifo $at/cache/pipe\n"
                     "{ for i in $(seq 600); do grep -qs 'liar is disabled' $at/job.log && break; sleep .05; done\n"
@@ -73,7 +73,7 @@ TEST(a_pool_without_a_compiler_ends_with_the_reason)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder(cases[i].nodes);
-        struct outcome_of_command r = RUN(folder, "export SWEETSPOT_NODE_GREETING=2s SWEETSPOT_POOL_PATIENCE=3s; tune");
+        struct e2e_result r = RUN(folder, "export SWEETSPOT_NODE_GREETING=2s SWEETSPOT_POOL_PATIENCE=3s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("case %zu: status %d\n%s\n%s", i, r.status, r.out, r.err);
         assert_contains(r.err, cases[i].message);
     }
@@ -89,7 +89,7 @@ TEST(a_node_with_impossible_cores_is_refused)
              *message = test_text("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
                                   cores[i]),
              *folder = job_folder(nodes);
-        struct outcome_of_command r = RUN(folder, "tune");
+        struct e2e_result r = RUN(folder, "tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
         assert_contains(r.err, message);
         free(nodes);
@@ -112,7 +112,7 @@ TEST(a_node_that_sends_too_much_is_refused)
                                   "private = true; } );\n",
                                   cases[i].lie),
              *folder = job_folder(nodes);
-        struct outcome_of_command r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=8s; tune");
+        struct e2e_result r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=8s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
         assert_contains(r.err, "node only is disabled: ", cases[i].message);
         free(nodes);

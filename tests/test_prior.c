@@ -9,13 +9,14 @@
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
 
+static struct error err; // of the last call that failed
+
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 
 static struct recorded *recording;
 
 static void setup(void)
 {
-    struct error err;
     recording = recorded_read(recorded_path, &err);
     if (!recording) fail_msg("%s", err.message);
 }
@@ -42,7 +43,7 @@ static double elsewhere(const struct recorded *r, size_t trial, uint64_t seed, d
 
 enum misleading { ANOTHER_DEVICE, SHUFFLED, TURNED_ROUND };
 
-static struct prior *make_prior(const struct recorded *r, enum misleading how, uint64_t seed, struct error *err)
+static struct prior *make_prior(const struct recorded *r, enum misleading how, uint64_t seed)
 {
     struct transfer t;
     struct random rng;
@@ -54,7 +55,7 @@ static struct prior *make_prior(const struct recorded *r, enum misleading how, u
         char *text = test_owned(space_text(r->space, r->configs + i * r->parameter_count));
         transfer_add(&t, text, r->trials[from].status, how == TURNED_ROUND ? 1e-6 / time : time);
     }
-    struct prior *prior = transfer_prior(&t, err);
+    struct prior *prior = transfer_prior(&t, &err);
     transfer_release(&t);
     return prior;
 }
@@ -84,8 +85,7 @@ static double quality(const struct recorded *r, const struct prior *const *prior
 TEST(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations)
 {
     const struct recorded *r = recording;
-    struct error err;
-    struct prior *priors[2] = {make_prior(r, ANOTHER_DEVICE, 1, &err), make_prior(r, ANOTHER_DEVICE, 2, &err)};
+    struct prior *priors[2] = {make_prior(r, ANOTHER_DEVICE, 1), make_prior(r, ANOTHER_DEVICE, 2)};
     assert_non_null(priors[0]);
     assert_non_null(priors[1]);
     double with = quality(r, (const struct prior *const *)priors, 2, 15), without = quality(r, NULL, 0, 15);
@@ -97,8 +97,7 @@ TEST(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations)
 TEST(a_prior_whose_best_are_the_worst_does_little_harm)
 {
     const struct recorded *r = recording;
-    struct error err;
-    const struct prior *prior = make_prior(r, TURNED_ROUND, 1, &err);
+    const struct prior *prior = make_prior(r, TURNED_ROUND, 1);
     assert_non_null(prior);
     double with = quality(r, &prior, 1, 50), without = quality(r, NULL, 0, 50);
     if (with < without - 0.02) fail_msg("%.3f of the optimum with it, %.3f without", with, without);
@@ -109,8 +108,7 @@ TEST(results_that_are_chance_are_no_prior)
 {
     const struct recorded *r = recording;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct error err;
-        assert_null(make_prior(r, SHUFFLED, seed, &err));
+        assert_null(make_prior(r, SHUFFLED, seed));
         assert_contains(err.message, "more than chance would explain");
     }
 }
@@ -118,7 +116,6 @@ TEST(results_that_are_chance_are_no_prior)
 TEST(a_prior_expects_what_was_measured_and_lists_the_best)
 {
     const struct recorded *r = recording;
-    struct error err;
     struct transfer t;
     transfer_init(&t, r->space);
     transfer_add_recorded(&t, r);
@@ -149,7 +146,6 @@ TEST(a_prior_expects_what_was_measured_and_lists_the_best)
 // A space of a number, a word and a parameter that others do not have.
 static struct space *small_space(struct symbols *symbols)
 {
-    struct error err;
     struct space *space = space_new(symbols);
     int64_t words[] = {symbols_intern(symbols, "shuffle"), symbols_intern(symbols, "shared")};
     assert_int_equal(space_add_parameter(space, "B", PARAMETER_INT, (const int64_t[]){16, 32, 64, 128}, 4, &err), 0);
@@ -199,7 +195,6 @@ TEST(a_prior_that_says_nothing_is_refused_with_the_reason)
                  {"B=16,R=x", "B=32,R=y", STATUS_OK, "none of its configurations has only values of this space"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transfer t;
-        struct error err;
         transfer_init(&t, space);
         transfer_add(&t, cases[i].first, cases[i].status, 1e-3);
         transfer_add(&t, cases[i].second, cases[i].status, 2e-3);
@@ -214,8 +209,7 @@ TEST(a_prior_that_says_nothing_is_refused_with_the_reason)
 TEST(trust_follows_what_is_measured)
 {
     const struct recorded *r = recording;
-    struct error err;
-    struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
+    struct prior *right = make_prior(r, ANOTHER_DEVICE, 1), *wrong = make_prior(r, TURNED_ROUND, 1);
     const struct prior *both[] = {right, wrong};
     struct prior_weights prior_weights;
     enum { ROWS = 15, DRAWS = 20 };
@@ -259,12 +253,10 @@ TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
     e2e_write(folder, "text", "hello");
     static const char *const names[] = {"cut.json", "damaged.db", "text", "missing", "."};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct error err = {""};
         char *path = test_text("%s/%s", folder, names[i]);
         assert_null(prior_file_read(path, NULL, r->space, &err));
         assert_contains(err.message, path);
     }
-    struct error err;
     assert_null(prior_file_read("tests/spaces/softmax_h200.json.gz", NULL, r->space, &err));
     struct prior *prior = prior_file_read(recorded_path, NULL, r->space, &err);
     assert_non_null(prior);
@@ -275,26 +267,24 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
 {
     char *folder = e2e_folder("prior-replay");
     static const char command[] = "$BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
-    struct outcome_of_command plain = e2e_run(folder, command, recorded_path, "", "");
-    struct outcome_of_command itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
+    struct e2e_result plain = e2e_run(folder, command, recorded_path, "", "");
+    struct e2e_result itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
     assert_int_equal(plain.status + itself.status, 0);
     assert_string_equal(plain.out, itself.out);
-    struct outcome_of_command copy =
-        e2e_run(folder,
-                "cp %s %s/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score "
-                "-f csv --prior %s/copy.json.gz --prior tests/jobs | cut -d, -f3",
-                recorded_path, folder, recorded_path, folder);
+    struct e2e_result copy = e2e_run(folder,
+                                     "cp %s $DIR/copy.json.gz; $BIN/sweetspot simulate %s -n 2 -b 10,20 --no-score -f "
+                                     "csv --prior $DIR/copy.json.gz --prior tests/jobs | cut -d, -f3",
+                                     recorded_path, recorded_path);
     assert_contains(copy.out, "1.0000"); // its best is measured first
     assert_contains(copy.err, "no prior for it: ");
 }
 
 static void write_job(const char *folder, const char *name, const char *problems)
 {
-    char *file = text_format("%s.cfg", name);
+    char *file = test_text("%s.cfg", name);
     SCRIPTED_JOB(folder, .file = file, .name = name, .problems = problems, .block = "64", .shared = "16 * X",
                  .parameters =
                      "{ name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }");
-    free(file);
 }
 
 // The scripted GPU answers with times that depend on X and MODE.
@@ -303,14 +293,12 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     char *folder = e2e_folder("prior-stores");
     write_job(folder, "first", "{ N = 1024; }");
     write_job(folder, "second", "{ N = 2048; }");
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_pass(
         folder,
-        "cd %s; export SWEETSPOT_SANITIZER=none " SCRIPTED "; "
-        "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
-        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
-        "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
-        "cat out/second.log",
-        folder));
+        "cd $DIR; export SWEETSPOT_SANITIZER=none " SCRIPTED
+        "; $BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && echo ALONE && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && cat out/second.log");
     assert_contains(r.err, "warning: no prior: junk.json");
     char *alone = strstr(r.out, "ALONE");
     assert_non_null(alone);

@@ -13,6 +13,8 @@
 #include "tuner/libraries/cupti_library.h"
 #include "tuner/store/store.h"
 
+static struct error err; // of the last call that failed
+
 // The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.
 static const char inlined[] =
     "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n"  // 1
@@ -35,14 +37,12 @@ static const char inlined[] =
 static char *compile_inlined(char *folder, size_t *size)
 {
     e2e_write(folder, "inlined.cu", inlined);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "echo "
-                "'{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                "inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
-                "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
-                folder, folder);
-    struct error err;
+    struct e2e_result r = e2e_run(folder,
+                                  "echo "
+                                  "'{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                                  "inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
+                                  "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
+                                  folder, folder);
     json_t *answer = test_json(json_parse(r.out, &err));
     char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
     if (!cubin) fail_msg("no cubin: %s%s", r.out, r.err);
@@ -55,7 +55,6 @@ TEST(a_line_table_follows_inlined_calls_outwards)
     size_t size, helper[17] = {0}, all = 0;
     char *cubin = compile_inlined(folder, &size);
     struct linetable *table;
-    struct error err;
     if (linetable_read(&table, cubin, size, "k", &err)) fail_msg("%s", err.message);
     assert_int_equal(linetable_depth(table), 3);
     for (size_t at = 0; at < linetable_code_bytes(table); at += 16) {
@@ -83,7 +82,6 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
     size_t size;
     char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
     struct linetable *table;
-    struct error err;
     assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
         char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
@@ -111,7 +109,6 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
 
 static json_t *recorded(int tile_col)
 {
-    struct error err;
     char *path = test_text("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col),
          *text = test_owned(text_read_file(path, NULL));
     json_t *document = text ? json_parse(text, &err) : NULL;
@@ -154,7 +151,6 @@ TEST(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4)
 {
     struct job *job;
     struct mistakes mistakes = {0};
-    struct error err;
     struct finding list[FINDINGS_MAX];
     json_t *eight = recorded(8), *four = recorded(4);
     if (job_load("configs/sgemm_2048.cfg", &job, &mistakes) || job_build_space(job, &device_limits_h200, &err))
@@ -246,10 +242,9 @@ TEST(three_times_say_what_limits_a_kernel)
 static void write_job(const char *folder)
 {
     SCRIPTED_JOB(folder, .block = "512", .source = "extern \"C\" __global__ void x(float *y) {} // X\n",
-                 .parameters =
-                     "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
-                     "\"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", \"abort\", "
-                     "\"profile_crash\", \"registers\", \"irreproducible\"]; }",
+                 .parameters = "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                               "\"wrong\", \"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", "
+                               "\"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; }",
                  .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"4s\"; };\n"
                          "counters = { metrics = [\"dram__cycles.avg\"]; }; search = { strategy = \"exhaustive\"; };");
 }
@@ -309,8 +304,8 @@ TEST(the_commands_say_what_is_wrong)
         char command[16];
         const char *rest = strchr(cases[i].options, ' ');
         snprintf(command, sizeof command, "%.*s", rest ? (int)(rest - cases[i].options) : 15, cases[i].options);
-        struct outcome_of_command r = e2e_run(folder, "%s " FAKE "%s %s/job.cfg --cache %s/cache %s", cases[i].before,
-                                              command, folder, folder, rest ? rest : "");
+        struct e2e_result r = e2e_run(folder, "%s " FAKE "%s $DIR/job.cfg --cache $DIR/cache %s", cases[i].before,
+                                      command, rest ? rest : "");
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
@@ -321,15 +316,14 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
 {
     char *folder = e2e_folder("best");
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
+    struct e2e_result r =
+        e2e_pass(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -a runner-up");
     assert_contains(r.out, "X=7,MODE=good"); // the fake's fastest
     assert_contains(r.out, "against trial ", "X=2,MODE=");
-    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t X=1", folder, folder, folder);
+    r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t X=1");
     assert_contains(r.out, "X=1,MODE=good"); // the rest as in the best
-    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t 999", folder, folder, folder);
-    assert_int_equal(r.status, 2);
+    r = e2e_ended(2, e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t 999"));
     assert_contains(r.err, "no trial 999");
 }
 
@@ -337,8 +331,7 @@ TEST(a_reproducible_long_kernel_has_no_such_notes)
 {
     char *folder = e2e_folder("clean");
     write_job(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder));
+    struct e2e_result r = e2e_pass(folder, FAKE "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good");
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
     assert_null(strstr(r.err, "counting a kernel"));
@@ -354,11 +347,11 @@ TEST(the_device_rests_unless_the_job_says_otherwise)
     for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
         char *folder = e2e_folder("rest");
         write_job(folder);
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "sed -i 's/measure = { /measure = { %s/' %s/job.cfg; export FAKE_LOG=%s/log FAKE_LOG_REST=1; " FAKE
-                    "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good >%s/profile; grep rest %s/log",
-                    rests[i].setting, folder, folder, folder, folder, folder, folder);
+        struct e2e_result r = e2e_run(
+            folder,
+            "sed -i 's/measure = { /measure = { %s/' $DIR/job.cfg; export FAKE_LOG=$DIR/log FAKE_LOG_REST=1; " FAKE
+            "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good >$DIR/profile; grep rest $DIR/log",
+            rests[i].setting);
         assert_string_equal(r.out, rests[i].expected);
     }
 }
@@ -368,10 +361,10 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
     char *folder = e2e_folder("failed");
     bool seen = false;
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     for (int trial = 1; trial < 20 && !seen; trial++) {
-        struct outcome_of_command r = e2e_run(
-            folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder, trial);
+        struct e2e_result r =
+            e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t %d", trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
     }
@@ -380,17 +373,15 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
 
 static int log_lines(const char *folder, const char *word)
 {
-    struct outcome_of_command r = e2e_run(folder, "grep -c %s %s/log", word, folder);
+    struct e2e_result r = e2e_run(folder, "grep -c %s $DIR/log", word);
     int count = atoi(r.out);
     return count;
 }
 
 static void profile_with_ceilings(const char *folder)
 {
-    struct outcome_of_command r = e2e_passed(e2e_run(folder,
-                                                     "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
-                                                     "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
-                                                     folder, folder, folder, folder));
+    struct e2e_result r = e2e_pass(folder, "export FAKE_LOG=$DIR/log FAKE_LOG_CEILINGS=1; " FAKE
+                                           "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -f json");
     assert_contains(r.out, "\"flops_per_second\": 60000000000000");
 }
 
@@ -398,14 +389,12 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
 {
     char *folder = e2e_folder("ceilings");
     write_job(folder);
-    e2e_passed(e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder));
+    e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     for (int round = 0; round < 2; round++) profile_with_ceilings(folder); // tune kept them
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
     struct environment environment;
-    struct error err;
-    char *path = test_text("%s/job.db", folder);
-    assert_int_equal(store_open(&store, path, false, &err), 0);
+    assert_int_equal(store_open(&store, test_text("%s/job.db", folder), false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
     store_close(store);
@@ -431,7 +420,6 @@ TEST(missing_counters_are_reported_with_how_to_fix_it)
         {CUPTI_ERROR_HARDWARE_BUSY, "another profiler"},
     };
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
-        struct error err;
         char number[16];
         snprintf(number, sizeof number, "(%d)", failures[i].result);
         assert_int_equal(cupti_library_fail(&err, "cuptiSomething", failures[i].result), -1);
@@ -442,11 +430,9 @@ TEST(missing_counters_are_reported_with_how_to_fix_it)
 TEST(metrics_are_listed_without_a_gpu)
 {
     char *folder = e2e_folder("metrics");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
+    struct e2e_result r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
     // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
-    if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
-        skip();
-    }
+    if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) skip();
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     assert_contains(r.out, "sm__icc_requests_lookup_miss", "icache_misses (.sum)");
     r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 'dram__bytes*' -f csv");

@@ -62,8 +62,7 @@ static char *job_with(const char *reference, const char *baselines, int ld)
         "\"tune\":true,\"weight\":1.0,\"sizes\":{\"N\":16},\"roles\":{\"N\":16,\"a\":2},\"flops\":32,\"bytes\":64,"
         "\"buffers\":[{\"name\":\"x\",\"type\":\"f32\",\"rows\":1,\"cols\":16,\"ld\":%d,\"direction\":\"in\",\"fill\":{"
         "\"kind\":\"uniform\",\"low\":-1,\"high\":1}},{\"name\":\"y\",\"type\":\"f32\",\"rows\":1,\"cols\":16,\"ld\":"
-        "16,"
-        "\"direction\":\"out\"}]}],\"objective\":\"geomean\",\"reference\":{%s,\"folder\":\"%s\",\"cache\":\"%s\"},"
+        "16,\"direction\":\"out\"}]}],\"objective\":\"geomean\",\"reference\":{%s,\"folder\":\"%s\",\"cache\":\"%s\"},"
         "\"verify\":{\"enabled\":true,\"guard_bytes\":64},\"measure\":{\"min_samples\":3,\"max_samples\":5,\"cache\":"
         "\"cold\",\"warmup\":1,\"max_time\":0.01},\"counters\":null,\"baselines\":[%s]}\n",
         cubin, cubin, ld, reference, path, path, baselines);
@@ -269,12 +268,12 @@ TEST(a_command_reads_files_and_writes_what_is_expected_once)
         assert_contains(answer, "\"status\":\"ok\"");
         test_free(answer);
     }
-    struct outcome_of_command r = e2e_run(folder, "cat %s/told; wc -l <%s/runs", folder, folder);
+    struct e2e_result r = e2e_run(folder, "cat $DIR/told; wc -l <$DIR/runs");
     assert_contains(r.out, "\"problem\": \"N=16\"", "\"a\": 2", "\"file\": \"in/x.npy\"", "\"file\": \"out/y.npy\"",
                     "}2\n");                                // a run for each set of data, and none for the second job
     e2e_write(folder, "other.sh", "# beside the script\n"); // a file of its kind counts
     test_free(with_command(script));
-    r = e2e_run(folder, "wc -l <%s/runs", folder);
+    r = e2e_run(folder, "wc -l <$DIR/runs");
     assert_int_equal(atoi(r.out), 4);
 }
 
@@ -299,7 +298,7 @@ TEST(a_command_that_fails_is_named_with_what_it_said)
         assert_contains(answer, cases[i].words, "\"status\":\"error\"");
         test_free(answer);
     }
-    struct outcome_of_command r = e2e_run(folder, "ls -d ${TMPDIR:-/tmp}/sweetspot-reference-* 2>/dev/null | wc -l");
+    struct e2e_result r = e2e_run(folder, "ls -d ${TMPDIR:-/tmp}/sweetspot-reference-* 2>/dev/null | wc -l");
     assert_int_equal(atoi(r.out), 0); // its folders are gone
 }
 
@@ -307,7 +306,7 @@ TEST(a_command_that_fails_is_named_with_what_it_said)
 // --------------------------------------------------------------------------------------------
 
 // The worker's answer to a request to build x.c.
-static struct outcome_of_command build(const char *text, const char *before, const char *more)
+static struct e2e_result build(const char *text, const char *before, const char *more)
 {
     e2e_write(folder, "x.c", text);
     char *path = realpath(folder, NULL),
@@ -316,7 +315,7 @@ static struct outcome_of_command build(const char *text, const char *before, con
                            path, path, more);
     e2e_write(folder, "requests", line);
     free(path);
-    return e2e_run(folder, "%s $BIN/sweetspot-compile <%s/requests", before, folder);
+    return e2e_run(folder, "%s $BIN/sweetspot-compile <$DIR/requests", before);
 }
 
 TEST(a_c_source_is_built_and_kept_by_what_it_includes)
@@ -336,13 +335,11 @@ TEST(a_c_source_is_built_and_kept_by_what_it_includes)
     };
     e2e_write(folder, "n.h", "enum { N = 3 };\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r =
-            build(cases[i].text, i < 5 ? "export LC_ALL=C;" : cases[i].before, cases[i].deadline);
+        struct e2e_result r = build(cases[i].text, i < 5 ? "export LC_ALL=C;" : cases[i].before, cases[i].deadline);
         assert_contains(r.out, cases[i].words);
     }
     e2e_write(folder, "n.h", "enum { N = 4 };\n");
-    struct outcome_of_command r = build(sound, "", "60");
-    assert_contains(r.out, "\"cached\":false");
+    assert_contains(build(sound, "", "60").out, "\"cached\":false");
 }
 
 TEST(arrays_of_every_type_are_written_and_read_back)

@@ -62,7 +62,6 @@ TEST(what_is_proposed_late_is_faster_than_what_was_proposed_early)
         if (share < cases[i].least || share > cases[i].most)
             fail_msg("%s: early %.3f, late %.3f e-folds above the best", cases[i].name, mean[0], mean[1]);
     }
-    close_space(&f);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -12,6 +12,8 @@
 
 #include "tests/config_text.h"
 
+static struct error err; // of the last call that failed
+
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =
     "{\"device_name\": \"Some GPU\", \"kernel_name\": \"k\", \"problem_size\": [64], \"tune_params_keys\": [\"block\", "
@@ -44,19 +46,17 @@ static const char ours[] =
     " \"trials\": [[32, \"a\", \"ok\", 0.25, 0.24, 0.26, [0.25, 0.24], 40, 0.5, 1000, \"?\"], [64, \"b\", \"wrong\", "
     "null, null, null, null, 80, 0.25, null, null]]}\n";
 
-static struct recorded *read_text(const char *folder, const char *text, struct error *err)
+static struct recorded *read_text(const char *folder, const char *text)
 {
     e2e_write(folder, "space.json", text);
-    char *path = test_text("%s/space.json", folder);
-    struct recorded *r = recorded_read(path, err);
+    struct recorded *r = recorded_read(test_text("%s/space.json", folder), &err);
     return r;
 }
 
 TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
 {
     char *folder = e2e_folder("kt");
-    struct error err;
-    struct recorded *r = read_text(folder, kernel_tuner, &err);
+    struct recorded *r = read_text(folder, kernel_tuner);
     if (!r) fail_msg("%s", err.message);
     assert_int_equal(r->trial_count, 4);
     assert_int_equal(space_size(r->space), 4);
@@ -81,8 +81,7 @@ TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
 TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
 {
     char *folder = e2e_folder("t4");
-    struct error err;
-    struct recorded *r = read_text(folder, t4, &err);
+    struct recorded *r = read_text(folder, t4);
     if (!r) fail_msg("%s", err.message);
     assert_int_equal(r->trial_count, 2);
     assert_int_equal(r->parameter_count, 2);
@@ -105,25 +104,21 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
                  {"runtime", STATUS_LAUNCH_ERROR}};
     char *folder = e2e_folder("t4-words");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err;
-        char *text =
-            text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": [1.0]}, "
-                        "\"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", \"value\": 1.0}]}, "
-                        "{\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
-                        cases[i].word);
-        struct recorded *r = read_text(folder, text, &err);
+        char *text = test_text("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": "
+                               "[1.0]}, \"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", "
+                               "\"value\": 1.0}]}, {\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
+                               cases[i].word);
+        struct recorded *r = read_text(folder, text);
         if (!r) fail_msg("%s: %s", cases[i].word, err.message);
         if (r->trials[1].status != cases[i].status) fail_msg("%s: %s", cases[i].word, status_name(r->trials[1].status));
         recorded_free(r);
-        free(text);
     }
 }
 
 TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
 {
     char *folder = e2e_folder("ours");
-    struct error err;
-    struct recorded *first = read_text(folder, ours, &err);
+    struct recorded *first = read_text(folder, ours);
     if (!first) fail_msg("%s", err.message);
     assert_int_equal(first->unknown_count, 1); // kept out, with a note
     assert_string_equal(first->unknown_columns[0], "novelty");
@@ -176,16 +171,14 @@ static const struct {
 TEST(trials_with_impossible_times_count_as_failed_and_are_counted)
 {
     char *folder = e2e_folder("impossible");
-    e2e_write(
-        folder, "space.json",
-        "{\"format\":\"sweetspot-space\",\"version\":1,\"parameters\":[{\"name\":\"X\",\"kind\":\"int\",\"values\":"
-        "[1,2,3,4,5,6]}],\"columns\":[\"X\",\"status\",\"time\"],\"trials\":[[1,\"ok\",1e-3],[2,\"ok\",0],[3,\"ok\","
-        "-1],[4,\"ok\",5e-324],[5,\"ok\",null],[6,\"wrong\",null]]}\n");
-    e2e_write(
-        folder, "cache.json",
-        "{\"kernel_name\":\"k\",\"tune_params_keys\":[\"X\"],\"tune_params\":{\"X\":[1,2,3]},\"cache\":{"
-        "\"1\":{\"X\":1,\"time\":1.0},\"2\":{\"X\":2,\"time\":0.00001},\"3\":{\"X\":3,\"time\":\"InvalidConfig\"}}}");
-    struct outcome_of_command r =
+    e2e_write(folder, "space.json",
+              "{\"format\":\"sweetspot-space\",\"version\":1,\"parameters\":[{\"name\":\"X\",\"kind\":\"int\","
+              "\"values\":[1,2,3,4,5,6]}],\"columns\":[\"X\",\"status\",\"time\"],\"trials\":[[1,\"ok\",1e-3],[2,"
+              "\"ok\",0],[3,\"ok\",-1],[4,\"ok\",5e-324],[5,\"ok\",null],[6,\"wrong\",null]]}\n");
+    e2e_write(folder, "cache.json",
+              "{\"kernel_name\":\"k\",\"tune_params_keys\":[\"X\"],\"tune_params\":{\"X\":[1,2,3]},\"cache\":{\"1\":{"
+              "\"X\":1,\"time\":1.0},\"2\":{\"X\":2,\"time\":0.00001},\"3\":{\"X\":3,\"time\":\"InvalidConfig\"}}}");
+    struct e2e_result r =
         e2e_run(folder, "$BIN/sweetspot import %1$s/space.json; $BIN/sweetspot import %1$s/cache.json", folder);
     assert_contains(r.err, "space.json: 4 configurations count as failed, because their times are impossible",
                     "cache.json: 1 configurations count as failed, because their times are impossible");
@@ -202,8 +195,7 @@ TEST(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong)
             assert_non_null(at);
             text = test_text("%.*s%s%s", (int)(at - ours), ours, bad[i].to, at + strlen(bad[i].from));
         }
-        struct error err = {""};
-        struct recorded *r = read_text(folder, text, &err);
+        struct recorded *r = read_text(folder, text);
         if (r) fail_msg("case %zu is read: %s", i, text);
         if (!strstr(err.message, "space.json") || !strstr(err.message, bad[i].expected))
             fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
@@ -214,16 +206,14 @@ TEST(a_packed_file_that_is_cut_off_is_an_error)
 {
     char *folder = e2e_folder("cut"), *path = test_text("%s/cut.json.gz", folder);
     e2e_run(folder, "head -c 100000 tests/spaces/sgemm_2048_h200.json.gz >%s", path);
-    struct error err = {""};
     assert_null(recorded_read(path, &err));
-    assert_non_null(strstr(err.message, "cut.json.gz"));
+    assert_contains(err.message, "cut.json.gz");
     assert_null(recorded_read("/nosuch/file", &err));
-    assert_non_null(strstr(err.message, "/nosuch/file"));
+    assert_contains(err.message, "/nosuch/file");
 }
 
 TEST(the_shipped_space_is_whole)
 {
-    struct error err;
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
     assert_true(r->trial_count >= 3000);
@@ -256,10 +246,9 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
     char *folder = e2e_folder("whole");
     assert_int_equal(glob("tests/spaces/*_h200.json.gz", 0, NULL, &files), 0);
     for (size_t f = 0; f < files.gl_pathc; f++) {
-        struct error err;
         struct recorded *r = recorded_read(files.gl_pathv[f], &err);
         if (!r) fail_msg("%s", err.message);
-        struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
+        struct e2e_result c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
         char *size = test_text(" %zu valid configurations", r->trial_count);
         if (c.status || !strstr(c.out, size))
             fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
@@ -325,7 +314,6 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
 {
     char *folder = e2e_folder("figures"), *space = test_text("%s/space.json", folder),
          *again = test_text("%s/again.json.gz", folder);
-    struct error err;
     struct recorded *from = recorded_read("tests/stores/kernel_space.json", &err);
     if (!from) fail_msg("%s", err.message);
     for (size_t i = 0; i < from->trial_count; i++) {
@@ -340,11 +328,10 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
     }
     if (recorded_write(from, space, &err)) fail_msg("%s", err.message);
 
-    e2e_passed(e2e_run(folder,
-                       "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store "
-                       "%s/job.db -q --no-final --strategy exhaustive && "
-                       "$BIN/sweetspot export tests/stores/kernel.cfg --store %s/job.db -o %s",
-                       space, folder, folder, again));
+    e2e_pass(folder,
+             "$BIN/sweetspot tune tests/stores/kernel.cfg --device replay:%s --store $DIR/job.db -q --no-final "
+             "--strategy exhaustive && $BIN/sweetspot export tests/stores/kernel.cfg --store $DIR/job.db -o %s",
+             space, again);
     struct recorded *to = recorded_read(again, &err);
     if (!to) fail_msg("%s", err.message);
     assert_int_equal(to->trial_count, from->trial_count);

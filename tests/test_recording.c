@@ -11,7 +11,7 @@
 static char *make_folder(const char *source_hash, bool final)
 {
     char *folder = e2e_folder("recording");
-    e2e_passed(e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder));
+    e2e_pass(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu $DIR");
     json_error_t error;
     char *path = test_text("%s/space.json", folder);
     json_t *space = test_json(json_load_file("tests/golden/space.json", 0, &error));
@@ -30,21 +30,19 @@ static char *make_folder(const char *source_hash, bool final)
 static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 {
     struct error err;
-    char *path = text_format("%s/kernel.cu", folder);
+    char *path = test_text("%s/kernel.cu", folder);
     assert_int_equal(source_hash(&(struct source_request){.path = path}, hash, &err), 0);
-    free(path);
 }
 
 // Tunes on `space` and writes the header; returns it. *check: what --check says, with its status.
-static char *header_of(const char *folder, const char *space, struct outcome_of_command *check)
+static char *header_of(const char *folder, const char *space, struct e2e_result *check)
 {
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
-                           "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
-                           folder, space));
+    struct e2e_result r = e2e_pass(folder,
+                                   "cd $DIR; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
+                                   "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
+                                   space);
     e2e_write(folder, "best.h", r.out);
-    *check = e2e_run(folder, "cd %s; $BIN/sweetspot header job.cfg --check best.h", folder);
+    *check = e2e_run(folder, "cd $DIR; $BIN/sweetspot header job.cfg --check best.h");
     return r.out;
 }
 
@@ -52,7 +50,7 @@ TEST(the_source_that_was_measured_is_the_headers)
 {
     static const char recorded[] = "0123456789abcdef0123456789abcdef";
     char *folder = make_folder(recorded, true);
-    struct outcome_of_command check;
+    struct e2e_result check;
     char *header = header_of(folder, "space.json", &check);
     assert_contains(header, "#define GOLDEN_SOURCE_HASH_TEXT \"0123456789abcdef0123456789abcdef\"\n",
                     "#define GOLDEN_DEVICE_NAME \"Golden GPU\"\n",
@@ -61,7 +59,7 @@ TEST(the_source_that_was_measured_is_the_headers)
                     "the measured template has the hash 0123456789abcdef0123456789abcdef\n");
     assert_int_equal(check.status, 1);
     assert_contains(check.out, "the template is not the one that was measured for the recording");
-    struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot status job.cfg -s job.db", folder);
+    struct e2e_result r = e2e_run(folder, "cd $DIR; $BIN/sweetspot status job.cfg -s job.db");
     assert_contains(r.out, "trials were recorded with another version of the template");
 }
 
@@ -70,7 +68,7 @@ TEST(the_template_as_it_was_recorded_passes)
     char hash[HASH_TEXT_SIZE];
     present_hash("tests/golden", hash);
     char *folder = make_folder(hash, true);
-    struct outcome_of_command check;
+    struct e2e_result check;
     header_of(folder, "space.json", &check);
     assert_int_equal(check.status, 0);
     assert_contains(check.out, "is the one that was tuned");
@@ -79,29 +77,27 @@ TEST(the_template_as_it_was_recorded_passes)
 TEST(an_old_recording_without_a_hash_says_that_it_is_not_known)
 {
     char *folder = make_folder(NULL, false);
-    struct outcome_of_command check;
+    struct e2e_result check;
     char *header = header_of(folder, "space.json", &check);
     assert_contains(header, " *   source not recorded: it is unknown which version of the template was measured\n",
                     "the recording has no final\n", "#define GOLDEN_SOURCE_HASH_TEXT \"\"\n");
     assert_int_equal(check.status, 1);
     assert_contains(check.out, "source not recorded");
-    struct outcome_of_command r = e2e_run(
-        folder, "cd %s; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg --hash) best.h",
-        folder);
-    assert_int_equal(r.status, 1); // a build that asks stops
+
+    e2e_ended(1, e2e_run(folder,
+                         "cd $DIR; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg "
+                         "--hash) best.h")); // a build that asks stops
 }
 
 // A replay that was exported, imported and replayed again is still of what the first recording measured.
 TEST(export_and_import_carry_it_on)
 {
     char *folder = make_folder("0123456789abcdef0123456789abcdef", true);
-    struct outcome_of_command check;
+    struct e2e_result check;
     char *header = header_of(folder, "space.json", &check);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
-                           "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
-                           folder));
+    struct e2e_result r =
+        e2e_pass(folder, "cd $DIR; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot "
+                         "import once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json");
     assert_contains(r.out, "\"source_hash\":\"0123456789abcdef0123456789abcdef\"");
     char *again = header_of(folder, "twice.json.gz", &check);
     assert_int_equal(check.status, 1);

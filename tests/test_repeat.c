@@ -9,6 +9,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =
     "stages = (\n"
@@ -21,8 +23,7 @@ static const char stages_text[] =
     "\"t\" ];\n"
     "    launch = { grid = [ \"ceil_div(STEP, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
     "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = "
-    "\"scratch\"; "
-    "}, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
+    "\"scratch\"; }, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
     "  { name = \"sort\"; entry = \"sort\";\n"
     "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N / 1024\"; next = \"2*K\"; },\n"
     "               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"; next = \"STEP / 2\"; } );\n"
@@ -49,7 +50,6 @@ static struct job *load(const char *stages)
 // "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
-    struct error err;
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)), *stage, *argument;
     char *text = text_copy("");
     size_t i, k;
@@ -75,7 +75,6 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
 {
     struct job *j = load(stages_text);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct error err;
     struct planned_launch *launches;
     size_t count;
     assert_int_equal(space_parse(j->space, "BLOCK_M=128,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
@@ -104,7 +103,6 @@ static void refused(const char *from, const char *to, const char *message)
     char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
-    struct error err = {""};
     finished_write(job.job, text);
     if (job_load(job.job, &out, &mistakes)) {
         bool found = false;
@@ -159,7 +157,6 @@ TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
     struct job *j = load(stages_text);
     struct stage *sort = &j->stages[2];
     int64_t values[256] = {0};
-    struct error err;
     assert_true(symbols_count(j->symbols) <= 256);
     assert_int_equal(job_problem_values(j, NULL, 1, values, &err), 0);
     assert_int_equal(job_count_runs(sort, values, &err), 0);
@@ -200,8 +197,7 @@ static const char program[] =
 static void write_header(void)
 {
     static const unsigned char cubin[64] = "\177ELF";
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     finished_binary(&job, cubin, sizeof cubin, "{\"mini\":\"mini\",\"halve\":\"halve\",\"sort\":\"sort\"}");
     finished_embed(&job);
 }
@@ -215,8 +211,7 @@ static void expect_printed(const char *text, const char *expected)
     finished_write(main_c, text);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(finished_program(&job, compilers[i], sources, "", run), 0);
-        char *found = test_owned(text_read_file(path, NULL));
-        assert_string_equal(found, expected);
+        assert_string_equal(test_owned(text_read_file(path, NULL)), expected);
     }
 }
 
@@ -248,11 +243,10 @@ static const char object_program[] =
 
 TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
-    char *stages =
-        text_replaced(stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
-                      "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { "
-                      "name = \"half\"; type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; "
-                      "value = \"M + K\"; } ); }");
+    char *stages = text_replaced(
+        stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
+        "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { name = \"half\"; "
+        "type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
     load(stages);
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");

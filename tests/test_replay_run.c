@@ -1,6 +1,6 @@
 // A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
 // commands on its store.
-#include "tests/e2e.h"
+#include "tests/scripted.h"
 #include "tests/testing.h"
 
 #include <math.h>
@@ -41,14 +41,9 @@ static void write_space(const char *folder)
                             "samples", "registers", "misses", "trials", trials, "baselines", "name", "cublas",
                             "problems", "time", 1.2e-3, "samples", 1.2e-3, 1.21e-3);
     e2e_write_json(folder, "space.json", all);
-    e2e_write(folder, "x.cu", "\n");
-    e2e_write(folder, "job.cfg",
-              "name = \"r\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = \"Z\"; "
-              "values = [0, 1, 2, 3]; } );\n"
-              "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification "
-              "= { enabled = false; };\n");
+    SCRIPTED_JOB(folder, .name = "r",
+                 .parameters = "{ name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = "
+                               "\"Z\"; values = [0, 1, 2, 3]; }");
 }
 
 struct seen {
@@ -113,7 +108,7 @@ TEST(the_same_seed_gives_the_same_run)
             char name[32];
             snprintf(name, sizeof name, "%zu%d.db", k, i);
 
-            e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, name, 100, strategies[k]));
+            e2e_pass(folder, TUNE, folder, folder, folder, name, 100, strategies[k]);
             read_store(folder, name, i ? &b : &a);
         }
         assert_int_equal(a.count, b.count);
@@ -132,8 +127,7 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
     struct random random;
     random_seed(&random, 7);
     write_space(folder);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default"));
+    struct e2e_result r = e2e_pass(folder, TUNE, folder, folder, folder, "calm.db", EVALUATIONS, "default");
     char *calm = test_owned(text_copy(r.out));
     read_store(folder, "calm.db", &undisturbed);
     int in_time = 0;
@@ -159,7 +153,7 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
         before = after;
     }
     assert_true(in_time >= 20); // kills that met the program alive
-    r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default"));
+    r = e2e_pass(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default");
     // The same winner with the same figures; only the trial's number and the store's name may differ.
     const char *was = strchr(calm, ','), *is = strchr(r.out, ','), *end = strstr(calm, "results are in ");
     assert_non_null(was);
@@ -179,7 +173,7 @@ TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_s
 {
     char *folder = e2e_folder("commands");
     write_space(folder);
-    struct outcome_of_command r = e2e_passed(e2e_run(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive"));
+    struct e2e_result r = e2e_pass(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
     assert_contains(r.out, "x as fast as cublas");
     static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
                                            "compare %s/job.cfg --store %s/r.db --format json"};
@@ -203,21 +197,19 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
     char *folder = e2e_folder("stop");
     write_space(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r =
-            e2e_passed(e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db",
-                               folder, folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder));
+        struct e2e_result r =
+            e2e_pass(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder,
+                     folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder);
         assert_contains(r.out, cases[i].reason);
     }
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder, TUNE " --until '95%% of ceiling'", folder, folder, folder, "c.db", 0, "random");
     assert_int_equal(r.status, 2);
     assert_contains(r.err, "the search shall end at 95% of the ceiling, which is unknown: set the job's 'work'");
-    r = e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --device "
-                "replay:tests/spaces/sgemm_2048_h200.json.gz --store %s/s.db -q --until '70%% of ceiling' && "
-                "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s/s.db",
-                folder, folder));
+    r = e2e_pass(
+        folder,
+        "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --store "
+        "$DIR/s.db -q --until '70%% of ceiling' && $BIN/sweetspot status configs/sgemm_2048.cfg --store $DIR/s.db");
     assert_contains(r.out, "the target is reached");
 }
 
@@ -225,15 +217,12 @@ TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)
 {
     char *folder = e2e_folder("broken");
     write_space(folder);
-    struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --device replay:%s/nosuch.json --store %s/r.db -q", folder,
-                folder, folder);
+    struct e2e_result r =
+        e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --device replay:$DIR/nosuch.json --store $DIR/r.db -q");
     assert_int_equal(r.status, EXIT_USAGE);
     assert_contains(r.err, "nosuch.json");
-    r = e2e_run(folder,
-                "head -c 5000 %s/space.json >%s/cut.json; $BIN/sweetspot tune %s/job.cfg --device replay:%s/cut.json "
-                "--store %s/r.db -q",
-                folder, folder, folder, folder, folder);
+    r = e2e_run(folder, "head -c 5000 $DIR/space.json >$DIR/cut.json; $BIN/sweetspot tune $DIR/job.cfg --device "
+                        "replay:$DIR/cut.json --store $DIR/r.db -q");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "cut.json");
 }

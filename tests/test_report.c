@@ -16,28 +16,33 @@ static char path[64];
 static struct store *store;
 static struct error err;
 
-static void setup(void)
-{
-    snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
-    char *command = test_text("mkdir -p out/test && rm -f %s*", path);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(store_open(&store, path, true, &err), 0);
-}
-
-static void teardown(void)
-{
-    store_close(store);
-    store = NULL;
-    char *command = test_text("rm -f %s*", path);
-    assert_int_equal(system(command), 0);
-}
-
 static void use(const char *device)
 {
     char key[HASH_TEXT_SIZE], *settings = test_text("version 1\ndevice %s\n", device);
     environment_key(settings, key);
     const struct environment e = {key, "job", "source", "nvrtc", device, "sm_90a", "1.0", settings};
     assert_int_equal(store_use_environment(store, &e, &err), 0);
+}
+
+static void open_empty(void)
+{
+    snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
+    assert_int_equal(system(test_text("mkdir -p out/test && rm -f %s*", path)), 0);
+    assert_int_equal(store_open(&store, path, true, &err), 0);
+}
+
+// A store without trials, of device A.
+static void setup(void)
+{
+    open_empty();
+    use("A");
+}
+
+static void teardown(void)
+{
+    store_close(store);
+    store = NULL;
+    assert_int_equal(system(test_text("rm -f %s*", path)), 0);
 }
 
 static int64_t add(const char *config, enum trial_status status, const char *reason, double objective, double finished)
@@ -70,6 +75,8 @@ static void put(const char *kind, double when, const char *json)
     assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
 }
+
+#define REPORT_TEST(name) TEST_WITH(name, setup, teardown)
 
 static json_t *report_of(size_t points)
 {
@@ -108,9 +115,8 @@ static void expect_word(const json_t *value, const char *keys, const char *expec
     assert_string_equal(json_string_value(found), expected);
 }
 
-TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
+REPORT_TEST(seconds_of_search_leave_out_the_days_between_runs)
 {
-    use("A");
     put("device", 1000, "{}");
     add("X=1", STATUS_OK, "", 4, 1010);
     add("X=2", STATUS_OK, "", 3, 1100);
@@ -118,16 +124,14 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
     put("device", 90000, "{}"); // killed: no document of its end
     add("X=3", STATUS_OK, "", 2, 90010);
     add("X=4", STATUS_OK, "", 1.5, 95000);
-    json_t *job = report_of(100);
-    const json_t *r = at(job, "results.0");
+    const json_t *r = at(report_of(100), "results.0");
     static const double steps[][4] = {
         {10, 1, 4, 1}, {100, 2, 3, 2}, {210, 3, 2, 3}, {5200, 4, 1.5, 4}, {5200, 4, 1.5, 4}};
     expect_number(r, "seconds", 5200);
     assert_int_equal(json_array_size(at(r, "progress.rows")), 5);
     for (size_t i = 0; i < 5; i++)
         for (size_t k = 0; k < 4; k++) {
-            char *keys = test_text("progress.rows.%zu.%zu", i, k);
-            expect_number(r, keys, steps[i][k]);
+            expect_number(r, test_text("progress.rows.%zu.%zu", i, k), steps[i][k]);
         }
     expect_word(r, "runs.0.strategy", "s");
     expect_number(r, "runs.0.seed", 7);
@@ -137,14 +141,10 @@ TEST_WITH(seconds_of_search_leave_out_the_days_between_runs, setup, teardown)
     expect_number(r, "runs.1.ended", 95000);
 }
 
-TEST_WITH(steps_of_the_best_are_never_thinned, setup, teardown)
+REPORT_TEST(steps_of_the_best_are_never_thinned)
 {
     enum { STEPS = 700, POINTS = 50 };
-    use("A");
-    for (int i = 0; i < STEPS; i++) {
-        char *config = test_text("X=%d", i);
-        add(config, STATUS_OK, "", 1000.0 - i, 1e6 + i);
-    }
+    for (int i = 0; i < STEPS; i++) add(test_text("X=%d", i), STATUS_OK, "", 1000.0 - i, 1e6 + i);
     json_t *job = report_of(POINTS), *again = report_of(POINTS);
     assert_int_equal(json_array_size(at(job, "results.0.progress.rows")), STEPS + 1);
     expect_number(job, "results.0.points.shown", POINTS);
@@ -161,29 +161,23 @@ static double draw(uint64_t *state)
 }
 
 // Fifty values of 120 trials explain two fifths of any noise, uncorrected.
-TEST_WITH(many_values_alone_are_no_importance, setup, teardown)
+REPORT_TEST(many_values_alone_are_no_importance)
 {
     uint64_t noise = 1;
-    use("A");
-    for (int i = 0; i < 120; i++) {
-        char *config = test_text("MANY=%d,OTHER=%d", i % 50, i);
-        add(config, STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
-    }
-    json_t *job = report_of(100);
-    double many = number(job, "results.0.parameters.0.importance");
+    for (int i = 0; i < 120; i++)
+        add(test_text("MANY=%d,OTHER=%d", i % 50, i), STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
+    double many = number(report_of(100), "results.0.parameters.0.importance");
     if (!(many < 0.25)) fail_msg("MANY: %g", many);
 }
 
-TEST_WITH(importance_tells_what_matters, setup, teardown)
+REPORT_TEST(importance_tells_what_matters)
 {
-    use("A");
     uint64_t noise = 1;
     for (int i = 0; i < 2000; i++) {
         char *config = test_text("STRONG=%d,WEAK=%d,NONE=%d", i % 4, i / 4 % 3, i / 12);
         add(config, STATUS_OK, "", exp(i % 4 + 0.5 * (i / 4 % 3) + draw(&noise)), 1e6 + i);
     }
-    json_t *job = report_of(100);
-    const json_t *r = at(job, "results.0");
+    const json_t *r = at(report_of(100), "results.0");
     expect_word(r, "parameters.0.name", "STRONG");
     double strong = number(r, "parameters.0.importance"), weak = number(r, "parameters.1.importance"),
            none = number(r, "parameters.2.importance");
@@ -192,13 +186,10 @@ TEST_WITH(importance_tells_what_matters, setup, teardown)
     if (!(none < 0.02)) fail_msg("NONE: %g", none);
 }
 
-TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
+REPORT_TEST(a_thousand_values_are_put_into_sixty_groups)
 {
-    use("A");
-    for (int i = 0; i < 3000; i++) {
-        char *config = test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
-        add(config, STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
-    }
+    for (int i = 0; i < 3000; i++)
+        add(test_text("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000), STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
     json_t *job = report_of(100);
     const json_t *x = at(job, "results.0.parameters.0");
     expect_number(x, "grouped", 1000);
@@ -216,11 +207,10 @@ TEST_WITH(a_thousand_values_are_put_into_sixty_groups, setup, teardown)
         assert_true(json_integer_value(json_array_get(row, 0)) < (json_int_t)groups);
 }
 
-TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, teardown)
+REPORT_TEST(values_are_in_the_order_of_their_numbers_and_words_come_last)
 {
     static const char *const configs[] = {"X=128,M=b", "X=16,M=a", "X=-1,M=b,c", "X=auto,M=a", NULL};
     static const char *const expected[] = {"-1", "16", "128", "auto"};
-    use("A");
     for (int i = 0; configs[i]; i++) add(configs[i], STATUS_OK, "", 1, 1e6 + i);
     json_t *job = report_of(100);
     for (size_t i = 0; i < 4; i++)
@@ -229,9 +219,8 @@ TEST_WITH(values_are_in_the_order_of_their_numbers_and_words_come_last, setup, t
     assert_string_equal(json_string_value(json_array_get(at(job, "results.0.parameters.1.values"), 2)), "b,c");
 }
 
-TEST_WITH(failures_are_counted_by_reason, setup, teardown)
+REPORT_TEST(failures_are_counted_by_reason)
 {
-    use("A");
     char config[64], reason[64];
     for (int i = 0; i < 40; i++) {
         bool fails = i % 4 == 3;
@@ -240,8 +229,7 @@ TEST_WITH(failures_are_counted_by_reason, setup, teardown)
         add(config, fails ? STATUS_WRONG : STATUS_OK, fails ? reason : "", fails ? (double)NAN : 1 + i, 1e6 + i);
     }
     add("X=0,Y=99", STATUS_CRASHED, "illegal address", NAN, 2e6);
-    json_t *job = report_of(100);
-    const json_t *f = at(job, "results.0.failures");
+    const json_t *f = at(report_of(100), "results.0.failures");
     assert_int_equal(json_array_size(f), 2);
     expect_word(f, "0.status", "wrong");
     expect_word(f, "0.reason", "y[#] is #, expected f32");
@@ -250,7 +238,7 @@ TEST_WITH(failures_are_counted_by_reason, setup, teardown)
     expect_word(f, "1.reason", "illegal address");
 }
 
-TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
+TEST_WITH(a_store_without_trials_has_no_result, open_empty, teardown)
 {
     json_t *job = report_of(100);
     assert_int_equal(json_array_size(at(job, "results")), 0);
@@ -261,16 +249,14 @@ TEST_WITH(a_store_without_trials_has_no_result, setup, teardown)
 }
 
 // Nothing measured, nothing known: every member is there, and no number is made up.
-TEST_WITH(failures_alone_and_unknown_times_give_a_whole_result, setup, teardown)
+REPORT_TEST(failures_alone_and_unknown_times_give_a_whole_result)
 {
     static const char *const nulls[] = {"best", "winner", "ratio"};
-    use("A");
     add("X=1", STATUS_WRONG, "", NAN, 1e6);
     add("X=2", STATUS_OK, "", NAN, NAN);
     add("X=3", STATUS_SLOW, "", INFINITY, 1e6);
     add("X=4", STATUS_OK, "", -1, 1e6);
-    json_t *job = report_of(100);
-    const json_t *r = at(job, "results.0");
+    const json_t *r = at(report_of(100), "results.0");
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
         if (!json_is_null(at(r, nulls[i]))) fail_msg("%s is known", nulls[i]);
     expect_word(r, "verdict", "no final");
@@ -280,19 +266,17 @@ TEST_WITH(failures_alone_and_unknown_times_give_a_whole_result, setup, teardown)
     assert_int_equal(json_array_size(at(r, "progress.rows")), 0);
 }
 
-TEST_WITH(one_configuration_is_enough, setup, teardown)
+REPORT_TEST(one_configuration_is_enough)
 {
-    use("A");
     add("X=1", STATUS_OK, "", 2e-3, 1e6);
-    json_t *job = report_of(100);
-    const json_t *r = at(job, "results.0");
+    const json_t *r = at(report_of(100), "results.0");
     expect_number(r, "best.time", 2e-3);
     expect_number(r, "parameters.0.by_value.0.median", 2e-3);
     expect_number(r, "trials.trial.0", 1);
     expect_number(r, "trials.values.0.0", 0);
 }
 
-TEST_WITH(every_device_has_a_result_the_one_used_last_first, setup, teardown)
+REPORT_TEST(every_device_has_a_result_the_one_used_last_first)
 {
     static const char *const devices[] = {"A", "B", "C"};
     for (int i = 0; i < 3; i++) {
@@ -329,11 +313,10 @@ static void put_final(double slower, double faster, double spread)
         "problem", 0, "times", third, "name", "cublas", "status", "ok", "problems", "problem", 0, "times", one, "name",
         "cublasLt", "status", "ok", "problems", "problem", 0, "times", other));
     assert_non_null(final);
-    char *text = test_owned(json_dumps(final, 0));
-    put("final", 5e6, text);
+    put("final", 5e6, test_owned(json_dumps(final, 0)));
 }
 
-TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
+REPORT_TEST(the_verdict_is_about_the_faster_library)
 {
     static const struct {
         double slower, faster, spread;
@@ -342,7 +325,6 @@ TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
         {2, 1.5, 0.01, "faster"},      {1.5, 0.8, 0.01, "slower"}, {1.3, 1.005, 0.001, "tie"},
         {1.3, 1.01, 0.2, "undecided"}, {1.3, 1.0, 0.0001, "tie"},  {1.3, 1.012, 0.0001, "faster"},
     };
-    use("A");
     add("X=1", STATUS_OK, "", 1e-3, 1e6);
     add("X=2", STATUS_OK, "", 1.5e-3, 1e6);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -363,9 +345,8 @@ TEST_WITH(the_verdict_is_about_the_faster_library, setup, teardown)
     assert_true(json_is_true(at(job, "results.0.final.open")));
 }
 
-TEST_WITH(a_final_that_decided_nothing_is_undecided, setup, teardown)
+REPORT_TEST(a_final_that_decided_nothing_is_undecided)
 {
-    use("A");
     add("X=1", STATUS_OK, "", 1e-3, 1e6);
     put("open_final", 6e6, "{\"when\":6e6,\"reason\":\"too wide\",\"entries\":[]}");
     json_t *job = report_of(100);
@@ -373,9 +354,8 @@ TEST_WITH(a_final_that_decided_nothing_is_undecided, setup, teardown)
     expect_word(job, "results.0.final.reason", "too wide");
 }
 
-TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
+REPORT_TEST(what_profile_stored_of_the_best_is_there)
 {
-    use("A");
     int64_t id = add("X=1", STATUS_OK, "", 1e-3, 1e6);
     assert_int_equal(put_text(store, id, "limits", "{\"limiter\":\"memory\"}", &err), 0);
     assert_int_equal(put_text(store, id, "findings", "[{\"rule\":\"x\"}]", &err), 0);
@@ -385,15 +365,13 @@ TEST_WITH(what_profile_stored_of_the_best_is_there, setup, teardown)
     expect_number(job, "results.0.profiled_trial", (double)id);
 }
 
-TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
+REPORT_TEST(counters_are_columns_with_units_and_gaps)
 {
-    use("A");
     add("X=1", STATUS_OK, "", 2e-3, 1e6);
     int64_t id = add("X=2", STATUS_OK, "", 1e-3, 1e6);
     const struct trial_counter counters[] = {{0, 0, "icache_misses", 17}, {0, 0, "of_the_job", NAN}};
     assert_int_equal(store_add_counters(store, id, counters, 2, &err), 0);
-    json_t *job = report_of(100);
-    const json_t *points = at(job, "results.0.points"), *columns = at(points, "columns"), *name;
+    const json_t *points = at(report_of(100), "results.0.points"), *columns = at(points, "columns"), *name;
     size_t i, found = SIZE_MAX;
     json_array_foreach(columns, i, name) {
         if (!strcmp(json_string_value(name), "icache_misses")) found = i;
@@ -408,12 +386,12 @@ TEST_WITH(counters_are_columns_with_units_and_gaps, setup, teardown)
     assert_string_equal(json_string_value(json_array_get(at(points, "units"), found)), "requests");
 }
 
-TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
+REPORT_TEST(markup_in_names_does_not_end_the_script_of_the_page)
 {
     json_t *report =
         test_json(json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b"));
     char *plain = report_text(report, false), *safe = report_text(report, true);
-    assert_non_null(strstr(plain, "</script>"));
+    assert_contains(plain, "</script>");
     assert_null(strchr(safe, '<'));
     json_t *back = test_json(json_parse(safe, &err));
     assert_true(json_equal(back, report));
@@ -422,7 +400,7 @@ TEST_WITH(markup_in_names_does_not_end_the_script_of_the_page, setup, teardown)
 }
 
 // All of them, failures too; beyond fifty times the points they are spread evenly, with the first and the last.
-TEST_WITH(all_trials_are_in_columns, setup, teardown)
+REPORT_TEST(all_trials_are_in_columns)
 {
     use("H200");
     for (int i = 0; i < 200; i++) {

@@ -14,12 +14,9 @@ static void setup(void)
 {
     folder = e2e_folder("report");
 
-    e2e_passed(e2e_run(folder,
-                       "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                       "mkdir charts && echo 'var a = \"</script>\";' >charts/libraries.js && "
-                       "echo 'Apache <License>, a notice' >charts/LICENSES && "
-                       "$BIN/sweetspot tune job.cfg --device replay:space.json --quiet",
-                       folder, folder));
+    e2e_pass(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd $DIR && "
+                     "mkdir charts && echo 'var a = \"</script>\";' >charts/libraries.js && echo 'Apache <License>, "
+                     "a notice' >charts/LICENSES && $BIN/sweetspot tune job.cfg --device replay:space.json --quiet");
 }
 
 static void teardown(void)
@@ -31,7 +28,7 @@ static void teardown(void)
     e2e_run(folder, "cd '%s' && S=$BIN/sweetspot && export SWEETSPOT_CHARTS=$PWD/charts && " format, folder, \
             ##__VA_ARGS__)
 
-static void expect(struct outcome_of_command *r, int status, const char *out, const char *err)
+static void expect(struct e2e_result *r, int status, const char *out, const char *err)
 {
     if (r->status != status) fail_msg("status %d, not %d: %s%s", r->status, status, r->out, r->err);
     if (out) assert_contains(r->out, out);
@@ -41,16 +38,14 @@ static void expect(struct outcome_of_command *r, int status, const char *out, co
 static void change_store(const char *name, const char *sql)
 {
     sqlite3 *db;
-    char *path = test_text("%s/%s", folder, name);
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(test_text("%s/%s", folder, name), &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);
 }
 
 TEST_WITH(the_page_holds_the_document_and_all_that_it_needs, setup, teardown)
 {
-    struct outcome_of_command r = RUN("$S report job.cfg -o page.html && cat page.html");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(RUN("$S report job.cfg -o page.html && cat page.html"));
     assert_contains(r.err, "wrote page.html");
     assert_null(strstr(r.out, "@DATA@"));
     assert_null(strstr(r.out, "@CHARTS"));
@@ -76,18 +71,18 @@ TEST_WITH(stores_folders_and_nothing_at_all_are_taken, setup, teardown)
     static const char *const arguments[] = {"",        "out", "out/golden.db",
                                             "job.cfg", ".",   "job.cfg --store out/golden.db"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-        struct outcome_of_command r = RUN("$S report %s --format json", arguments[i]);
+        struct e2e_result r = RUN("$S report %s --format json", arguments[i]);
         assert_contains(r.out, "\"name\":\"golden\"");
         expect(&r, 0, "\"ratio\":{\"value\":1.148", NULL);
     }
     // A store knows its job file; without it, the job's own facts alone are missing.
-    struct outcome_of_command r = RUN("$S report out/golden.db --format json");
+    struct e2e_result r = RUN("$S report out/golden.db --format json");
     assert_contains(r.out, "/job.cfg\"");
     expect(&r, 0, "\"space\":7", NULL);
     r = RUN(
         "cp out/golden.db alone.db && mv job.cfg moved.cfg && $S report alone.db --format json; mv moved.cfg job.cfg");
-    assert_contains(r.out, "\"job_file\":null", "\"space\":null");
-    assert_contains(r.out, "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");
+    assert_contains(r.out, "\"job_file\":null", "\"space\":null",
+                    "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");
     expect(&r, 0, "\"reproduce\":null", NULL);
     r = RUN("cp job.cfg other.cfg && sed -i 's/golden/other/' other.cfg && $S report . -f json");
     expect(&r, 0, "golden", "left out 1 job without results");
@@ -105,9 +100,8 @@ TEST_WITH(stores_folders_and_nothing_at_all_are_taken, setup, teardown)
 
 TEST_WITH(what_cannot_be_read_is_said_and_the_others_go_on, setup, teardown)
 {
-    struct outcome_of_command r =
-        RUN("head -c 20000 out/golden.db >cut.db; echo not a store >text.db; "
-            "echo 'name = 3;' >wrong.cfg; $S report cut.db job.cfg text.db wrong.cfg -f json");
+    struct e2e_result r = RUN("head -c 20000 out/golden.db >cut.db; echo not a store >text.db; "
+                              "echo 'name = 3;' >wrong.cfg; $S report cut.db job.cfg text.db wrong.cfg -f json");
     assert_contains(r.out, "\"ratio\":{\"value\":1.148", "the store 'cut.db' is damaged",
                     "'text.db' is not a sweetspot store", "wrong.cfg: ");
     assert_contains(r.err, "the store 'cut.db' is damaged");
@@ -121,10 +115,9 @@ TEST_WITH(what_cannot_be_read_is_said_and_the_others_go_on, setup, teardown)
 
 TEST_WITH(nothing_is_written_where_it_may_not_be, setup, teardown)
 {
-    struct outcome_of_command r = RUN("$S report job.cfg -o missing/page.html");
+    struct e2e_result r = RUN("$S report job.cfg -o missing/page.html");
     expect(&r, 3, NULL, "cannot write 'missing/page.html'");
-    r = RUN("echo older text >page.html && $S report job.cfg -o page.html -f json && ls | grep -c new-; "
-            "cat page.html");
+    r = RUN("echo older text >page.html && $S report job.cfg -o page.html -f json && ls | grep -c new-; cat page.html");
     assert_null(strstr(r.out, "older text"));
     expect(&r, 0, "golden", NULL);
     r = RUN("echo before >kept.html; (ulimit -f 1; trap '' XFSZ; $S report job.cfg -o kept.html); echo status $?; "
@@ -135,7 +128,7 @@ TEST_WITH(nothing_is_written_where_it_may_not_be, setup, teardown)
 
 TEST_WITH(without_the_charting_library_all_but_the_page_works, setup, teardown)
 {
-    struct outcome_of_command r = RUN("rm charts/LICENSES; $S report job.cfg; status=$?; ls report.html; exit $status");
+    struct e2e_result r = RUN("rm charts/LICENSES; $S report job.cfg; status=$?; ls report.html; exit $status");
     assert_null(strstr(r.out, "report.html"));
     assert_contains(r.err, "charts/LICENSES");
     expect(&r, 3, NULL, "`make` in the source tree fetches them with npm");
@@ -149,8 +142,7 @@ TEST_WITH(names_with_markup_stay_text, setup, teardown)
 {
     change_store("out/golden.db", "UPDATE environments SET job = '</script><script>alert(1)</script>', "
                                   "device = '<!-- <b>'");
-    struct outcome_of_command r = RUN("$S report out/golden.db -o -");
-    assert_int_equal(r.status, 0);
+    struct e2e_result r = e2e_passed(RUN("$S report out/golden.db -o -"));
     assert_null(strstr(r.out, "</script><script>"));
     assert_null(strstr(r.out, "<!-- <b>"));
     assert_contains(r.out, "\\u003c/script>\\u003cscript>alert(1)\\u003c/script>");
@@ -159,13 +151,11 @@ TEST_WITH(names_with_markup_stay_text, setup, teardown)
 // A status of earlier versions: read as slow, without a time.
 TEST_WITH(a_store_with_screened_trials_is_shown_exported_and_tuned_on, setup, teardown)
 {
-    change_store("out/golden.db", "UPDATE trials SET status = 'screened', objective = NULL WHERE id = 2; "
-                                  "DELETE FROM trial_problems WHERE trial = 2;");
-    struct outcome_of_command r =
-        RUN("$S status job.cfg && $S compare job.cfg && $S report job.cfg -f json >/dev/null && $S export job.cfg -o "
-            "space2.json && "
-            "$S tune job.cfg --device replay:space.json -q && $S tune job.cfg --store again.db "
-            "--device replay:space2.json -q");
+    change_store("out/golden.db", "UPDATE trials SET status = 'screened', objective = NULL WHERE id = 2; DELETE FROM "
+                                  "trial_problems WHERE trial = 2;");
+    struct e2e_result r = RUN("$S status job.cfg && $S compare job.cfg && $S report job.cfg -f json >/dev/null && $S "
+                              "export job.cfg -o space2.json && $S tune job.cfg --device replay:space.json -q && $S "
+                              "tune job.cfg --store again.db --device replay:space2.json -q");
     assert_contains(r.out, " 2 slow,");
     assert_contains(r.err, "0 new trials");
     expect(&r, 0, "winner: trial 4", "7 new trials");
@@ -175,12 +165,11 @@ TEST_WITH(three_devices_are_three_results, setup, teardown)
 {
     change_store("out/golden.db",
                  "INSERT INTO environments SELECT id + 10, key || '1', job, source_hash, compiler, 'Second', arch, "
-                 "driver, settings, used + 10 FROM environments; "
-                 "INSERT INTO environments SELECT id + 20, key || '2', job, source_hash, compiler, 'Third', arch, "
-                 "driver, settings, used + 20 FROM environments WHERE id < 10; "
-                 "INSERT INTO trials (environment, config, status, reason, objective) SELECT e.id, 'X=1,MODE=plain', "
-                 "'ok', '', 0.001 FROM environments e WHERE e.id > 10;");
-    struct outcome_of_command r = RUN("$S report job.cfg -f json");
+                 "driver, settings, used + 10 FROM environments; INSERT INTO environments SELECT id + 20, key || '2', "
+                 "job, source_hash, compiler, 'Third', arch, driver, settings, used + 20 FROM environments WHERE id < "
+                 "10; INSERT INTO trials (environment, config, status, reason, objective) SELECT e.id, "
+                 "'X=1,MODE=plain', 'ok', '', 0.001 FROM environments e WHERE e.id > 10;");
+    struct e2e_result r = RUN("$S report job.cfg -f json");
     assert_contains(r.out, "\"device\":\"Golden GPU\"", "\"device\":\"Second\"");
     expect(&r, 0, "\"device\":\"Third\"", NULL);
 }
@@ -188,7 +177,7 @@ TEST_WITH(three_devices_are_three_results, setup, teardown)
 // Twenty configurations would take ten seconds, but the tuner is killed as soon as a page says that it runs.
 TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
 {
-    struct outcome_of_command r =
+    struct e2e_result r =
         RUN("sed 's/\\[1, 2, 4, 8\\]/[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]/; "
             "s/, { N = 1000; }//' job.cfg >long.cfg && sed -i 's/\"golden\"/\"long\"/' long.cfg && "
             "export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "

@@ -28,17 +28,15 @@ static void write_space(const char *folder, const char *status)
 
 static void write_job(const char *folder, const char *parameters, const char *strategy)
 {
-    char *more = text_format("search = { strategy = \"%s\"; };", strategy);
+    char *more = test_text("search = { strategy = \"%s\"; };", strategy);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "64", .shared = "16 * X", .more = more);
-    free(more);
 }
 
 // Tunes and exports what the store then holds. Release it with json_decref.
 static json_t *tune(const char *folder, const char *options)
 {
-    struct outcome_of_command r = e2e_run(
-        folder, "cd %s && %s -q --no-final >tuned.txt; test $? -le 1 && $BIN/sweetspot export job.cfg --store job.db",
-        folder, options);
+    struct e2e_result r = e2e_in(
+        folder, "%s -q --no-final >tuned.txt; test $? -le 1 && $BIN/sweetspot export job.cfg --store job.db", options);
     struct error err;
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     json_t *root = json_parse(r.out, &err);
@@ -123,9 +121,7 @@ TEST(the_workers_figures_reach_the_store)
     char *folder = e2e_folder("figures");
     write_job(folder, "{ name = \"X\"; values = [2, 7, 11]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }",
               "exhaustive");
-    json_t *root = tune(folder, "export " SCRIPTED "; "
-                                "$BIN/sweetspot tune job.cfg --store job.db"),
-           *row;
+    json_t *root = tune(folder, "export " SCRIPTED "; $BIN/sweetspot tune job.cfg --store job.db"), *row;
     size_t i;
     assert_int_equal(json_array_size(json_object_get(root, "trials")), 6);
     json_array_foreach(json_object_get(root, "trials"), i, row) {
@@ -158,9 +154,8 @@ TEST(the_occupancy_counts_static_and_dynamic_shared_memory)
 {
     char *folder = e2e_folder("static");
     write_job(folder, "{ name = \"X\"; values = [1]; }", "exhaustive");
-    json_t *root = tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; "
-                                "export " SCRIPTED "; "
-                                "$BIN/sweetspot tune job.cfg --store job.db");
+    json_t *root = tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; export " SCRIPTED
+                                "; $BIN/sweetspot tune job.cfg --store job.db");
     const json_t *row = json_array_get(json_object_get(root, "trials"), 0);
     assert_int_equal((int)json_number_value(cell(root, row, "shared_bytes")), 40960 + 16);
     assert_true(json_number_value(cell(root, row, "theoretical_occupancy")) == 10.0 / 64);

@@ -24,15 +24,13 @@ static char *job_folder(int x, const char *mode)
     return folder;
 }
 
-static struct outcome_of_command tune(const char *folder)
+static struct e2e_result tune(const char *folder)
 {
-    return e2e_run(folder,
-                   "at='%s'; export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-                   "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
-                   "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
-                   "echo tries: $(grep -c 'MODE=abort' $at/measured)\n"
-                   "echo said: $(grep -c 'crashed once and may be' $at/job.log); exit $status",
-                   folder);
+    return e2e_run(folder, "at=$DIR; export FAKE_LOG=$at/measured SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+                           "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
+                           "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
+                           "echo tries: $(grep -c 'MODE=abort' $at/measured)\n"
+                           "echo said: $(grep -c 'crashed once and may be' $at/job.log); exit $status");
 }
 
 struct counts {
@@ -58,39 +56,29 @@ static struct counts counts(const char *folder)
     return c;
 }
 
-TEST(an_innocent_candidate_is_measured_once_more_and_can_win)
+TEST(a_candidate_that_crashed_once_is_measured_once_more_where_it_can_win)
 {
-    char *folder = job_folder(7, "abort_once");
-    struct outcome_of_command r = e2e_passed(tune(folder));
-    struct counts c = counts(folder);
-    assert_int_equal(c.ok, 32);
-    assert_int_equal(c.timed, 32);
-    assert_int_equal(c.crashed, 0);
-    assert_contains(r.out, "tries: 4\nsaid: 2\n");
-    assert_contains(r.err, "32 new trials");
-    r = e2e_run(folder, "$BIN/sweetspot status '%s/job.cfg' --store '%s/job.db' --format json", folder, folder);
-    assert_contains(r.out, "\"ok\"");
-    assert_null(strstr(r.out, "crashed\": 2"));
-}
-
-TEST(a_candidate_that_crashes_twice_is_not_tried_a_third_time)
-{
-    char *folder = job_folder(7, "abort");
-    struct outcome_of_command r = e2e_passed(tune(folder));
-    struct counts c = counts(folder);
-    assert_int_equal(c.ok, 30);
-    assert_int_equal(c.crashed, 2);
-    assert_contains(r.out, "tries: 4\nsaid: 2\n");
-    r = tune(folder);
-    assert_contains(r.out, "tries: 4\n");
-}
-
-TEST(a_candidate_that_would_be_slow_stays_crashed)
-{
-    char *folder = job_folder(1, "abort_once");
-    struct outcome_of_command r = e2e_passed(tune(folder));
-    assert_int_equal(counts(folder).crashed, 2);
-    assert_contains(r.out, "tries: 2\nsaid: 0\n");
+    static const struct {
+        const char *what, *mode;
+        int x, ok, crashed;
+        const char *says, *again; // of the next run
+    } cases[] = {
+        {"innocent", "abort_once", 7, 32, 0, "tries: 4\nsaid: 2\n", "tries: 4\n"},
+        {"crashes twice", "abort", 7, 30, 2, "tries: 4\nsaid: 2\n", "tries: 4\n"},
+        {"would be slow", "abort_once", 1, 30, 2, "tries: 2\nsaid: 0\n", "tries: 2\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder(cases[i].x, cases[i].mode);
+        struct e2e_result r = e2e_passed(tune(folder));
+        struct counts c = counts(folder);
+        if (c.ok != cases[i].ok || c.timed != c.ok || c.crashed != cases[i].crashed || !strstr(r.out, cases[i].says))
+            fail_msg("%s: %d ok, %d crashed: %s", cases[i].what, c.ok, c.crashed, r.out);
+        assert_contains(r.err, "32 new trials");
+        r = e2e_run(folder, "$BIN/sweetspot status $DIR/job.cfg --store $DIR/job.db --format json");
+        if (!strstr(r.out, "\"ok\"") || !strstr(r.out, "crashed\": 2") != !c.crashed)
+            fail_msg("%s: %s", cases[i].what, r.out);
+        if (!strstr(tune(folder).out, cases[i].again)) fail_msg("%s is tried again", cases[i].what);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

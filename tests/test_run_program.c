@@ -35,7 +35,7 @@ TEST(what_a_program_wrote_is_read_to_its_end)
     struct program_end end;
     struct error err;
     assert_int_equal(run_program(&(struct program_run){.argv = argv}, &end, &err), 0);
-    assert_non_null(strstr(end.output, "\n100000\nlast\n"));
+    assert_contains(end.output, "\n100000\nlast\n");
     free(end.output);
 }
 

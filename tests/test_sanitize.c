@@ -138,7 +138,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
     "export SWEETSPOT_SANITIZER=$PWD/tests/fake_sanitizer.sh FAKE_TOOLS=$PWD/%s/tools " \
     "FAKE_SANITIZER_CHILD=$PWD/%s/child " SCRIPTED "; "
 
-static struct outcome_of_command run(const char *folder, const char *before, const char *command)
+static struct e2e_result run(const char *folder, const char *before, const char *command)
 {
     return e2e_run(folder, HERE "cd %s && %s $BIN/sweetspot %s", folder, folder, folder, before, command);
 }
@@ -146,7 +146,7 @@ static struct outcome_of_command run(const char *folder, const char *before, con
 static void expect(const char *folder, const char *before, const char *command, int status, const char *out,
                    const char *err)
 {
-    struct outcome_of_command r = run(folder, before, command);
+    struct e2e_result r = run(folder, before, command);
     if (r.status != status) fail_msg("%s: status %d\n%s\n%s", command, r.status, r.out, r.err);
     assert_contains(r.out, out);
     assert_contains(r.err, err);
@@ -217,12 +217,11 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
 {
     char *folder = e2e_folder("sanitize_hang");
     write_job(folder, "sanitize_memcheck", "");
-    e2e_run(folder, "sed -i 's/timeout = \"60s\"/timeout = \"3s\"/' %s/job.cfg", folder);
+    e2e_run(folder, "sed -i 's/timeout = \"60s\"/timeout = \"3s\"/' $DIR/job.cfg");
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
     assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
-    char *text = test_file("%s/child", folder);
-    pid_t child = atoi(text);
+    pid_t child = atoi(test_file("%s/child", folder));
     char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));
     assert_true(child > 1);
     if (what && strstr(what, "sleep")) fail_msg("process %d still sleeps", (int)child);
@@ -232,11 +231,10 @@ TEST(a_large_problem_is_not_tried)
 {
     char *folder = e2e_folder("sanitize_large");
     write_job(folder, "sanitize_memcheck", "");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 1000000000\"/' job.cfg && "
-                                "$BIN/sweetspot tune job.cfg --store job.db -q",
-                           folder, folder, folder));
+    struct e2e_result r = e2e_pass(folder,
+                                   HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 1000000000\"/' job.cfg && "
+                                        "$BIN/sweetspot tune job.cfg --store job.db -q",
+                                   folder, folder, folder);
     assert_contains(r.out, "X=7");
     expect(folder, "", "compare job.cfg --store job.db", 0, "none of the job's problems is small enough", "");
     assert_int_equal(count_lines(folder, "tools"), 0);
@@ -246,10 +244,10 @@ TEST(advice_is_skipped_on_a_problem_that_takes_it_long)
 {
     char *folder = e2e_folder("sanitize_long");
     write_job(folder, "sanitize_racecheck", "");
-    e2e_passed(e2e_run(folder,
-                       HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 10000000\"/' job.cfg && "
-                            "$BIN/sweetspot tune job.cfg --store job.db -q",
-                       folder, folder, folder));
+    e2e_pass(folder,
+             HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 10000000\"/' job.cfg && "
+                  "$BIN/sweetspot tune job.cfg --store job.db -q",
+             folder, folder, folder);
     expect(folder, "", "compare job.cfg --store job.db", 0, "memcheck, initcheck, synccheck clean; racecheck: skipped",
            "");
     expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");

@@ -12,6 +12,8 @@
 
 #include "tests/config_text.h"
 
+static struct error err; // of the last call that failed
+
 // The text of a problem, to be followed by others.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
 {
@@ -31,15 +33,13 @@ static const int64_t *sizes_of(const struct recorded *recorded, size_t problem)
 
 static struct job *job_with_problems(const char *folder, char *problems)
 {
-    e2e_passed(
-        e2e_run(folder,
-                "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu "
-                "&& (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo 'problems = ( %s );'; "
-                "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
-                folder, folder, folder, folder, problems, folder));
+    e2e_pass(folder,
+             "mkdir -p $DIR/configs $DIR/templates && cp configs/sgemm.inc $DIR/configs && : "
+             ">$DIR/templates/gemm_simt.cu && (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; "
+             "echo 'problems = ( %s );'; echo '@include \"sgemm.inc\"') >$DIR/configs/job.cfg",
+             problems);
     free(problems);
-    char *path = test_text("%s/configs/job.cfg", folder);
-    struct job *job = loaded_job(path);
+    struct job *job = loaded_job(test_text("%s/configs/job.cfg", folder));
     return job;
 }
 
@@ -59,7 +59,6 @@ TEST(the_wave_model_makes_a_better_selector)
 {
     enum { SETS = 30, PART = 200 };
     char *folder = e2e_folder("matrix");
-    struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     struct job *job = job_of_the_matrix(folder, recorded);
@@ -142,7 +141,6 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
            *relative = memory_new(count * problems, sizeof *times);
     int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
     bool holdout[JOB_MAX_PROBLEMS];
-    struct error err;
     for (size_t k = 0; k < count; k++) {
         const json_t *section = json_array_get(sections, k), *list = json_object_get(section, "times"),
                      *stage = json_array_get(json_object_get(section, "stages"), 0);
@@ -178,14 +176,12 @@ static void expect_exact_times(const char *folder, const json_t *header)
 {
     json_t *sections = test_json(json_deep_copy(header)), *section, *one;
     char *path = test_text("%s/exact.h", folder);
-    struct error err;
     size_t i, k;
     json_array_foreach(sections, i, section)
         json_array_foreach(json_object_get(section, "times"), k, one)
             json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
-    char *text = test_file("%s", path);
-    const char *at = strstr(text, "_time times[] = {");
+    const char *at = strstr(test_file("%s", path), "_time times[] = {");
     assert_non_null(at);
     json_array_foreach(sections, i, section) {
         json_array_foreach(json_object_get(section, "times"), k, one) {
@@ -202,20 +198,17 @@ static void expect_exact_times(const char *folder, const json_t *header)
 TEST(the_header_selects_what_the_driver_expects)
 {
     char *folder = e2e_folder("agree");
-    struct error err;
     struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
     if (!recorded) fail_msg("%s", err.message);
     job_of_the_matrix(folder, recorded);
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
-                "$BIN/sweetspot header %s/configs/job.cfg --store %s/s.db --output %s/s.h && "
-                "sed 's/^name .*/name = \"other\";/' %s/configs/job.cfg >%s/configs/other.cfg && "
-                "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
-                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
-                "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
-                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder));
+    struct e2e_result r = e2e_pass(
+        folder, "$BIN/sweetspot tune $DIR/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
+                "--prior tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/s.db && $BIN/sweetspot "
+                "header $DIR/configs/job.cfg --store $DIR/s.db --output $DIR/s.h && sed 's/^name .*/name = "
+                "\"other\";/' $DIR/configs/job.cfg >$DIR/configs/other.cfg && $BIN/sweetspot tune "
+                "$DIR/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz --prior "
+                "tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/o.db >/dev/null && $BIN/sweetspot "
+                "header $DIR/configs/other.cfg --store $DIR/o.db --output $DIR/o.h");
     char *expected = text_copy(""), *calls = text_copy("");
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = sizes_of(recorded, p);
@@ -228,8 +221,7 @@ TEST(the_header_selects_what_the_driver_expects)
         free(calls);
         expected = longer, calls = more;
     }
-    char *path = test_text("%s/s.h", folder);
-    json_t *sections = header_read(path, &err);
+    json_t *sections = header_read(test_text("%s/s.h", folder), &err);
     assert_true(json_array_size(sections) > 1);
     expect_exact_times(folder, sections);
     struct random rng;
@@ -265,14 +257,11 @@ TEST(the_header_selects_what_the_driver_expects)
                     calls);
     e2e_write(folder, "main.c", program);
     e2e_write(folder, "expected", expected);
-    e2e_passed(
-        e2e_run(folder,
-                "cd %s && cp main.c main.cpp && "
-                "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "
-                "g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
-                "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && "
-                "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
-                folder));
+    e2e_passed(e2e_in(
+        folder, "cp main.c main.cpp && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a "
+                "&& ./a >a.out && g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
+                "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && nvcc "
+                "-std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi"));
     free(program);
     free(expected);
     free(calls);

@@ -23,10 +23,8 @@ static const char job[] =
     "\"tune\":true,\"buffers\":[{\"name\":\"x\",\"type\":\"f32\",\"cols\":16,\"fill\":{\"kind\":\"uniform\"}},"
     "{\"name\":\"y\",\"type\":\"f32\",\"cols\":16,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\"}}]}],"
     "\"reference\":{\"kind\":\"kernel\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"drawn\":%s,\"stages\":[" STAGE
-    "]}]},"
-    "\"verify\":{\"enabled\":true,\"guard_bytes\":64},\"measure\":{\"min_samples\":3,\"max_samples\":5,\"cache\":"
-    "\"cold\","
-    "\"max_time\":0.01}}";
+    "]}]},\"verify\":{\"enabled\":true,\"guard_bytes\":64},\"measure\":{\"min_samples\":3,\"max_samples\":5,\"cache\":"
+    "\"cold\",\"max_time\":0.01}}";
 
 static char cubin[64];
 

@@ -10,6 +10,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 // A job whose problems, and whose settings of verification, are these.
 static struct job *job_with(const char *problems, const char *verification, char **mistake)
 {
@@ -24,7 +26,6 @@ static struct job *job_with(const char *problems, const char *verification, char
         problems, verification);
     struct mistakes mistakes = {0};
     struct job *job = NULL;
-    struct error err = {""};
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x() {}\n");
     e2e_write(folder, "job.cfg", text);
     if (job_load(path, &job, &mistakes)) {
@@ -59,7 +60,6 @@ TEST(drawn_sizes_are_new_ones_of_the_range_that_the_header_accepts)
     assert_int_equal(job->problem_count, 3);
     for (size_t p = 0; p < drawn->problem_count; p++) {
         const int64_t m = drawn->problems[p].sizes[0], n = drawn->problems[p].sizes[1];
-        struct error err;
         if (m % 8 || m < 8 || m > 400 || n % 512 || n < 512 || n > 1048576)
             fail_msg("%s is outside of the range", drawn->problems[p].name);
         if (job_problem_bytes(drawn, p, &err) > 18 << 20) fail_msg("%s is not small", drawn->problems[p].name);
@@ -142,7 +142,6 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     struct job *drawn = job_draw_sizes(job);
     struct planned_launch *launches;
     size_t count;
-    struct error err = {""};
     assert_non_null(drawn);
     json_t *one = request_problem(drawn, (uint16_t[]){1}, NULL, 2, &launches, &count, &err);
     if (!one) fail_msg("%s", err.message);
@@ -179,7 +178,6 @@ static bool is_of(const char *word, const json_t *other)
 // The fill of the second set of data of buffer `number`, of a job's first problem. New reference, or NULL.
 static json_t *other_fill(const struct job *job, size_t number)
 {
-    struct error err = {""};
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
@@ -235,7 +233,6 @@ TEST(drawn_sizes_of_every_shipped_job_can_be_described)
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *path = test_text("configs/%s.cfg", jobs[i]);
         struct job *job = loaded_job(path), *drawn = job_draw_sizes(job);
-        struct error err = {""};
         if (!drawn) fail_msg("%s: nothing is drawn", path);
         json_t *request = test_json(request_job(drawn, 0, NULL, 1, &err));
         if (!request) fail_msg("%s: %s", path, err.message);

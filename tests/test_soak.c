@@ -131,9 +131,7 @@ static void bench_close(struct bench *b)
     fake_kernel = NULL;
     pipeline_release(&b->pipeline);
     placement_close(b->w.placement);
-    for (int k = 0; k < PROBLEMS; k++) {
-        buffers_release(&b->problems[k].buffers);
-    }
+    for (int k = 0; k < PROBLEMS; k++) buffers_release(&b->problems[k].buffers);
     measure_close(b->w.measure);
     support_close(b->w.support);
     free(b->w.samples);

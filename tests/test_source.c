@@ -136,8 +136,7 @@ static void add_request(const char *folder, json_t *request)
 // The answers to them, which one worker gives, as a list. The requests are gone.
 static json_t *answers(const char *folder)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, "timeout 100 $BIN/sweetspot-compile <%s/requests; rm %s/requests", folder, folder);
+    struct e2e_result r = e2e_run(folder, "timeout 100 $BIN/sweetspot-compile <$DIR/requests; rm $DIR/requests");
     json_t *list = json_array();
     struct error err;
     for (char *line = r.out, *end; (end = strchr(line, '\n')); line = end + 1) {
@@ -239,7 +238,7 @@ TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char *script = test_text("export F='%s'; [ -p $F/pipe ] || mkfifo $F/pipe\n%s\n", folder, lines[i]);
         e2e_write(folder, "script", script);
-        struct outcome_of_command r = e2e_run(folder, "timeout 20 sh %s/script", folder);
+        struct e2e_result r = e2e_run(folder, "timeout 20 sh $DIR/script");
         if (r.status < 1 || r.status > 3) fail_msg("%s: status %d\n%s%s", lines[i], r.status, r.out, r.err);
         if (!strstr(r.err, "not a regular file") && !strstr(r.out, "not a regular file"))
             fail_msg("%s:\n%s%s", lines[i], r.out, r.err);
@@ -270,12 +269,9 @@ TEST(a_compiler_that_is_killed_costs_its_configuration_in_check_too)
 {
     char *folder = e2e_folder("killed");
     e2e_write(folder, "worker", "#!/bin/sh\nread request\nkill -9 $$\n");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "chmod +x %s/worker; SWEETSPOT_COMPILE_WORKER=%s/worker timeout 60 $BIN/sweetspot check "
-                "configs/asum.cfg --compile 3 --cache %s/cache",
-                folder, folder, folder);
-    assert_int_equal(r.status, 1);
+    struct e2e_result r =
+        e2e_ended(1, e2e_run(folder, "chmod +x $DIR/worker; SWEETSPOT_COMPILE_WORKER=$DIR/worker timeout 60 "
+                                     "$BIN/sweetspot check configs/asum.cfg --compile 3 --cache $DIR/cache"));
     assert_contains(r.out, "compile_error", "the compiler failed", "2 more failed in the same way");
 }
 
@@ -295,8 +291,7 @@ TEST(figures_are_the_cubins_whatever_a_program_prints)
     static const char *const figures[] = {"registers", "spill_loads", "spill_stores", "stack", "shared", "code_bytes"};
     json_t *answer[2];
     for (int i = 0; i < 2; i++) {
-        char *text = test_text("%s%s", i ? forged : "", kernel);
-        e2e_write(folder, "x.cu", text);
+        e2e_write(folder, "x.cu", test_text("%s%s", i ? forged : "", kernel));
         answer[i] = answer_to(folder, compile_request(folder, NULL));
         expect_answer(answer[i], "ok", "", "");
     }

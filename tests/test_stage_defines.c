@@ -10,6 +10,8 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
+static struct error err; // of the last call that failed
+
 // One kernel three times: with PHASE 1, 2, and 1 again.
 #define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"
 static const char stages_text[] =
@@ -47,13 +49,11 @@ static struct job *load(const char *stages)
 static json_t *compile(const struct job *j, const char *configuration, struct compiled *compiled)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct error err = {""};
     char *cache = test_text("%s/cache", job.folder), *path = test_text("%s/request", job.folder);
     assert_int_equal(space_parse(j->space, configuration, config, &err), 0);
     json_t *request = test_json(request_compile(j, config, "sm_90a", NULL, cache));
-    char *line = test_owned(json_dumps(request, JSON_COMPACT));
-    finished_write(path, line);
-    struct outcome_of_command r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
+    finished_write(path, test_owned(json_dumps(request, JSON_COMPACT)));
+    struct e2e_result r = e2e_run(job.folder, "$BIN/sweetspot-compile <%s", path);
     json_t *answer = test_json(json_parse(r.out, &err));
     if (!answer) fail_msg("%s: %s", err.message, r.err);
     if (compiled && compiled_read(answer, compiled, &err)) fail_msg("%s: %s", err.message, r.out);
@@ -64,7 +64,6 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
 {
     struct job *j = load(stages_text);
     struct compiled c, again;
-    struct error err;
     assert_int_equal(j->unit_count, 2);
     assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
@@ -102,7 +101,6 @@ TEST_WITH(a_unit_that_does_not_compile_fails_the_candidate, setup, teardown)
 TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
 {
     struct job *j = load(stages_text);
-    struct error err;
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)),
@@ -147,42 +145,36 @@ static const char program[] =
 
 TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
 {
-    struct error err;
     size_t size;
     const void *images[2] = {"\177ELFa..", "\177ELFb...."};
     void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
-    char *said;
     write_job(stages_text);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
+    finished_decided(&job);
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
     free(file);
     finished_embed(&job);
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, program);
-    struct outcome_of_command r = e2e_run(
-        job.folder,
-        "gcc -std=c99 " STRICT "-I%s -Itests/launch %s %s/include/mini_best_binary.c -o %s/program && %s/program",
-        job.folder, main_c, job.folder, job.folder, job.folder);
+    struct e2e_result r =
+        e2e_run(job.folder,
+                "gcc -std=c99 " STRICT
+                "-I$DIR -Itests/launch %s $DIR/include/mini_best_binary.c -o $DIR/program && $DIR/program",
+                main_c);
     if (r.status || strcmp(r.out, "scan second scan ")) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#define MINI_GEMM_STAGE_DOWN\n"
                            "#include \"include/mini_best.h\"\n#if PHASE != 2 || BLOCK_M != 64\n#error wrong\n#endif\n"
                            "double w = WEIGHT;\n"
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
-    e2e_passed(
-        e2e_run(job.folder, "gcc -I%s %s -o %s/program && %s/program", job.folder, main_c, job.folder, job.folder));
-    char *alone = test_text("%s/winner.cubin", job.folder);
-    int status =
-        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "--cubin", alone, NULL);
-    assert_true(status > 0);
-    assert_contains(said, "the stages have macros of their own, so that there is no single cubin");
+    e2e_pass(job.folder, "gcc -I$DIR %s -o $DIR/program && $DIR/program", main_c);
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE --cubin %s/winner.cubin", job.folder).err,
+                    "the stages have macros of their own, so that there is no single cubin");
 }
 
 TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
 {
     const char *at = strstr(stages_text, "PHASE = 2;");
-    char *said, *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
+    char *stages = test_text("%.*sBLOCK_M = 7; %s", (int)(at - stages_text), stages_text, at);
     struct job *j = load(stages);
     struct compiled c;
     finished_write(job.template,
@@ -191,21 +183,18 @@ TEST_WITH(a_stage_may_have_another_value_of_a_parameter, setup, teardown)
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);
     compiled_release(&c);
-    finished_trials(&job, "NVIDIA H200", "sm_90a");
-    finished_final(&job);
-    int status =
-        finished_run(&cmd_header, NULL, &said, "header", job.job, "--store", job.store, "-o", job.header, NULL);
-    if (status) fail_msg("status %d: %s", status, said);
+    finished_decided(&job);
+    finished_says(&job, 0, "header JOB --store STORE -o HEADER");
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#if BLOCK_M != WANTED\n#error wrong\n#endif\n#define MINI_GEMM_UNDEFINE_PARAMETERS\n"
                            "#include \"include/mini_best.h\"\n#ifdef BLOCK_M\n#error left\n#endif\n"
                            "int main(void) { return MINI_GEMM_BLOCK_M != 64; }\n");
 
-    e2e_passed(e2e_run(job.folder,
-                       "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
-                       "-I%s %s -o %s/program && %s/program || exit 1; done",
-                       job.folder, main_c, job.folder, job.folder));
+    e2e_pass(job.folder,
+             "for o in -DWANTED=64 '-DWANTED=7 -DMINI_GEMM_STAGE_DOWN'; do gcc -Wall -Wextra -Werror $o "
+             "-I$DIR %s -o $DIR/program && $DIR/program || exit 1; done",
+             main_c);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -4,9 +4,10 @@
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
+static struct error err; // of the last call that failed
+
 static int64_t uncounted(struct store *store, int64_t *ids)
 {
-    struct error err;
     int64_t count, *found = store_uncounted(store, &count, &err);
     for (int64_t i = 0; i < count; i++) ids[i] = found[i];
     free(found);
@@ -16,7 +17,6 @@ static int64_t uncounted(struct store *store, int64_t *ids)
 // The newest document is this; "": there is none.
 static void expect_document(struct store *store, int64_t trial, const char *kind, const char *expected)
 {
-    struct error err;
     double when = 2e9;
     json_t *document = test_json(store_get_document(store, trial, kind, &when, &err));
     char *json = document ? json_dumps(document, JSON_COMPACT) : text_copy("");
@@ -28,11 +28,9 @@ static void expect_document(struct store *store, int64_t trial, const char *kind
 
 STORE_TEST(a_trial_comes_back_as_it_was_committed)
 {
-    struct error err = {""};
     struct trial t;
     struct store *store = open_store();
     add(store, 7, STATUS_OK);
-    store_close(store);
     store = open_store();
     assert_int_equal(store_find(store, "N=8", &t, &err), 1);
     assert_int_equal(store_find(store, "N=7", &t, &err), 0);
@@ -63,7 +61,6 @@ STORE_TEST(a_trial_comes_back_as_it_was_committed)
     assert_int_equal(t.counter_count, 2);
     assert_string_equal(t.counters[0].key, "bank_conflicts");
     assert_true(t.counters[0].value == 12 && isnan(t.counters[1].value));
-    store_close(store);
 }
 
 static int see_trial(void *user, const struct trial *trial)
@@ -78,17 +75,15 @@ static int see_trial(void *user, const struct trial *trial)
 STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
 {
     static const char *const ids[] = {"9223372036854775807", "9007199254740993", "0", "-1"};
-    struct error err = {""};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct store *store = open_store();
         char *seen = NULL, *change = test_text("UPDATE trials SET id = %s", ids[i]);
         add(store, 1, STATUS_OK);
         raw(change);
         assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_trial, &seen, &err), -1);
-        assert_non_null(strstr(err.message, "a trial has the number "));
-        assert_non_null(strstr(err.message, ids[i]));
+        assert_contains(err.message, "a trial has the number ", ids[i]);
         assert_null(seen);
-        store_close(store);
+        close_store();
         remove_folder();
         mkdir(folder, 0777);
     }
@@ -99,22 +94,18 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
     trial.config = "BLOCK_M=1";
     trial.status = STATUS_CRASHED;
     assert_int_equal(store_add(store, &trial, &err), -1);
-    assert_non_null(strstr(err.message, "no numbers of trials are left behind 9007199254740992"));
-    store_close(store);
+    assert_contains(err.message, "no numbers of trials are left behind 9007199254740992");
 }
 
 STORE_TEST(texts_that_are_not_utf_8_are_shown_all_the_same)
 {
     struct store *store = open_store();
-    struct error err = {""};
     char *seen = NULL;
     add(store, 1, STATUS_OK);
     raw("UPDATE trials SET reason = CAST(x'ff41' AS TEXT); UPDATE trial_problems SET name = CAST(x'c3' AS TEXT)");
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, see_trial, &seen, &err), 0);
-    assert_non_null(strstr(seen, "\"reason\":\"?A\""));
-    assert_non_null(strstr(seen, "\"problems\":[{\"name\":\"?\""));
+    assert_contains(seen, "\"reason\":\"?A\"", "\"problems\":[{\"name\":\"?\"");
     free(seen);
-    store_close(store);
 }
 
 static int see_elsewhere(void *user, const char *config, const char *device)
@@ -127,29 +118,26 @@ static int see_elsewhere(void *user, const char *config, const char *device)
 
 STORE_TEST(a_configuration_is_never_stored_twice)
 {
-    struct error err = {""};
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
     struct trial again = {.config = "N=1", .status = STATUS_WRONG};
     assert_int_equal(store_add(store, &again, &err), -1);
-    assert_non_null(strstr(err.message, "N=1"));
+    assert_contains(err.message, "N=1");
     struct trial t;
     assert_int_equal(store_find(store, "N=1", &t, &err), 0);
     assert_int_equal(t.status, STATUS_OK);
     add(store, 2, STATUS_OK); // the failure left no transaction open
-    store_close(store);
 }
 
 // A status of earlier versions. Its configuration counts as tried.
 STORE_TEST(a_screened_trial_is_read_as_slow)
 {
-    struct error err = {""};
     struct store *store = open_store();
     struct trial t;
     int64_t counts[STATUS_COUNT];
     add(store, 1, STATUS_SLOW);
     add(store, 2, STATUS_SLOW);
-    store_close(store);
+    close_store();
     raw("UPDATE trials SET status = 'screened', objective = NULL WHERE config = 'N=1'");
     store = open_store();
     assert_int_equal(store_find(store, "N=1", &t, &err), 0);
@@ -158,35 +146,30 @@ STORE_TEST(a_screened_trial_is_read_as_slow)
     assert_int_equal(store_counts(store, counts, &err), 0);
     assert_int_equal(counts[STATUS_SLOW], 2);
     assert_int_equal(store_add(store, &(struct trial){.config = "N=1"}, &err), -1);
-    store_close(store);
 }
 
 STORE_TEST(trials_that_are_stored_together_are_all_there_or_none)
 {
-    struct error err = {""};
     struct store *store = open_store();
     struct trial a = {.config = "N=1"}, b = {.config = "N=2"}, c = {.config = "N=3"}, found;
     struct trial *two[] = {&a, &b}, *with_a_second[] = {&c, &a};
     if (store_add_all(store, two, 2, &err)) fail_msg("%s", err.message);
     assert_true(a.id > 0 && b.id > a.id && a.finished > 1.6e9);
     assert_int_equal(store_add_all(store, with_a_second, 2, &err), -1);
-    assert_non_null(strstr(err.message, "N=1"));
+    assert_contains(err.message, "N=1");
     assert_int_equal(store_find(store, "N=3", &found, &err), 1);
     assert_int_equal(store_add(store, &c, &err), 0);
-    store_close(store);
     store = open_store();
     for (int i = 1; i <= 3; i++) {
         char config[] = {'N', '=', (char)('0' + i), 0};
         assert_int_equal(store_find(store, config, &found, &err), 0);
     }
-    store_close(store);
 }
 
 STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
 {
     static const char *const parts[] = {"trial_problems", "trial_stages", "trial_counters"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct error err = {""};
         struct store *store = open_store();
         sqlite3 *db;
         // A refusal that leaves the transaction open, other than a full disk's.
@@ -210,7 +193,6 @@ STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
         sqlite3_close(db);
         add(store, 10 + (int)i, STATUS_OK);
         free(text);
-        store_close(store);
     }
 }
 
@@ -240,7 +222,6 @@ static int see_best(void *user, const struct trial *t)
 
 STORE_TEST(queries_answer_in_the_promised_order)
 {
-    struct error err = {""};
     struct store *store = open_store();
     for (int i = 20; i > 0; i--) add(store, i, i % 5 == 0 ? STATUS_WRONG : STATUS_OK);
     struct seen all = {.in_order = true}, best = {.in_order = true}, three = {.in_order = true},
@@ -261,7 +242,6 @@ STORE_TEST(queries_answer_in_the_promised_order)
     assert_int_equal(counts[STATUS_OK], 16);
     assert_int_equal(counts[STATUS_WRONG], 4);
     assert_int_equal(counts[STATUS_CRASHED], 0);
-    store_close(store);
 }
 
 struct scanned {
@@ -285,7 +265,6 @@ static int see_scanned(void *user, const struct trial *t)
 
 STORE_TEST(a_scan_sees_every_trial_of_the_environment_with_its_verdict)
 {
-    struct error err = {""};
     struct store *store = open_store();
     for (int i = 1; i <= 20; i++) add(store, i, i % 3 ? STATUS_OK : STATUS_WRONG);
     assert_int_equal(store_add_verdict(store, 4, STATUS_CRASHED, "later", &err), 0);
@@ -303,12 +282,10 @@ STORE_TEST(a_scan_sees_every_trial_of_the_environment_with_its_verdict)
     all = (struct scanned){.stop = 7};
     assert_int_equal(store_scan(store, see_scanned, &all, &err), 1);
     assert_int_equal(all.count, 7);
-    store_close(store);
 }
 
 STORE_TEST(counters_come_later_and_are_awaited_until_then)
 {
-    struct error err = {""};
     struct store *store = open_store();
     for (int i = 1; i <= 8; i++)
         add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones are uncounted, the second is wrong
@@ -325,13 +302,11 @@ STORE_TEST(counters_come_later_and_are_awaited_until_then)
     assert_int_equal(t.counter_count, 1);
     assert_true(t.counters[0].value == 99);
     assert_int_equal(store_add_counters(store, 4711, &counter, 1, &err), -1);
-    assert_non_null(strstr(err.message, "4711"));
-    store_close(store);
+    assert_contains(err.message, "4711");
 }
 
 STORE_TEST(trials_of_a_changed_source_sleep_until_it_is_changed_back)
 {
-    struct error err = {""};
     struct trial t;
     struct environment changed = first, last;
     changed.key = "ffffffffffffffffffffffffffffffff";
@@ -348,7 +323,7 @@ STORE_TEST(trials_of_a_changed_source_sleep_until_it_is_changed_back)
     assert_int_equal(store_find(store, "N=1", &t, &err), 0);
     assert_int_equal(t.status, STATUS_OK);
     expect_document(store, 0, "final", "");
-    store_close(store);
+    close_store();
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_last_environment(store, &last, &err), 0);
     assert_string_equal(last.key, first.key);
@@ -361,7 +336,6 @@ STORE_TEST(trials_of_a_changed_source_sleep_until_it_is_changed_back)
 
 STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
 {
-    struct error err = {""};
     struct trial t;
     int64_t counts[STATUS_COUNT], ids[4];
     struct seen best = {.in_order = true};
@@ -382,7 +356,6 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(best.count, 2);
     assert_true(best.objective == 3e-6);
     assert_int_equal(uncounted(store, ids), 0); // the second, which is none any more
-    store_close(store);
     store = open_store();
     assert_int_equal(store_add_verdict(store, second, STATUS_OK, "", &err), 0); // it was the data's fault
     assert_int_equal(store_find(store, "N=2", &t, &err), 0);
@@ -391,7 +364,7 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_true(t.objective == 2 * 1e-6);
     assert_int_equal(uncounted(store, ids), 1);
     assert_int_equal(store_add_verdict(store, 4711, STATUS_WRONG, "", &err), -1);
-    assert_non_null(strstr(err.message, "4711"));
+    assert_contains(err.message, "4711");
     // A verdict holds in other environments' eyes too: a search does not start from a wrong kernel.
     struct environment other = first;
     other.key = "ffffffffffffffffffffffffffffffff";
@@ -403,12 +376,10 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     elsewhere = 0;
     assert_int_equal(store_each_elsewhere(store, 9, see_elsewhere, &elsewhere, &err), 0);
     assert_int_equal(elsewhere, 2);
-    store_close(store);
 }
 
 STORE_TEST(blobs_are_kept_once_and_checked_against_their_hash)
 {
-    struct error err = {""};
     char hash[HASH_TEXT_SIZE], again[HASH_TEXT_SIZE], none[HASH_TEXT_SIZE], found[HASH_TEXT_SIZE];
     const char cubin[] = "\177ELF\0with a NUL in it";
     const void *bytes;
@@ -423,7 +394,6 @@ STORE_TEST(blobs_are_kept_once_and_checked_against_their_hash)
     assert_int_equal(store_trial_blob(store, 1, "cubin", found, &err), 1);
     assert_int_equal(store_set_trial_blob(store, 1, "cubin", hash, &err), 0);
     assert_int_equal(store_set_trial_blob(store, 1, "cubin", "no such hash", &err), -1);
-    store_close(store);
     store = open_store();
     assert_int_equal(store_trial_blob(store, 1, "cubin", found, &err), 0);
     assert_string_equal(found, hash);
@@ -435,15 +405,13 @@ STORE_TEST(blobs_are_kept_once_and_checked_against_their_hash)
     assert_int_equal(store_get_blob(store, "00000000000000000000000000000000", &bytes, &size, &err), 1);
     raw("UPDATE blobs SET bytes = x'00' || substr(bytes, 2) WHERE length(bytes) > 0");
     assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), -1);
-    assert_non_null(strstr(err.message, hash));
+    assert_contains(err.message, hash);
     assert_int_equal(store_put_blob(store, cubin, sizeof cubin, again, &err), 0); // which repairs it
     assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), 0);
-    store_close(store);
 }
 
 STORE_TEST(documents_of_a_trial_are_kept_apart_from_the_job_s)
 {
-    struct error err = {""};
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
     add(store, 2, STATUS_OK);
@@ -455,20 +423,17 @@ STORE_TEST(documents_of_a_trial_are_kept_apart_from_the_job_s)
     expect_document(store, 1, "findings", "[2]");
     expect_document(store, 1, "limits", "[3]");
     assert_int_equal(put_text(store, 4711, "limits", "[]", &err), -1); // no such trial
-    store_close(store);
 }
 
 // What a newer sweetspot of this version's store has added to the table of fields.
 STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored)
 {
-    struct error err = {""};
     struct trial t;
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
-    store_close(store);
-    raw("DROP VIEW v1_trials; DROP VIEW v1_problems; DROP VIEW v1_stages;"
-        "ALTER TABLE trial_problems DROP COLUMN power; ALTER TABLE trial_stages DROP COLUMN stack;"
-        "ALTER TABLE trials DROP COLUMN device_id");
+    close_store();
+    raw("DROP VIEW v1_trials; DROP VIEW v1_problems; DROP VIEW v1_stages;ALTER TABLE trial_problems DROP COLUMN power; "
+        "ALTER TABLE trial_stages DROP COLUMN stack;ALTER TABLE trials DROP COLUMN device_id");
     assert_int_equal(store_open(&store, path, false, &err), 0);
     assert_int_equal(store_use_environment(store, &first, &err), 0);
     for (int i = 1; i <= 2; i++) {
@@ -487,7 +452,6 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
     add(store, 3, STATUS_OK);
     assert_int_equal(store_find(store, "N=2", &t, &err), 0);
     assert_true(t.problems[0].power == 250);
-    store_close(store);
 }
 
 static int see_document(void *user, double when, json_t *document)
@@ -500,7 +464,6 @@ static int see_document(void *user, double when, json_t *document)
 
 STORE_TEST(the_newest_document_counts)
 {
-    struct error err = {""};
     char text[64] = "";
     struct store *store = open_store();
     expect_document(store, 0, "final", "");
@@ -511,7 +474,6 @@ STORE_TEST(the_newest_document_counts)
     expect_document(store, 0, "final", "[3]");
     assert_int_equal(store_each_document(store, 0, "final", 2, see_document, text, &err), 0);
     assert_string_equal(text, "[3][2]");
-    store_close(store);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -11,13 +11,14 @@
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
+static struct error err; // of the last call that failed
+
 STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
-    struct error err = {""};
     struct store *store = open_store();
     int ready[2], go[2];
     char byte = 0;
-    store_close(store);
+    close_store();
     assert_int_equal(pipe(ready) | pipe(go), 0);
     pid_t child = fork();
     if (!child) {
@@ -33,13 +34,13 @@ STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
     snprintf(pid, sizeof pid, "process %ld", (long)child);
     assert_int_equal(store_holder(store), child);
     assert_int_equal(store_lock(store, &err), -1);
-    assert_non_null(strstr(err.message, pid));
+    assert_contains(err.message, pid);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_int_equal(store_holder(store), 0);
     assert_int_equal(store_lock(store, &err), 0); // dropped by the system
     assert_int_equal(store_holder(store), getpid());
-    store_close(store);
+    close_store();
     close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
 }
 
@@ -54,7 +55,6 @@ static int whole(void *user, const struct trial *t)
 
 STORE_TEST(kill_9_loses_nothing_that_was_committed)
 {
-    struct error err = {""};
     int committed = 0;
     unsigned random = 12345;
     for (int round = 0; round < 60; round++) {
@@ -85,7 +85,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         int count = 0;
         if (store_each(store, false, 0, STORE_WHOLE, whole, &count, &err)) fail_msg("%s", err.message);
         assert_in_range(count, committed, committed + 1); // at most the one whose report was cut off
-        store_close(store);
+        close_store();
     }
     assert_true(committed >= 50); // each of the last 50 rounds added one
     char *command = test_text("ls %s/out | grep -v new- | sort | tr '\\n' ' '", folder), names[128] = "";
@@ -105,13 +105,12 @@ static void limit_file_size(rlim_t bytes)
 
 STORE_TEST(a_full_disk_is_an_error_and_costs_nothing)
 {
-    struct error err = {""};
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
     limit_file_size(8192); // less than an empty store
     struct store *store;
     assert_int_equal(store_open(&store, path, true, &err), -1);
     assert_null(store);
-    assert_non_null(strstr(err.message, path));
+    assert_contains(err.message, path);
     assert_int_equal(access(path, F_OK), -1);
     limit_file_size(RLIM_INFINITY);
 
@@ -135,19 +134,17 @@ STORE_TEST(a_full_disk_is_an_error_and_costs_nothing)
     }
     assert_int_equal(result, -1);
     assert_in_range(done, 10, 99999);
-    assert_non_null(strstr(err.message, "full"));
-    assert_non_null(strstr(err.message, path));
+    assert_contains(err.message, "full", path);
     limit_file_size(RLIM_INFINITY);
     int count = 0;
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, whole, &count, &err), 0);
     assert_int_equal(count, done);
     add(store, done + 1, STATUS_OK); // there is room again
-    store_close(store);
     store = open_store();
     count = 0;
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, whole, &count, &err), 0);
     assert_int_equal(count, done + 1);
-    store_close(store);
+    close_store();
     signal(SIGXFSZ, before);
 }
 
@@ -217,10 +214,9 @@ STORE_TEST(a_damaged_or_foreign_store_is_refused_and_untouched)
         {folder_in_its_place, "Is a directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         struct store *store = open_store();
         for (int k = 0; k < 100; k++) add(store, k, STATUS_OK);
-        store_close(store);
+        close_store();
         cases[i].spoil();
         size_t size_before = 0, size_after = 0;
         char *before = test_owned(text_read_file(path, &size_before));
@@ -251,7 +247,6 @@ STORE_TEST(a_place_that_cannot_be_written_is_named)
         {"/proc/sgemm.db", false, "there is no store '/proc/sgemm.db'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = {""};
         struct store *store;
         assert_int_equal(store_open(&store, cases[i].path, cases[i].create, &err), -1);
         assert_null(store);
@@ -263,25 +258,24 @@ STORE_TEST(a_place_that_cannot_be_written_is_named)
 STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
 {
     if (!geteuid()) skip();
-    struct error err = {""};
     char *out = test_text("%s/out", folder);
     struct store *store = open_store();
     add(store, 1, STATUS_OK);
-    store_close(store);
+    close_store();
     assert_int_equal(chmod(path, 0444) | chmod(out, 0555), 0);
     int64_t counts[STATUS_COUNT];
     struct environment last;
-    int opened = store_open(&store, path, false, &err);
-    if (!opened) {
+    int result = store_open(&store, path, false, &err);
+    if (!result) {
         assert_int_equal(store_last_environment(store, &last, &err), 0);
         assert_int_equal(store_counts(store, counts, &err), 0);
         assert_int_equal(counts[STATUS_OK], 1);
         assert_int_equal(put_text(store, 0, "run", "{}", &err), -1);
-        assert_non_null(strstr(err.message, "read-only"));
+        assert_contains(err.message, "read-only");
         store_close(store);
     }
     chmod(out, 0777);
-    assert_int_equal(opened, 0);
+    assert_int_equal(result, 0);
 }
 
 static int calls, refused; // of fcntl for locks; the error of each
@@ -317,7 +311,6 @@ static int count_trial(void *user, const struct trial *trial)
 STORE_TEST(a_trial_is_read_under_one_lock_and_many_trials_under_few)
 {
     enum { TRIALS = 1000 };
-    struct error err = {""};
     struct trial trial;
     size_t problems = 0;
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
@@ -331,21 +324,20 @@ STORE_TEST(a_trial_is_read_under_one_lock_and_many_trials_under_few)
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, count_trial, &problems, &err), 0);
     assert_int_equal(problems, 2 * TRIALS);
     assert_in_range(calls, 1, TRIALS / 10);
-    store_close(store);
+    close_store();
     vfs->xSetSystemCall(vfs, "fcntl", NULL);
 }
 
 STORE_TEST(a_file_system_without_locks_is_named)
 {
-    struct error err = {""};
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     int (*sleep_really)(sqlite3_vfs *, int) = vfs->xSleep;
     struct store *store = open_store();
     refused = ENOLCK;
     assert_int_equal(store_lock(store, &err), -1);
-    assert_non_null(strstr(err.message, "has no locks: give --store FILE on a local disk"));
+    assert_contains(err.message, "has no locks: give --store FILE on a local disk");
     refused = 0;
-    store_close(store);
+    close_store();
     vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)fcntl);
     vfs->xSleep = sleep_no_time;
     refused = ENOLCK;
@@ -353,7 +345,7 @@ STORE_TEST(a_file_system_without_locks_is_named)
     refused = 0;
     vfs->xSleep = sleep_really;
     vfs->xSetSystemCall(vfs, "fcntl", NULL);
-    assert_non_null(strstr(err.message, "has no locks: give --store FILE on a local disk"));
+    assert_contains(err.message, "has no locks: give --store FILE on a local disk");
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -121,13 +121,12 @@ TEST(the_worst_stage_decides_what_is_known_after_compiling)
 TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
 {
     char *folder = e2e_folder("figure");
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "job='tests/stores/counted.cfg --store %s/job.db'\n"
-        "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot tune $job -q &&"
-        " $BIN/sweetspot status $job --format json && $BIN/sweetspot compare $job --format json &&"
-        " $BIN/sweetspot export $job",
-        folder));
+    struct e2e_result r = e2e_pass(folder,
+                                   "job='tests/stores/counted.cfg --store %s/job.db'\n"
+                                   "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+                                   "$BIN/sweetspot tune $job -q && $BIN/sweetspot status $job --format json && "
+                                   "$BIN/sweetspot compare $job --format json && $BIN/sweetspot export $job",
+                                   folder);
     const char *compare = strstr(r.out, "sweetspot-compare"), *export = strstr(compare, "sweetspot-space"),
                *status = strstr(r.out, "\"energy\": 0.512"), *value = strstr(compare, "\"energy\": 0.512");
     assert_true(status && status < compare);

@@ -51,28 +51,23 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
     char *folder = job_folder("modes", "7", list);
     set_timeout(folder, "2s");
-    struct outcome_of_command r = tune_to(0, folder, "", "");
-    assert_contains(r.out, "MODE=good");
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char *config = test_text("X=7,MODE=%s", modes[i].mode);
-        expect_stored(folder, config, modes[i].status, modes[i].reason);
-    }
+    assert_contains(tune_to(0, folder, "", "").out, "MODE=good");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        expect_stored(folder, test_text("X=7,MODE=%s", modes[i].mode), modes[i].status, modes[i].reason);
 }
 
 TEST(constraints_on_the_compilers_result_are_checked_before_the_gpu_gets_a_candidate)
 {
     char *folder = job_folder("compiled", "5, 6, 7", "\"good\"");
-    e2e_run(folder,
-            "echo 'constraints = ( \"X > 4\", \"compiled.registers == 32\", \"compiled.code < 1007 || X == 9\" );' "
-            ">>%s/job.cfg",
-            folder);
+    e2e_run(folder, "echo 'constraints = ( \"X > 4\", \"compiled.registers == 32\", \"compiled.code < 1007 || X == 9\" "
+                    ");' >>$DIR/job.cfg");
     tune(folder, "", "");
     expect_stored(folder, "X=6,MODE=good", STATUS_OK, "");
     expect_stored(folder, "X=7,MODE=good", STATUS_PRUNED,
                   "violates the constraint \"compiled.code < 1007 || X == 9\": compiled.code = 1007");
     assert_int_equal(lines_measured(folder), 2);
     // What was pruned by another constraint says nothing about the job without it.
-    e2e_run(folder, "sed -i '/^constraints/d' %s/job.cfg", folder);
+    e2e_run(folder, "sed -i '/^constraints/d' $DIR/job.cfg");
     tune(folder, "", "");
     expect_stored(folder, "X=7,MODE=good", STATUS_OK, "");
 }
@@ -80,17 +75,13 @@ TEST(constraints_on_the_compilers_result_are_checked_before_the_gpu_gets_a_candi
 TEST(a_constraint_that_fails_is_named_by_its_line_after_constraints_on_the_compilers_result)
 {
     char *folder = job_folder("compiled_line", "0, 1", "\"good\"");
-    struct outcome_of_command r = e2e_run(
+    struct e2e_result r = e2e_run(
         folder,
-        "printf 'constraints = (\n\"compiled.spills == 0\",\n\"4 / X > 1\" );\n' >>%s/job.cfg; wc -l <%s/job.cfg",
-        folder, folder);
+        "printf 'constraints = (\n\"compiled.spills == 0\",\n\"4 / X > 1\" );\n' >>$DIR/job.cfg; wc -l <$DIR/job.cfg");
     int line = atoi(r.out);
-    r = tune_to(2, folder, "", "");
-    char *place = test_text("job.cfg:%d: ", line);
-    assert_contains(r.err, place, "division by zero");
-    e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' %s/job.cfg", folder);
-    r = tune_to(2, folder, "", "");
-    assert_contains(r.err, "unknown name 'compiled.spills'");
+    assert_contains(tune_to(2, folder, "", "").err, test_text("job.cfg:%d: ", line), "division by zero");
+    e2e_run(folder, "sed -i 's/\"512\"/\"compiled.spills\"/' $DIR/job.cfg");
+    assert_contains(tune_to(2, folder, "", "").err, "unknown name 'compiled.spills'");
 }
 
 TEST(a_hanging_compiler_is_killed_and_replaced)
@@ -125,14 +116,13 @@ TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
 TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
 {
     char *folder = job_folder("final_wrong", "5, 7", "\"final_wrong\", \"good\""); // 6 would be within the tie of 7
-    struct outcome_of_command r = tune_to(0, folder, "", "");
-    assert_contains(r.out, "X=7,MODE=good", "x as fast as cublas");
+    assert_contains(tune_to(0, folder, "", "").out, "X=7,MODE=good", "x as fast as cublas");
 }
 
 TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
 {
     char *folder = job_folder("final_implausible", "5, 7", "\"final_implausible\", \"good\"");
-    struct outcome_of_command r = tune_to(0, folder, "", "");
+    struct e2e_result r = tune_to(0, folder, "", "");
     assert_contains(r.out, "X=7,MODE=good");
     assert_contains(r.err, "is out of the final: implausible: scripted");
     expect_stored(folder, "X=7,MODE=final_implausible", STATUS_IMPLAUSIBLE, ""); // a verdict, over its ok
@@ -153,7 +143,7 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
         char *folder = job_folder("work", "5, 6, 7", "\"good\""), *job = test_owned(folder_file(folder, "job.cfg")),
              *text = test_text("%s%s", job, cases[i].work);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = tune_to(0, folder, "", "--no-final");
+        struct e2e_result r = tune_to(0, folder, "", "--no-final");
         const char *warning = strstr(r.err, "'work' says");
         if (cases[i].part) assert_contains(r.err, cases[i].part);
         if (warning && (!cases[i].part || strstr(warning + 1, "'work' says"))) fail_msg("case %zu: %s", i, r.err);
@@ -185,33 +175,30 @@ TEST(the_final_is_on_other_data_than_the_search)
 TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
 {
     char *folder = job_folder("final_crash", "6, 7", "\"final_crash\", \"good\"");
-    struct outcome_of_command r = tune_to(EXIT_NOTHING, folder, "", "");
-    assert_contains(r.err, "no winner is decided");
+    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "no winner is decided");
 }
 
 // The worker says whose turn it is: who takes it down is out, and another final decides between the others.
 TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again)
 {
     char *folder = job_folder("final_names", "6, 7", "\"final_names_itself\", \"good\"");
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, SCRIPTED "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder));
+    struct e2e_result r = e2e_pass(folder, SCRIPTED "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/t.db -q 2>&1");
     assert_contains(r.out, "is out of the final: crashed", "winner: trial", ",MODE=good");
-    r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
+    r = e2e_run(folder, "$BIN/sweetspot status $DIR/job.cfg --store $DIR/t.db");
     assert_contains(r.out, "2 crashed"); // both have their verdict, which replaces ok
 }
 
 TEST(nothing_valid_is_exit_status_1)
 {
     char *folder = job_folder("nothing", "1, 2, 3", "\"wrong\", \"compile_error\"");
-    struct outcome_of_command r = tune_to(EXIT_NOTHING, folder, "", "");
-    assert_contains(r.err, "no valid result: compile_error 3  wrong 3");
+    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "no valid result: compile_error 3  wrong 3");
 }
 
 TEST(a_reference_that_takes_long_shows_how_far_it_is)
 {
     char *folder = job_folder("reference", "1, 2, 3", "\"good\"");
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder, SCRIPTED "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder));
+    struct e2e_result r =
+        e2e_pass(folder, SCRIPTED "FAKE_REFERENCE=1 $BIN/sweetspot tune $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.err, "the reference on the CPU, 25%", "the reference on the CPU, 75%");
     assert_contains(r.out, "X=3,MODE=good");
 }
@@ -219,15 +206,14 @@ TEST(a_reference_that_takes_long_shows_how_far_it_is)
 TEST(a_machine_that_cannot_is_exit_status_3_with_the_reason)
 {
     char *folder = job_folder("environment", "1", "\"good\"");
-    struct outcome_of_command r =
-        tune_to(EXIT_ENVIRONMENT, folder, "FAKE_ENVIRONMENT='no CUDA driver: install it'", "");
+    struct e2e_result r = tune_to(EXIT_ENVIRONMENT, folder, "FAKE_ENVIRONMENT='no CUDA driver: install it'", "");
     assert_contains(r.err, "no CUDA driver: install it");
 }
 
 TEST(without_counters_tuning_goes_on_with_one_warning)
 {
     char *folder = job_folder("no_counters", "1, 2", "\"good\"");
-    struct outcome_of_command r = tune_to(0, folder, "FAKE_NO_COUNTERS=1", "");
+    struct e2e_result r = tune_to(0, folder, "FAKE_NO_COUNTERS=1", "");
     const char *first = strstr(r.err, "warning: no hardware counters: ERR_NVGPUCTRPERM");
     assert_non_null(first);
     assert_null(strstr(first + strlen("warning: no hardware counters"), "no hardware counters"));
@@ -237,22 +223,21 @@ TEST(a_full_disk_or_an_unwritable_folder_is_a_clear_error)
 {
     char *folder = job_folder("unwritable", "1, 2", "\"good\"");
     e2e_write(folder, "file", "not a folder\n");
-    struct outcome_of_command r =
-        e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/file/job.db -q", folder, folder);
+    struct e2e_result r = e2e_run(folder, SWEETSPOT "tune $DIR/job.cfg --store $DIR/file/job.db -q");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "cannot");
-    r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store /proc/nothing/job.db -q", folder);
+    r = e2e_run(folder, SWEETSPOT "tune $DIR/job.cfg --store /proc/nothing/job.db -q");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
 }
 
 TEST(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed)
 {
     char *folder = job_folder("changes", "1, 2", "\"source_changed\"");
-    struct outcome_of_command r = tune_to(EXIT_USAGE, folder, "", "");
+    struct e2e_result r = tune_to(EXIT_USAGE, folder, "", "");
     assert_contains(r.err, "x.cu' has changed meanwhile");
     for (int status = 0; status < STATUS_COUNT; status++)
         assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
-    r = e2e_run(folder, SWEETSPOT "profile %s/job.cfg --cache %s/cache -t X=1,MODE=source_changed", folder, folder);
+    r = e2e_run(folder, SWEETSPOT "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=source_changed");
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_contains(r.err, "x.cu' has changed meanwhile");
 }
@@ -262,8 +247,7 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
     enum { GPUS = 40 };
     char *xs = numbers(200), *folder = job_folder("gpus", xs, "\"good\""), list[256] = "";
     for (int i = 0; i < GPUS; i++) sprintf(list + strlen(list), "%s%d", i ? "," : "", i);
-    char *options = test_text("--device %s --no-final", list);
-    tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", options);
+    tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", test_text("--device %s --no-final", list));
     char *text = test_owned(newly_measured(folder));
     for (int i = 0; i < GPUS; i++) {
         char line[16];
@@ -275,8 +259,8 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
     free(xs);
     static const char *const mistakes[] = {"0,", "0,x", "-1", "0 1", "99999999999999999999", "all"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct outcome_of_command r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/job.db -q --device='%s'",
-                                              folder, folder, mistakes[i]);
+        struct e2e_result r =
+            e2e_run(folder, SWEETSPOT "tune $DIR/job.cfg --store $DIR/job.db -q --device='%s'", mistakes[i]);
         assert_int_equal(r.status, EXIT_USAGE);
         assert_contains(r.err, "must be a number, a list such as 0,1");
     }
@@ -306,14 +290,11 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     char word[121], *more = test_owned(text_copy(""));
     memset(word, 'a', 120);
     word[120] = 0;
-    for (int i = 0; i < 30; i++) {
-        more = test_text("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
-    }
+    for (int i = 0; i < 30; i++) more = test_text("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
     char *job = test_owned(folder_file(folder, "job.cfg")), *at = strstr(job, "{ name = \"X\""),
          *text = test_text("%.*s%s%s", (int)(at - job), job, more, at);
     e2e_write(folder, "job.cfg", text);
-    struct outcome_of_command r = tune_to(0, folder, "", "");
-    assert_contains(r.out, ",X=7,MODE=good\n");
+    assert_contains(tune_to(0, folder, "", "").out, ",X=7,MODE=good\n");
     assert_int_equal(stored_count(folder, STATUS_OK), 5);
     assert_int_equal(stored_count(folder, STATUS_WRONG), 5);
     free(newly_measured(folder));
@@ -352,7 +333,7 @@ TEST(impossible_answers_to_other_requests_end_the_worker)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("invalid", "7", "\"good\""), *path = test_text("%s/job.log", folder),
              *before = test_text("export FAKE_SPOIL='%s';", cases[i].spoil);
-        struct outcome_of_command r = tune_to(cases[i].status, folder, before, "");
+        struct e2e_result r = tune_to(cases[i].status, folder, before, "");
         char *log = test_owned(text_read_file(path, NULL)), *all = test_text("%s%s", r.err, log ? log : "");
         assert_contains(all, cases[i].says);
     }

@@ -13,10 +13,9 @@
 TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
     char *folder = job_folder("second", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
-    struct outcome_of_command r =
-        WHILE_TUNING(folder, "500000",
-                     SCRIPTED "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
-                              "kill -INT $first; wait $first; echo \"first $first second $status\"");
+    struct e2e_result r = WHILE_TUNING(folder, "500000",
+                                       SCRIPTED "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q; status=$?\n"
+                                                "kill -INT $first; wait $first; echo \"first $first second $status\"");
     int first = 0, second = 0;
     const char *line = strstr(r.out, "first ");
     assert_non_null(line);
@@ -28,7 +27,7 @@ TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 TEST(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume)
 {
     char *folder = job_folder("interrupt", "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"");
-    struct outcome_of_command r = WHILE_TUNING(folder, "300000", "kill -INT $first; wait $first; echo status $?");
+    struct e2e_result r = WHILE_TUNING(folder, "300000", "kill -INT $first; wait $first; echo status $?");
     assert_contains(r.out, "status 130");
     assert_contains(r.err, test_text("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder));
     int64_t stored = stored_count(folder, STATUS_OK);
@@ -40,7 +39,7 @@ TEST(a_second_ctrl_c_stops_at_once)
 {
     char *folder = job_folder("interrupt2", "1, 2, 3", "\"good\"");
     set_timeout(folder, "600s");
-    struct outcome_of_command r =
+    struct e2e_result r =
         WHILE_TUNING(folder, "200000000", "kill -INT $first; sleep 1; kill -INT $first; wait $first; echo status $?");
     assert_contains(r.out, "status 130");
     for (int status = 0; status < STATUS_COUNT; status++) // it did not wait for the trial's end
@@ -55,12 +54,12 @@ TEST(each_signal_that_interrupts_has_its_exit_status)
     } cases[] = {{"INT", "", 130}, {"TERM", "", 143}, {"HUP", "", 129}, {"HUP", "nohup ", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("signals", "1, 2", "\"good\"");
-        struct outcome_of_command r =
+        struct e2e_result r =
             e2e_run(folder,
-                    "folder=%s; export FAKE_DELAY=700000\n" SCRIPTED
+                    "folder=$DIR; export FAKE_DELAY=700000\n" SCRIPTED
                     "%s$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
                     "until test -s $folder/job.log; do sleep 0.1; done; kill -%s $first; wait $first; exit $?",
-                    folder, cases[i].under, cases[i].name);
+                    cases[i].under, cases[i].name);
         if (r.status != cases[i].status)
             fail_msg("%s: status %d, expected %d: %s", cases[i].name, r.status, cases[i].status, r.err);
     }
@@ -96,10 +95,8 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     // The best of before, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
     // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
-    e2e_passed(e2e_run(
-        folder,
-        "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg",
-        folder, folder));
+    e2e_pass(folder, "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' "
+                     "$DIR/job.cfg; grep NEW $DIR/job.cfg");
     tune(folder, "", "--no-final -n 3 -j 1");
     text = test_owned(newly_measured(folder));
     if (strncmp(text, "X=7,NEW=5\n", 10)) fail_msg("%s", text);
@@ -129,7 +126,7 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
     assert_int_equal(store_last_environment(store, &e, &err), 0);
     assert_int_equal(store_use_environment(store, &e, &err), 0);
     for (int i = 1; i <= LEFT; i++) {
-        char *config = text_format("X=%d,MODE=good", i);
+        char *config = test_text("X=%d,MODE=good", i);
         struct trial_problem problem = {.name = "N=1024", .tuned = true, .time = 1e-3 * i};
         struct trial t = {.config = config,
                           .status = STATUS_OK,
@@ -139,7 +136,6 @@ TEST(all_trials_that_a_killed_run_left_uncounted_are_counted)
                           .problem_count = 1,
                           .problems = &problem};
         assert_int_equal(store_add(store, &t, &err), 0);
-        free(config);
     }
     store_close(store);
     tune(folder, "", "--no-final -n 1");

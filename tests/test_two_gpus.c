@@ -210,11 +210,9 @@ static struct tally tally(const char *folder)
 TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
 {
     char *folder = job_folder("gpus_slow", CONFIGURATIONS / XS);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "at=$PWD/'%s'; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-checks\n"
-                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db",
-                           folder));
+    struct e2e_result r =
+        e2e_pass(folder, "at=$PWD/$DIR; export FAKE_SLOW='2 1.06'\n" TUNE "--device 0,1,2 --no-checks\n"
+                         "$BIN/sweetspot status $at/job.cfg --store $at/job.db");
     assert_contains(r.err, "gpu 2 is disabled: gpu 2 (GPU-fake-2, ",
                     "takes 1.060 times as long as the others for trial ");
     assert_contains(r.out, "disabled       gpu 2 (GPU-fake-2, ");
@@ -231,8 +229,8 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder, "at=$PWD/'%s'; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-checks --no-final", folder));
+    struct e2e_result r =
+        e2e_pass(folder, "at=$PWD/$DIR; export FAKE_SLOW='2 1.06 12'\n" TUNE "--device 0,1,2 --no-checks --no-final");
     assert_contains(r.err, "gpu 2 is disabled: ");
 }
 
@@ -240,9 +238,8 @@ TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 TEST(a_gpu_that_is_named_twice_is_refused)
 {
     char *folder = job_folder("gpus_twice", CONFIGURATIONS / XS);
-    struct outcome_of_command r =
-        e2e_run(folder, "at=$PWD/'%s'; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-checks", folder);
-    assert_int_equal(r.status, 2);
+    struct e2e_result r =
+        e2e_ended(2, e2e_run(folder, "at=$PWD/$DIR; export FAKE_UUID=GPU-one\n" TUNE "--device 0,2 --no-checks"));
     assert_contains(r.err, "--device 0,2 names one GPU twice: gpu 0 and gpu 2 are both GPU-one");
 }
 
@@ -250,13 +247,10 @@ TEST(a_gpu_that_is_named_twice_is_refused)
 TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
     char *folder = job_folder("gpus_files", CONFIGURATIONS / XS);
-    e2e_passed(e2e_run(folder,
-                       "at=$PWD/'%s'; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final",
-                       folder));
+    e2e_pass(folder, "at=$PWD/$DIR; ulimit -Sn 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final");
     assert_int_equal(tally(folder).ok, CONFIGURATIONS);
-    struct outcome_of_command r = e2e_run(
-        folder, "at=$PWD/'%s'; ulimit -n 40\n" TUNE "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final -n 500",
-        folder);
+    struct e2e_result r = e2e_run(folder, "at=$PWD/$DIR; ulimit -n 40\n" TUNE
+                                          "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final -n 500");
     assert_int_not_equal(r.status, 0);
     assert_contains(r.err, "cannot create a pipe: Too many open files; `ulimit -n` says how many are allowed");
 }
@@ -264,11 +258,8 @@ TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)
 {
     char *folder = job_folder("gpus_alike", CONFIGURATIONS / XS);
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder,
-                           "at=$PWD/'%s'\n" TUNE "--device 0,3 --no-checks\n"
-                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json",
-                           folder));
+    struct e2e_result r = e2e_pass(folder, "at=$PWD/$DIR\n" TUNE "--device 0,3 --no-checks\n"
+                                           "$BIN/sweetspot status $at/job.cfg --store $at/job.db --format json");
     assert_null(strstr(r.err, "disabled"));
     const char *json = strchr(r.out, '{');
     json_t *document = test_json(json_parse(json ? json : r.out, NULL));

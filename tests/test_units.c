@@ -82,14 +82,12 @@ TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
 // A job with `work` and f32 buffers, verified by a kernel.
 static struct job *job_of(const char *folder, const char *work)
 {
-    char *text = test_text(
-        "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
-        "[1]; } "
-        ");\nproblems = ( { N = 1000000000; } );\nlaunch = { grid = [1]; block = [32]; };\narguments = ( { buffer = "
-        "\"y\"; "
-        "type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\nreference = { kernel = \"x\"; launch = { grid = "
-        "[1]; block = [32]; }; };\n%s\n",
-        work);
+    char *text =
+        test_text("name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; "
+                  "values = [1]; } );\nproblems = ( { N = 1000000000; } );\nlaunch = { grid = [1]; block = [32]; "
+                  "};\narguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } "
+                  ");\nreference = { kernel = \"x\"; launch = { grid = [1]; block = [32]; }; };\n%s\n",
+                  work);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
     text = test_text("%s/job.cfg", folder);
@@ -98,9 +96,8 @@ static struct job *job_of(const char *folder, const char *work)
 }
 
 static const char known[] =
-    "{\"flops_per_second\":5e13,\"bytes_per_second\":4e12,\"tensor_bf16_flops_per_second\":6e14,"
-    "\"wgmma_bf16_flops_per_second\":7e14,\"lasting\":{\"wgmma_bf16_flops_per_second\":"
-    "{\"clock_mhz\":1400,\"first\":8e14,\"seconds\":0.3}}}";
+    "{\"flops_per_second\":5e13,\"bytes_per_second\":4e12,\"tensor_bf16_flops_per_second\":6e14,\"wgmma_bf16_flops_per_"
+    "second\":7e14,\"lasting\":{\"wgmma_bf16_flops_per_second\":{\"clock_mhz\":1400,\"first\":8e14,\"seconds\":0.3}}}";
 
 TEST(the_floor_is_unknown_rather_than_wrong)
 {
@@ -224,12 +221,10 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
                  {"dpx s16x2", "CEILING_DPX"}};
     char *folder = e2e_folder("pipes_compiled");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *work = text_format("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe);
-        struct job *job = job_of(folder, work);
+        struct job *job = job_of(folder, test_text("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe));
         json_t *defines = test_json(job_ceilings_defines(job));
         assert_int_equal(json_object_size(defines), cases[i].macro ? 1 : 0);
         if (cases[i].macro) assert_string_equal(json_get_string(defines, cases[i].macro, ""), "1");
-        free(work);
     }
 }
 
@@ -237,12 +232,9 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
 TEST(recorded_ceilings_come_through_replay_and_export)
 {
     char *folder = e2e_folder("pipes_replayed");
-    e2e_passed(e2e_run(
-        folder,
-        "f=%s; run() { $BIN/sweetspot tune configs/branch.cfg --device \"replay:$1\" --store $2 --evaluations 4 -q "
-        "--no-final; }; run tests/spaces/branch_h200.json.gz $f/a.db && "
-        "$BIN/sweetspot export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db",
-        folder));
+    e2e_pass(folder, "f=$DIR; run() { $BIN/sweetspot tune configs/branch.cfg --device \"replay:$1\" --store $2 "
+                     "--evaluations 4 -q --no-final; }; run tests/spaces/branch_h200.json.gz $f/a.db && $BIN/sweetspot "
+                     "export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db");
     for (const char *name = "ab"; *name; name++) {
         struct store *store;
         struct environment environment;

@@ -68,7 +68,7 @@ static void make_store(void)
 {
     folder = e2e_folder("views");
     path = text_format("%s/job.db", folder);
-    e2e_passed(e2e_run(folder, TUNE, "operation", "operation", path));
+    e2e_pass(folder, TUNE, "operation", "operation", path);
     db = open_raw(path, SQLITE_OPEN_READONLY);
 }
 
@@ -131,9 +131,7 @@ static char *promise_new_columns(char *promised, const char *found)
     char *document = text_read_file("docs/store.md", NULL), *copy = test_owned(text_copy(found)), *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char view[64], name[64], *whole = test_text("%s\n", line), *heading;
-        if (strstr(promised, whole)) {
-            continue;
-        }
+        if (strstr(promised, whole)) continue;
         assert_int_equal(sscanf(line, "%63s %63s", view, name), 2);
         const struct trial_field *field = NULL;
         for (int level = 0; level < FIELD_LEVELS; level++)
@@ -258,8 +256,7 @@ TEST(every_figure_is_the_one_that_the_program_reads)
     assert_int_equal(store_each(store, false, 0, STORE_WHOLE, same_trial, &count, &err), 0);
     assert_true(count >= 18);
     store_close(store);
-    char *text = test_text("%d", (int)count);
-    expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", text);
+    expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", test_text("%d", (int)count));
 }
 
 // A cell of the exported space: of a trial's figure, of each tuned problem's, of a counter or of a parameter.
@@ -287,8 +284,7 @@ static void same_cell(const char *config, const char *column, int problem, const
 
 TEST(every_figure_is_the_one_that_is_exported)
 {
-    struct outcome_of_command r =
-        e2e_passed(e2e_run(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path));
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
     json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
     const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
     size_t t, c, cells = 0;
@@ -344,13 +340,11 @@ TEST(the_worst_stage_decides_and_what_is_unknown_is_passed_over)
     struct error err = {""};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         change(copy, "DELETE FROM trial_stages WHERE trial = 1");
-        for (int k = 0; k < 2; k++) {
-            char *add = test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
-                                  " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
-                                  " (VALUES %s) v",
-                                  k, rows[i][k]);
-            change(copy, add);
-        }
+        for (int k = 0; k < 2; k++)
+            change(copy, test_text("INSERT INTO trial_stages (trial, position, registers, spill_loads, spill_stores,"
+                                   " shared_static, shared_dynamic, code_bytes, occupancy) SELECT 1, %d, v.* FROM"
+                                   " (VALUES %s) v",
+                                   k, rows[i][k]));
         struct store *store = opened_store(copy);
         struct trial t;
         sqlite3 *before = db;
@@ -400,8 +394,7 @@ TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
     static const char *const old[] = {"CREATE VIEW v1_trials AS SELECT id AS trial FROM trials",
                                       "CREATE VIEW v1_trials AS SELECT broken FROM trials", ""};
     for (int i = 0; i < 3; i++) {
-        char *text = test_text("DROP VIEW v1_trials; %s", old[i]);
-        change(copy, text);
+        change(copy, test_text("DROP VIEW v1_trials; %s", old[i]));
         open_by_tune(copy);
         expect(copy, "SELECT sql FROM sqlite_master WHERE name = 'v1_trials'", ours);
     }
@@ -419,8 +412,8 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
                  "DELETE FROM trials WHERE id = (SELECT max(id) FROM trials);");
     open_by_tune(copy);
     expect(copy, "SELECT count(*) - count(power) > 0 FROM v1_problems", "1");
-    struct outcome_of_command r = e2e_run(folder, TUNE "--no-final", "operation", "operation", copy);
-    if (r.status) fail_msg("%s", r.err); // it measures the trial again, which adds the column
+    e2e_pass(folder, TUNE "--no-final", "operation", "operation",
+             copy); // it measures the trial again, which adds the column
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
 }
@@ -463,12 +456,12 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
 TEST(python_reads_them_all)
 {
     if (system("python3 -c 'import sqlite3' >/dev/null 2>&1")) skip();
-    struct outcome_of_command r = e2e_passed(
-        e2e_run(folder,
-                "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
-                "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
-                "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
-                path));
+    struct e2e_result r =
+        e2e_pass(folder,
+                 "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
+                 "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
+                 "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
+                 path);
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
 }
 

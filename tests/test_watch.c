@@ -170,14 +170,14 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
 {
     char *folder = timed_folder("live-run");
-    struct outcome_of_command r = e2e_passed(e2e_run(
+    struct e2e_result r = e2e_pass(
         folder,
         TIMED
         "export TIMED_TRIAL=0.05; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --device 0,1 "
         "--workers 2 --time 100s --no-counters 2>messages & " LIVE STATUS "--format json >here.json; " STATUS "; " MOVED
         "store.db.status.json >moved.db.status.json; echo nonsense >moved.db; "
         "$BIN/sweetspot status job.cfg --store moved.db; kill -INT $!; wait $!; ls",
-        folder));
+        folder);
     assert_contains(r.out, "is tuning it now, on this machine: search, updated ",
                     "is tuning it now, on node7: search, updated ", "not read: its run is on another machine", "gpu 0 ",
                     "gpu 1 ", "2 compilers", "1980 MHz", "40 C");
@@ -207,15 +207,15 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     e2e_write(folder, "nodes.cfg",
               "nodes = ( { name = \"one\"; gpus = 1; cores = 1; },\n"
               "  { name = \"two\"; gpus = 1; cores = 2; command = \"env TIMED_DEVICE='Odd GPU'\"; } );\n");
-    struct outcome_of_command r = e2e_run(
-        folder,
-        TIMED
-        "export TIMED_TRIAL=0.02; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --pool "
-        "nodes.cfg "
-        "--node-cache $PWD/cache --time 100s --no-counters & " LIVE
-        "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
-        folder);
-    assert_int_equal(r.status, 130);
+    e2e_ended(
+        130,
+        e2e_run(
+            folder,
+            TIMED
+            "export TIMED_TRIAL=0.02; $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q --pool "
+            "nodes.cfg --node-cache $PWD/cache --time 100s --no-counters & " LIVE
+            "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
+            folder));
     json_t *document = test_json(workers_of(folder)), *w;
     const json_t *gpu[2] = {NULL, NULL};
     size_t i, compilers[2] = {0, 0};
@@ -240,7 +240,7 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
 TEST(a_run_whose_driver_is_killed_is_told)
 {
     char *folder = timed_folder("killed");
-    struct outcome_of_command r =
+    struct e2e_result r =
         e2e_run(folder,
                 TIMED "TIMED_TRIAL=0.05 $BIN/sweetspot tune job.cfg --store store.db --no-stores -q --workers 1 --time "
                       "60s --no-counters 2>messages & " LIVE "kill -9 $(sed 's/.*\"pid\":\\([0-9]*\\).*/\\1/' "
@@ -248,9 +248,9 @@ TEST(a_run_whose_driver_is_killed_is_told)
                 folder);
     assert_contains(r.out, "the last run was killed: process ", "resume with");
     // A leftover does no harm: the next run takes its place and removes it.
-    r = e2e_passed(e2e_run(
-        folder, TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
-        folder));
+    r = e2e_pass(folder,
+                 TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
+                 folder);
     assert_null(strstr(r.out, "status.json"));
     assert_null(strstr(r.out, "killed"));
 }

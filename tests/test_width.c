@@ -126,14 +126,14 @@ static int see(void *user, const struct trial *trial)
 TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
 {
     char *folder = e2e_folder("width"), *path = test_text("%s/job.db", folder);
-    struct outcome_of_command r = e2e_passed(e2e_run(
-        folder,
-        "export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker "
-        "TIMED_TRIAL=0.1 TIMED_FAULTS=0.03\n"
-        "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache %s/cache --device $(seq -s, 0 63) --workers 2 "
-        "--evaluations 600 --no-counters --no-final --no-stores -q; status=$?\n"
-        "grep -c 'killed by signal 9' %s/job.log; exit $status",
-        path, folder, folder));
+    struct e2e_result r =
+        e2e_pass(folder,
+                 "export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker "
+                 "TIMED_TRIAL=0.1 TIMED_FAULTS=0.03\n"
+                 "$BIN/sweetspot tune configs/sgemm.cfg --store %s --cache $DIR/cache --device $(seq -s, 0 "
+                 "63) --workers 2 --evaluations 600 --no-counters --no-final --no-stores -q; status=$?\n"
+                 "grep -c 'killed by signal 9' $DIR/job.log; exit $status",
+                 path);
     if (atoi(r.out) < 3) fail_msg("hardly any worker died: %s", r.out);
     struct store *store = opened_store(path);
     struct seen seen = {0};

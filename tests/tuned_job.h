@@ -13,20 +13,17 @@
 static inline char *job_folder(const char *name, const char *xs, const char *modes)
 {
     char *folder = e2e_folder(name);
-    char *parameters = text_format("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
+    char *parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "512",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
                          "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
-    free(parameters);
     return folder;
 }
 
 // For tests of what comes too late; otherwise a trial may take a minute, however busy the machine is.
 static inline void set_timeout(const char *folder, const char *time)
 {
-    struct outcome_of_command r = e2e_run(
-        folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' %s/job.cfg", time, folder);
-    assert_int_equal(r.status, 0);
+    e2e_pass(folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' $DIR/job.cfg", time);
 }
 
 // "0, 1, 2" .. malloc'ed.
@@ -42,11 +39,11 @@ static inline char *numbers(int count)
 }
 
 // Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell.
-static inline struct outcome_of_command tune_to(int status, const char *folder, const char *before, const char *options)
+static inline struct e2e_result tune_to(int status, const char *folder, const char *before, const char *options)
 {
-    struct outcome_of_command r =
-        e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s",
-                folder, before, folder, folder, options);
+    struct e2e_result r =
+        e2e_run(folder, "export FAKE_LOG=$DIR/measured; %s " SWEETSPOT "tune $DIR/job.cfg --store $DIR/job.db -q %s",
+                before, options);
     if (r.status != status) fail_msg("status %d, expected %d: %s", r.status, status, r.err);
     return r;
 }
@@ -83,8 +80,7 @@ static inline size_t count_lines(const char *text, const char *beginning)
 
 static inline size_t lines_measured(const char *folder)
 {
-    char *text = test_owned(folder_file(folder, "measured"));
-    size_t n = count_lines(text, "");
+    size_t n = count_lines(test_owned(folder_file(folder, "measured")), "");
     return n;
 }
 

@@ -85,8 +85,7 @@ static inline bool tutorial_prints(const char *printed, const char *expected)
 // all.
 static inline void tutorial_write_script(const struct tutorial *t, const char *folder, bool gpu)
 {
-    char *path = test_text("%s/all.sh", folder);
-    FILE *script = fopen(path, "w");
+    FILE *script = fopen(test_text("%s/all.sh", folder), "w");
     assert_non_null(script);
     fprintf(script, "top=$PWD\nexec 3>&2\ntrap '[ $? = 0 ] || cat $top/$now.out $top/$now.err >&3' EXIT\n");
     for (int i = 0; i < t->count; i++) {
@@ -134,12 +133,11 @@ static inline void tutorial_follow(const char *document, bool gpu)
     char *folder = e2e_folder(gpu ? "tutorial_gpu" : "tutorial");
     tutorial_read(&t, document);
     tutorial_write_script(&t, folder, gpu);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
-                "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
-                "bash -e all.sh",
-                folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
+    struct e2e_result r = e2e_run(folder,
+                                  "root=$PWD; ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                                  "export CUDA_HOME=" TEST_CUDA_HOME
+                                  " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && bash -e all.sh",
+                                  folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
     if (r.status) fail_msg("%s: status %d: %s%s", document, r.status, r.out, r.err);
     int commands = 0, last = -1;
     for (int i = 0; i < t.count; i++) {

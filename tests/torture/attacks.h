@@ -10,8 +10,8 @@ struct attack {
     void (*run)(struct scene *);
     bool long_job, replays; // on 400 configurations; every eighth scene on a recorded space
     const char *what;
-    const char *worst;                 // what scene.worst counts; NULL: nothing
-    const char *details[DETAIL_COUNT]; // what scene.details count; NULL: nothing
+    const char *worst;          // what scene.worst counts; NULL: nothing
+    const char *first, *second; // what scene.details count; NULL: nothing
 };
 
 void attack_kill(struct scene *);

@@ -18,57 +18,21 @@
 #include "tuner/base/clock.h"
 
 static const struct attack attacks[] = {
-    {"kill",
-     1000,
-     attack_kill,
-     false,
-     true,
-     "kill -9 of driver and workers, the same command again",
-     NULL,
-     {"drivers", "workers"}},
-    {"io",
-     300,
-     attack_io,
-     false,
-     true,
-     "operations on files that fail",
-     NULL,
-     {"runs that finished all the same", "runs that ended with a message"}},
-    {"power",
-     1000,
-     attack_power,
-     true,
-     false,
-     "power cuts: what was not synced is lost, whole or in part",
-     "trials lost at most",
-     {"cuts that cost trials", "gone on with"}},
-    {"disk",
-     90,
-     attack_disk,
-     false,
-     false,
-     "a full disk, or a limit on the size of files",
-     NULL,
-     {"full disks", "limits"}},
-    {"clock", 90, attack_clock, false, true, "runs in which the wall clock jumps", NULL, {NULL}},
-    {"terminal", 90, attack_terminal, false, true, "terminals that close", NULL, {NULL}},
-    {"workers",
-     200,
-     attack_workers,
-     false,
-     false,
-     "kill -9 of several workers of a run, also while it begins and decides",
-     NULL,
-     {NULL}},
-    {"node",
-     60,
-     attack_node,
-     false,
-     false,
-     "a node that lies: tampered frames, forged paths, silence, floods",
-     NULL,
-     {"lies that were found out"}},
-    {"stop", 300, attack_stop, false, true, "SIGSTOP of driver and workers", NULL, {"for a while", "for good"}},
+    {"kill", 1000, attack_kill, false, true, "kill -9 of driver and workers, the same command again", NULL, "drivers",
+     "workers"},
+    {"io", 300, attack_io, false, true, "operations on files that fail", NULL, "runs that finished all the same",
+     "runs that ended with a message"},
+    {"power", 1000, attack_power, true, false, "power cuts: what was not synced is lost, whole or in part",
+     "trials lost at most", "cuts that cost trials", "gone on with"},
+    {"disk", 90, attack_disk, false, false, "a full disk, or a limit on the size of files", NULL, "full disks",
+     "limits"},
+    {"clock", 90, attack_clock, false, true, "runs in which the wall clock jumps", NULL, NULL, NULL},
+    {"terminal", 90, attack_terminal, false, true, "terminals that close", NULL, NULL, NULL},
+    {"workers", 200, attack_workers, false, false,
+     "kill -9 of several workers of a run, also while it begins and decides", NULL, NULL, NULL},
+    {"node", 60, attack_node, false, false, "a node that lies: tampered frames, forged paths, silence, floods", NULL,
+     "lies that were found out", NULL},
+    {"stop", 300, attack_stop, false, true, "SIGSTOP of driver and workers", NULL, "for a while", "for good"},
 };
 enum { ATTACK_COUNT = sizeof attacks / sizeof *attacks, REPLAY_EVERY = 8, JOBS_MAX = 256, SCENES_MAX = 4096 };
 
@@ -150,11 +114,11 @@ static struct totals run_attack(const struct attack *attack, int blows, uint64_t
     }
     while (totals.scenes < begun && count_scene(outcomes, begun, &totals)) continue;
     printf("%s: %d passed, %d failed, %d skipped", attack->name, totals.passed, totals.failed, totals.skipped);
-    for (int k = 0; k < DETAIL_COUNT && attack->details[k]; k++)
-        printf("%s %d %s", k ? "," : " (of these", totals.details[k], attack->details[k]);
+    const char *const details[DETAIL_COUNT] = {attack->first, attack->second};
+    for (int k = 0; k < DETAIL_COUNT && details[k]; k++)
+        printf("%s %d %s", k ? "," : " (of these", totals.details[k], details[k]);
     if (attack->worst) printf(", %s %d", attack->worst, totals.worst);
-    printf("%s in %d folders, %.0f s: %s\n", attack->details[0] ? ")" : "", totals.scenes, clock_now() - began,
-           attack->what);
+    printf("%s in %d folders, %.0f s: %s\n", *details ? ")" : "", totals.scenes, clock_now() - began, attack->what);
     fflush(stdout);
     return totals;
 }
