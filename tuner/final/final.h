@@ -27,7 +27,7 @@ struct final_parts {
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
     double begun;                // clock_now() at the run's beginning
-    bool checks;                 // the winner under compute-sanitizer, and nvcc's build of it
+    bool checks;                 // the winner under compute-sanitizer, nvcc's build of it, and its energy
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
     struct job_setup *setup;
@@ -65,6 +65,10 @@ struct final_run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
+    struct {            // a part of the final instead of rounds (final_energy.c)
+        bool on;        // it is the part on its way
+        int64_t winner; // so far, whose energy is measured; 0: that of all candidates
+    } energy;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t condemned; // winners of the final that compute-sanitizer refused
@@ -129,6 +133,18 @@ void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);   // its GPU was lost with its node
 void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
+void final_end_parts(struct final_run *); // the answer is that of all parts
+struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
+                                            const char *name); // NULL: there is none
+// final_energy.c: the energy of the winner and the baselines or, where energy decides, of all candidates, once there
+// are no more rounds. Whether it is wanted; whether it follows now. Its request's limits, and its answer, or that there
+// is none. And what is said of it once there is a winner; `by`: it decided.
+bool final_wants_energy(const struct final_run *);
+bool final_energy_begin(struct final_run *);
+bool final_energy_takes(const struct final_run *, const struct task *);
+void final_energy_limit(const struct final_run *, struct final_request *);
+void final_energy_take(struct final_run *);
+void final_energy_tell(const struct final_run *, const struct final_entries *, const struct contender *, size_t winner);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);

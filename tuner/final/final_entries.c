@@ -14,6 +14,19 @@ bool final_is_of(const struct final_entry_answer *e, const char *compiler)
     return !strcmp(*e->binary ? e->binary : PROTOCOL_NVRTC, *compiler ? compiler : PROTOCOL_NVRTC);
 }
 
+// The objective of the problems' energies; NaN where one is unknown.
+static struct interval energy_of(const struct job *job, const struct final_times *const *problems)
+{
+    double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        const struct energy_figures *energy = problems[p] ? problems[p]->energy : NULL;
+        value[p] = energy ? energy->joules.value : NAN;
+        low[p] = energy ? energy->joules.low : NAN;
+        high[p] = energy ? energy->joules.high : NAN;
+    }
+    return (struct interval){job_objective(job, value), job_objective(job, low), job_objective(job, high)};
+}
+
 struct contender final_contender(const struct final_run *f, const struct final_entry_answer *e, bool candidate)
 {
     const struct final_times *problems[JOB_MAX_PROBLEMS];
@@ -32,6 +45,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
         objectives[i] = job_objective(job, times);
     }
     return (struct contender){.candidate = candidate,
+                              .energy = energy_of(job, problems),
                               .rounds = rounds,
                               .objectives = objectives,
                               .process = f->process_of,

@@ -15,17 +15,28 @@
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 
+// Times alone are compared between processes: energy is measured in one.
+static int64_t processes_wanted(const struct final_run *f)
+{
+    bool one = f->with.pool->replay || f->with.job->minimize != MINIMIZE_TIME;
+    return one ? 1 : f->with.job->measure.final_processes;
+}
+
 struct final_size final_size(const struct final_run *f)
 {
     const struct measure_settings *m = &f->with.job->measure;
     return (struct final_size){.candidates = (size_t)m->final_candidates,
                                .baselines = f->with.job_answer->baseline_count,
                                .rounds = m->final_rounds,
-                               .processes = m->final_processes};
+                               .processes = processes_wanted(f)};
 }
 
 void final_limit(struct final_run *f, struct final_request *request)
 {
+    if (f->energy.on) {
+        final_energy_limit(f, request);
+        return;
+    }
     double now = clock_now(), begun = f->with.begun;
     struct final_size size = final_size(f);
     bool first = !f->before && !f->rounds.part;
@@ -39,6 +50,7 @@ void final_limit(struct final_run *f, struct final_request *request)
         if (request->places > (int64_t)size.candidates) request->places = (int64_t)size.candidates;
         request->rounds = final_rounds_wanted(&f->rounds);
     }
+    left -= final_clock_energy(&f->clock, &size);
     if (!f->rounds.part) left /= (double)(f->rounds.processes - f->rounds.process);
     if (f->rounds.taken >= f->rounds.planned) left = fmin(left, f->until - now);
     request->seconds = isfinite(left) ? fmax(left, least_part) : 0;
@@ -54,10 +66,10 @@ void final_reset(struct final_run *f)
     f->current = 0;
     f->blamed.trial = 0;
     f->ended = 0;
-    if (job)
-        f->rounds =
-            final_rounds_begin(job->measure.final_rounds, f->with.pool->replay ? 1 : job->measure.final_processes,
-                               job->objective == OBJECTIVE_EACH);
+    f->energy.on = false;
+    if (job) // nobody leaves where a slower one may win
+        f->rounds = final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
+                                       job->objective == OBJECTIVE_EACH || job->minimize != MINIMIZE_TIME);
 }
 
 void final_move(struct final_run *f)
@@ -72,6 +84,7 @@ void final_resume(struct final_run *f)
     struct final_rounds *r = &f->rounds;
     if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
     if (r->process >= r->processes) r->processes = r->process + 1;
+    f->energy.on = false; // it follows the other one's rounds
     r->part = 0;
     policy_continue_final(f->with.policy);
 }
@@ -82,11 +95,11 @@ void final_take(struct final_run *f, const json_t *answer)
     record_read(&final_answer_record, answer, f->answer, &f->memory, NULL);
 }
 
-static const struct final_entry_answer *find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
-                                                   const char *name)
+struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
+                                            const char *name)
 {
     for (size_t i = 0; i < a->entry_count; i++) {
-        const struct final_entry_answer *e = &a->entries[i];
+        struct final_entry_answer *e = &a->entries[i];
         if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
     }
     return NULL;
@@ -96,7 +109,7 @@ bool final_stands(const struct final_run *f, const struct task *t)
 {
     if (!f->before) return true;
     const char *compiler = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC;
-    const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, "");
+    const struct final_entry_answer *e = final_find_entry(f->before, t->trial, compiler, "");
     return e && final_passed(e) && !e->left;
 }
 
@@ -178,7 +191,7 @@ static size_t add_answer(struct final_run *f)
         for (size_t p = 0; p < e->problem_count && !f->before; p++)
             add_times(f, &e->problems[p], &e->problems[p], 0, rounds);
         if (f->before && final_passed(e) && !e->left)
-            add_entry(f, e, find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
+            add_entry(f, e, final_find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
     }
     f->before = all;
     f->process_of = process_of;
@@ -225,8 +238,19 @@ static bool has_time(struct final_run *f, enum final_next next)
     return left > least_part && (planned || f->until - now > least_part);
 }
 
+void final_end_parts(struct final_run *f)
+{
+    f->answer = f->before;
+    f->before = NULL;
+    if (!f->rounds.process) f->process_of = NULL;
+}
+
 bool final_continues(struct final_run *f)
 {
+    if (f->energy.on) {
+        final_energy_take(f);
+        return false;
+    }
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
         f->process_of = NULL; // the answer is one process's
         return false;
@@ -240,10 +264,8 @@ bool final_continues(struct final_run *f)
             display_message(f->with.display, "the final had time for %" PRId64 " of %" PRId64 " rounds",
                             f->rounds.taken, f->rounds.planned);
     }
-    if (next == FINAL_STOP) {
-        f->answer = f->before;
-        f->before = NULL;
-        if (!f->rounds.process) f->process_of = NULL;
+    if (next == FINAL_STOP && !final_energy_begin(f)) {
+        final_end_parts(f);
         return false;
     }
     if (next == FINAL_NEXT_PROCESS) {

@@ -8,13 +8,14 @@
 // where no candidate passes, the next ones take the places.
 //
 // Rounds come in parts, one for each request, so that the driver can look at them and leave out who has lost. Between
-// parts modules stay loaded, graphs stay made, and the final's data stay in place.
+// parts modules stay loaded, graphs stay made, and the final's data stay in place. A last part measures energy instead.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
+#include "tuner/gpu/energy.h"
 #include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
@@ -114,17 +115,6 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
         if (!f->entries[i].plans) return -1;
     }
     return 0;
-}
-
-static bool asks_for(const struct final_request *request, const struct timed_entry *e)
-{
-    for (size_t i = 0; i < request->baseline_count && e->baseline; i++)
-        if (!strcmp(request->baselines[i], e->baseline->name)) return true;
-    for (size_t i = 0; i < request->candidate_count && !e->baseline; i++) {
-        const struct final_candidate *c = &request->candidates[i];
-        if (c->trial == e->trial && !strcmp(*c->binary ? c->binary : PROTOCOL_NVRTC, e->binary)) return true;
-    }
-    return false;
 }
 
 // Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
@@ -258,20 +248,6 @@ static int plan(struct gpu_final *f, struct timed_entry *e, size_t problem, stru
     return measure_plan(f->w->measure, &subject, estimate, &e->plans[problem], err);
 }
 
-// One sample of each entry, however many there are. hot: the device was throttled meanwhile.
-static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
-                      struct error *err)
-{
-    *hot = false;
-    for (size_t i = 0; i < n; i += MEASURE_BATCH) {
-        size_t some = n - i < MEASURE_BATCH ? n - i : MEASURE_BATCH;
-        int failed = measure_samples(f->w->measure, plans + i, some, 1, times + i, err);
-        if (failed) return failed;
-        *hot |= measure_reading(f->w->measure).hot;
-    }
-    return 0;
-}
-
 // Whether the medians of a finished race are possible. Libraries come first, since their times are believed.
 static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds,
                        struct error *err)
@@ -333,7 +309,7 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
         }
         for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plans[problem];
         bool hot;
-        int failed = sample_all(f, plans, n, times, &hot, err);
+        int failed = measure_plans(f->w->measure, plans, n, times, &hot, err);
         if (failed) return failed;
         if (hot && retakes++ < RETAKES) continue;
         for (size_t i = 0; i < n; i++) f->entries[order[i]].times[*rounds] = times[i];
@@ -379,7 +355,7 @@ static int race_problem(struct gpu_final *f, size_t problem, double until, doubl
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct timed_entry *e = &f->entries[order[i]];
         e->problems[e->problem_count++] = (struct final_times){
-            (int)problem, e->times, rounds, e->results[problem].error_max, e->results[problem].error_rms};
+            (int)problem, e->times, rounds, e->results[problem].error_max, e->results[problem].error_rms, NULL};
     }
     return failed;
 }
@@ -412,6 +388,15 @@ static void forget_plans(struct gpu_final *f)
             measure_plan_free(&f->entries[i].plans[k]);
 }
 
+// No figures yet.
+static void open_answers(struct gpu_final *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        f->entries[i].problem_count = 0;
+        f->entries[i].problems = arena_new(f->memory, f->w->problem_count * sizeof *f->entries[i].problems);
+    }
+}
+
 // Races on all tuned problems, then checks the memory. *again: the race does not count, since an entry is out.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
@@ -420,10 +405,6 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
     bool damaged = false;
     int failed = 0;
     *again = false;
-    for (size_t i = 0; i < f->count; i++) {
-        f->entries[i].problem_count = 0;
-        f->entries[i].problems = arena_new(f->memory, w->problem_count * sizeof *f->entries[i].problems);
-    }
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         if (!w->problems[k].tune) continue;
         double now = clock_now(), until = now + (f->until - now) / (double)(tuned - raced);
@@ -444,9 +425,8 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
 static size_t standing(const struct gpu_final *f)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->count; i++)
-        n +=
-            f->entries[i].enters && !f->entries[i].left && !f->entries[i].baseline && f->entries[i].status == STATUS_OK;
+    for (const struct timed_entry *e = f->entries; e < f->entries + f->count; e++)
+        n += e->enters && !e->left && !e->baseline && e->status == STATUS_OK;
     return n;
 }
 
@@ -501,9 +481,33 @@ static int decide(struct gpu_final *f, struct error *err)
     for (int races = 0; !failed && more && again && races < RACES_MAX; races++) {
         if (!f->part) failed = fill_places(f, &more, err);
         if (failed || !standing(f)) break;
+        open_answers(f);
         if ((failed = race(f, &again, err))) break;
         more = true;
         again |= !f->part && !standing(f);
+    }
+    return failed;
+}
+
+// The part without rounds. The work is as it was raced, and what it damaged is the entry's fault, as in the race.
+static int take_energy(struct gpu_final *f, struct error *err)
+{
+    int failed = 0;
+    open_answers(f);
+    for (size_t i = 0; i < f->count && !failed; i++) {
+        struct timed_entry *e = &f->entries[i];
+        bool damaged;
+        for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
+            if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
+            struct energy_figures *energy = arena_new(f->memory, sizeof *energy);
+            e->problems[e->problem_count++] =
+                (struct final_times){.problem = (int)k, .error_max = NAN, .error_rms = NAN, .energy = energy};
+            announce(f, (double)i / (double)f->count, e->trial);
+            verify_forget(f->w);
+            failed = plan(f, e, k, err);
+            if (!failed) failed = energy_measure(f->w, &e->plans[k], f->until, energy, f->memory, err);
+        }
+        if (!failed) failed = check_memory(f, e, &damaged, err);
     }
     return failed;
 }
@@ -545,7 +549,8 @@ static int resume(struct gpu_final *f, const struct final_request *request, stru
                          (long long)request->process);
     for (size_t i = 0; i < f->count; i++) {
         struct timed_entry *e = &f->entries[i];
-        e->left |= !asks_for(request, e) || e->status != STATUS_OK;
+        e->left |= !final_request_has(request, e->trial, e->binary, e->baseline ? e->baseline->name : NULL) ||
+                   e->status != STATUS_OK;
         e->launches_judged = e->sizes_verified = 0;
     }
     return 0;
@@ -571,7 +576,7 @@ int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines
     f->until = request->seconds > 0 ? clock_now() + request->seconds : INFINITY;
     int failed = request->part ? resume(f, request, err) : begin(f, json, err);
     f->part = request->part;
-    if (!failed) failed = decide(f, err);
+    if (!failed) failed = request->energy ? take_energy(f, err) : decide(f, err);
     if (!failed) {
         answer->head.status = status_name(STATUS_OK);
         answer_entries(f, answer);
