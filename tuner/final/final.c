@@ -74,7 +74,8 @@ void final_send(struct final_run *f, size_t gpu)
     f->condemned = 0;
     for (size_t i = 0; i < f->with.policy->queue.count; i++) {
         const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
-        if (t->queued.state != TASK_FINAL || !final_stands(f, t) || !final_energy_takes(f, t)) continue;
+        if (t->queued.state != TASK_FINAL || !final_stands(f, t)) continue;
+        if (f->energy.on && f->energy.winner && t->trial != f->energy.winner) continue;
         candidates[request.candidate_count++] = (struct final_candidate){
             .trial = t->trial,
             .binary = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC,

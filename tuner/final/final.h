@@ -137,12 +137,10 @@ void final_end_parts(struct final_run *); // the answer is that of all parts
 struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
                                             const char *name); // NULL: there is none
 // final_energy.c: the energy of the winner and the baselines or, where energy decides, of all candidates, once there
-// are no more rounds. Whether it is wanted; whether it follows now. Its request's limits, and its answer, or that there
-// is none. And what is said of it once there is a winner; `by`: it decided.
+// are no more rounds. Whether it is wanted; whether it follows now. Its answer, or that there is none. What is said of
+// it once there is a winner.
 bool final_wants_energy(const struct final_run *);
 bool final_energy_begin(struct final_run *);
-bool final_energy_takes(const struct final_run *, const struct task *);
-void final_energy_limit(const struct final_run *, struct final_request *);
 void final_energy_take(struct final_run *);
 void final_energy_tell(const struct final_run *, const struct final_entries *, const struct contender *, size_t winner);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch

@@ -4,7 +4,6 @@
 // process that took the last rounds.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
@@ -50,54 +49,38 @@ bool final_energy_begin(struct final_run *f)
     return true;
 }
 
-bool final_energy_takes(const struct final_run *f, const struct task *t)
+// An entry that fails now is out, as in the rounds. Returns how many energies are missing; *late: for want of time.
+static size_t add_energy(struct final_entry_answer *to, const struct final_entry_answer *from, bool *late)
 {
-    return !f->energy.on || !f->energy.winner || t->trial == f->energy.winner;
-}
-
-void final_energy_limit(const struct final_run *f, struct final_request *request)
-{
-    double left = final_clock_for_energy(&f->clock, clock_now());
-    request->energy = true;
-    request->rounds = 1;
-    request->seconds = isfinite(left) ? fmax(left, FINAL_ENERGY_SECONDS) : 0;
-}
-
-// An entry that fails now is out, as in the rounds. Whether it has its energies.
-static bool add_energy(struct final_entry_answer *to, const struct final_entry_answer *from)
-{
-    bool known = true;
+    size_t missing = 0;
     if (!final_passed(from)) {
         to->status = from->status;
         to->reason = from->reason;
     }
-    for (size_t i = 0; i < to->problem_count; i++) {
-        const struct final_times *times = final_entry_times(from, (size_t)to->problems[i].problem);
-        to->problems[i].energy = times ? times->energy : NULL;
-        known &= times && times->energy && isfinite(times->energy->joules.value);
+    for (size_t i = 0; i < from->problem_count; i++) {
+        struct final_times *times = final_entry_times(to, (size_t)from->problems[i].problem);
+        const struct energy_figures *energy = from->problems[i].energy;
+        if (times) times->energy = energy;
+        missing += !energy || !(energy->joules.value > 0);
+        *late |= energy && !strcmp(energy->reason, ENERGY_NO_TIME);
     }
-    return known;
+    return missing;
 }
 
 void final_energy_take(struct final_run *f)
 {
     f->energy.on = false;
     bool failed = f->answer ? !answer_is_ok(&f->answer->head) : f->blamed.trial > 0;
-    // An entry that ended the worker is out, and another final decides. Without it and its energy the rounds decide,
-    // unless they cannot.
+    // An entry that ended the worker is out, and another final decides. Without an answer the rounds decide, if they
+    // can.
     if (f->with.failure->set || failed || (!f->answer && decides(f))) return;
-    size_t missing = 0;
+    size_t missing = !f->answer;
     for (size_t i = 0; i < f->before->entry_count && f->answer; i++) {
         struct final_entry_answer *e = &f->before->entries[i];
         const struct final_entry_answer *from = final_find_entry(f->answer, e->trial, e->binary, e->name);
-        if (from) missing += !add_energy(e, from);
+        if (from) missing += add_energy(e, from, &f->unchecked);
     }
-    if (!f->answer && !interrupt_count())
-        display_message(f->with.display, "the energy is not measured: the GPU worker has ended");
-    else if (missing)
-        display_message(f->with.display, "the energy of %zu of %zu implementations is not measured", missing,
-                        f->answer->entry_count);
-    f->unchecked |= missing || !f->answer;
+    if (missing) display_message(f->with.display, "some energies are not measured; `sweetspot compare` says why");
     final_end_parts(f);
 }
 

@@ -34,7 +34,10 @@ struct final_size final_size(const struct final_run *f)
 void final_limit(struct final_run *f, struct final_request *request)
 {
     if (f->energy.on) {
-        final_energy_limit(f, request);
+        double rest = final_clock_for_energy(&f->clock, clock_now());
+        request->energy = true;
+        request->rounds = 1;
+        request->seconds = isfinite(rest) ? fmax(rest, FINAL_ENERGY_SECONDS) : 0;
         return;
     }
     double now = clock_now(), begun = f->with.begun;

@@ -347,8 +347,8 @@ const char *show_energy(const struct energy_figures *e, char *out, size_t size)
     double joules = e->joules.value / unit_of(e->joules.value, joule_names, &unit);
     char clock[32] = "";
     if (e->clock_mhz > 0) snprintf(clock, sizeof clock, " and %.0f MHz", e->clock_mhz);
-    snprintf(out, size, "%.*f %s at %.0f W%s, without the %.2g%% of flush and restore%s", decimals(joules), joules,
-             unit, e->watts, clock, 100 * e->share, e->power_limited ? ", at the power limit" : "");
+    snprintf(out, size, "%.*f %s at %.0f W%s, flush and restore (%.2g%%) taken off%s", decimals(joules), joules, unit,
+             e->watts, clock, 100 * e->share, e->power_limited ? ", at the power limit" : "");
     return out;
 }
 

@@ -1,66 +1,43 @@
 // See energy_window.h.
 #include "tuner/gpu/energy_window.h"
 
+#include "tuner/base/base.h"
+
 static const double sharp = 3e-3; // s between readings around a change that counts
 static const double patience = 3; // s without a change that counts
 
 void energy_window_begin(struct energy_window *w, double least, double now)
 {
-    *w = (struct energy_window){.least = least, .joules = NAN, .read = now, .changed = now, .from = NAN};
+    *w = (struct energy_window){.least = least, .joules = NAN, .read = now, .changed = now};
 }
 
-static enum energy_step fail(struct error *why, const char *text)
+const char *energy_window_read(struct energy_window *w, double joules, double now)
 {
-    error_set(why, "%s", text);
-    return ENERGY_FAILED;
-}
-
-// A change that was seen in time.
-static enum energy_step take_change(struct energy_window *w, double joules, double now)
-{
-    w->changed = now;
-    if (isnan(w->from)) {
-        w->from = now;
-        w->from_joules = joules;
-        return ENERGY_CONTINUES;
-    }
-    w->to = now;
-    w->to_joules = joules;
-    if (now - w->from < (double)(w->part_count + 1) * w->least / ENERGY_PARTS) return ENERGY_CONTINUES;
-    w->parts[w->part_count] = now;
-    w->part_joules[w->part_count++] = joules;
-    return w->part_count == ENERGY_PARTS ? ENERGY_COMPLETE : ENERGY_CONTINUES;
-}
-
-enum energy_step energy_window_read(struct energy_window *w, double joules, double now, struct error *why)
-{
-    double before = w->joules, gap = now - w->read;
+    bool backwards = joules<w->joules, change = joules> w->joules && now - w->read <= sharp;
     w->joules = joules;
     w->read = now;
-    if (isnan(joules)) return fail(why, "the device's energy counter cannot be read");
-    if (joules < before && w->ran_backwards) return fail(why, "the device's energy counter ran backwards twice");
-    if (joules < before) {
-        energy_window_begin(w, w->least, now);
-        w->joules = joules;
-        w->ran_backwards = true;
-        return ENERGY_CONTINUES;
-    }
-    if (joules > before && gap <= sharp) return take_change(w, joules, now);
-    if (now - w->changed > patience)
-        return fail(why, "the device's energy counter does not change, or its changes were seen too late");
-    return ENERGY_CONTINUES;
+    if (isnan(joules)) return "the device's energy counter cannot be read";
+    if (backwards) return "the device's energy counter ran backwards";
+    if (!change && now - w->changed > patience) return "changes of the device's energy counter were seen too late";
+    if (!change || w->known > ENERGY_PARTS) return NULL;
+    w->changed = now;
+    if (w->known && now - w->at[0][0] < (double)w->known * w->least / ENERGY_PARTS) return NULL;
+    w->at[w->known][0] = now;
+    w->at[w->known++][1] = joules;
+    return NULL;
+}
+
+static double watts_between(const struct energy_window *w, size_t from, size_t to)
+{
+    return (w->at[to][1] - w->at[from][1]) / (w->at[to][0] - w->at[from][0]);
 }
 
 struct interval energy_window_watts(const struct energy_window *w)
 {
-    struct interval watts = {(w->to_joules - w->from_joules) / (w->to - w->from), INFINITY, 0};
-    double joules = w->from_joules, time = w->from;
-    for (size_t i = 0; i < w->part_count; i++) {
-        double part = (w->part_joules[i] - joules) / (w->parts[i] - time);
-        watts.low = fmin(watts.low, part);
-        watts.high = fmax(watts.high, part);
-        joules = w->part_joules[i];
-        time = w->parts[i];
+    struct interval watts = {watts_between(w, 0, ENERGY_PARTS), INFINITY, 0};
+    for (size_t i = 0; i < ENERGY_PARTS; i++) {
+        watts.low = fmin(watts.low, watts_between(w, i, i + 1));
+        watts.high = fmax(watts.high, watts_between(w, i, i + 1));
     }
     return watts;
 }
@@ -68,11 +45,10 @@ struct interval energy_window_watts(const struct energy_window *w)
 struct interval energy_of_execution(struct interval watts, double seconds, struct interval bare_watts,
                                     double bare_seconds, double executions, double *share)
 {
-    struct interval bare = {bare_watts.value * bare_seconds, bare_watts.low * bare_seconds,
-                            bare_watts.high * bare_seconds};
-    struct interval joules = {(watts.value * seconds - bare.value) / executions,
-                              fmax(watts.low * seconds - bare.high, 0) / executions,
-                              (watts.high * seconds - bare.low) / executions};
-    *share = bare.value / (watts.value * seconds);
-    return joules.value > 0 ? joules : (struct interval){NAN, NAN, NAN};
+    double bare = bare_watts.value * bare_seconds, whole = watts.value * seconds;
+    *share = bare / whole;
+    if (!(whole > bare)) return (struct interval){NAN, NAN, NAN};
+    return (struct interval){(whole - bare) / executions,
+                             fmax(watts.low * seconds - bare_watts.high * bare_seconds, 0) / executions,
+                             (watts.high * seconds - bare_watts.low * bare_seconds) / executions};
 }

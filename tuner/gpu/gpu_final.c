@@ -505,7 +505,7 @@ static int take_energy(struct gpu_final *f, struct error *err)
             announce(f, (double)i / (double)f->count, e->trial);
             verify_forget(f->w);
             failed = plan(f, e, k, err);
-            if (!failed) failed = energy_measure(f->w, &e->plans[k], f->until, energy, f->memory, err);
+            if (!failed) failed = energy_measure(f->w, &e->plans[k], f->until, energy, err);
         }
         if (!failed) failed = check_memory(f, e, &damaged, err);
     }

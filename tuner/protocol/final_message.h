@@ -42,6 +42,8 @@ struct final_request {
     size_t candidate_count, baseline_count;
 };
 
+#define ENERGY_NO_TIME "no time is left" // a reason
+
 // The energy of one execution, by the rule of tuner/gpu/energy.h.
 struct energy_figures {
     struct interval joules; // the interval is what parts of the measurement give, not a confidence interval
