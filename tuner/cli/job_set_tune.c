@@ -35,7 +35,8 @@ static void print_next_command(const struct job *job, const struct tune_request 
     if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
         printf("%s left out; to decide with them: %s --finish\n",
-               o->checks ? "checks for which there was no time are" : "compute-sanitizer, nvcc's build and energy are", tune);
+               o->checks ? "checks for which there was no time are" : "compute-sanitizer, nvcc's build and energy are",
+               tune);
     free(header);
     free(tune);
 }

@@ -101,6 +101,8 @@ struct contender final_contender(const struct final_run *, const struct final_en
 void final_contenders_free(struct contender *, size_t count);                  // with their objectives, and the list
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
+struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
+                                            const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);
 void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
 bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
@@ -133,15 +135,12 @@ void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);   // its GPU was lost with its node
 void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
-void final_end_parts(struct final_run *); // the answer is that of all parts
-struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
-                                            const char *name); // NULL: there is none
 // final_energy.c: the energy of the winner and the baselines or, where energy decides, of all candidates, once there
 // are no more rounds. Whether it is wanted; whether it follows now. Its answer, or that there is none. What is said of
 // it once there is a winner.
 bool final_wants_energy(const struct final_run *);
 bool final_energy_begin(struct final_run *);
-void final_energy_take(struct final_run *);
+bool final_energy_take(struct final_run *);
 void final_energy_tell(const struct final_run *, const struct final_entries *, const struct contender *, size_t winner);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

@@ -67,13 +67,13 @@ static size_t add_energy(struct final_entry_answer *to, const struct final_entry
     return missing;
 }
 
-void final_energy_take(struct final_run *f)
+bool final_energy_take(struct final_run *f)
 {
     f->energy.on = false;
     bool failed = f->answer ? !answer_is_ok(&f->answer->head) : f->blamed.trial > 0;
     // An entry that ended the worker is out, and another final decides. Without an answer the rounds decide, if they
     // can.
-    if (f->with.failure->set || failed || (!f->answer && decides(f))) return;
+    if (f->with.failure->set || failed || (!f->answer && decides(f))) return false;
     size_t missing = !f->answer;
     for (size_t i = 0; i < f->before->entry_count && f->answer; i++) {
         struct final_entry_answer *e = &f->before->entries[i];
@@ -81,7 +81,7 @@ void final_energy_take(struct final_run *f)
         if (from) missing += add_energy(e, from, &f->unchecked);
     }
     if (missing) display_message(f->with.display, "some energies are not measured; `sweetspot compare` says why");
-    final_end_parts(f);
+    return true;
 }
 
 void final_energy_tell(const struct final_run *f, const struct final_entries *entries,

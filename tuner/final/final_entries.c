@@ -14,6 +14,16 @@ bool final_is_of(const struct final_entry_answer *e, const char *compiler)
     return !strcmp(*e->binary ? e->binary : PROTOCOL_NVRTC, *compiler ? compiler : PROTOCOL_NVRTC);
 }
 
+struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
+                                            const char *name)
+{
+    for (size_t i = 0; i < a->entry_count; i++) {
+        struct final_entry_answer *e = &a->entries[i];
+        if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
+    }
+    return NULL;
+}
+
 // The objective of the problems' energies; NaN where one is unknown.
 static struct interval energy_of(const struct job *job, const struct final_times *const *problems)
 {

@@ -98,16 +98,6 @@ void final_take(struct final_run *f, const json_t *answer)
     record_read(&final_answer_record, answer, f->answer, &f->memory, NULL);
 }
 
-struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
-                                            const char *name)
-{
-    for (size_t i = 0; i < a->entry_count; i++) {
-        struct final_entry_answer *e = &a->entries[i];
-        if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
-    }
-    return NULL;
-}
-
 bool final_stands(const struct final_run *f, const struct task *t)
 {
     if (!f->before) return true;
@@ -241,19 +231,18 @@ static bool has_time(struct final_run *f, enum final_next next)
     return left > least_part && (planned || f->until - now > least_part);
 }
 
-void final_end_parts(struct final_run *f)
+// The answer is that of all parts.
+static bool end_parts(struct final_run *f)
 {
     f->answer = f->before;
     f->before = NULL;
     if (!f->rounds.process) f->process_of = NULL;
+    return false;
 }
 
 bool final_continues(struct final_run *f)
 {
-    if (f->energy.on) {
-        final_energy_take(f);
-        return false;
-    }
+    if (f->energy.on) return final_energy_take(f) && end_parts(f);
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
         f->process_of = NULL; // the answer is one process's
         return false;
@@ -267,10 +256,7 @@ bool final_continues(struct final_run *f)
             display_message(f->with.display, "the final had time for %" PRId64 " of %" PRId64 " rounds",
                             f->rounds.taken, f->rounds.planned);
     }
-    if (next == FINAL_STOP && !final_energy_begin(f)) {
-        final_end_parts(f);
-        return false;
-    }
+    if (next == FINAL_STOP && !final_energy_begin(f)) return end_parts(f);
     if (next == FINAL_NEXT_PROCESS) {
         slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
         policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);

@@ -262,7 +262,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
 }
 
 int measure_plans(struct measure *m, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
-                struct error *err)
+                  struct error *err)
 {
     *hot = false;
     for (size_t i = 0; i < n; i += MEASURE_BATCH) {

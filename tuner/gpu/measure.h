@@ -83,7 +83,7 @@ int measure_samples(struct measure *, struct measure_plan *const *plans, size_t 
 
 // The same for any number of plans, all samples judged. hot: the device was throttled meanwhile.
 int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
-                struct error *err);
+                  struct error *err);
 
 // Enqueues one sample as it is taken after another one of the same plan, without its events and its rest; `bare`:
 // without the work, so that only its preparation is left.
