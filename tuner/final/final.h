@@ -105,7 +105,6 @@ struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t
                                             const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);
 void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
-bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
 // final_entries.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final

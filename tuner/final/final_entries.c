@@ -9,7 +9,7 @@ bool final_passed(const struct final_entry_answer *e)
     return e->status == STATUS_OK;
 }
 
-bool final_is_of(const struct final_entry_answer *e, const char *compiler)
+static bool is_of(const struct final_entry_answer *e, const char *compiler)
 {
     return !strcmp(*e->binary ? e->binary : PROTOCOL_NVRTC, *compiler ? compiler : PROTOCOL_NVRTC);
 }
@@ -19,7 +19,7 @@ struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_
 {
     for (size_t i = 0; i < a->entry_count; i++) {
         struct final_entry_answer *e = &a->entries[i];
-        if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
+        if (e->trial == trial && (trial ? is_of(e, compiler) : !strcmp(e->name, name))) return e;
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ void final_add_current(struct final_run *f, struct final_entries *entries)
 {
     for (size_t i = 0; i < entries->count && f->current; i++) {
         const struct final_entry_answer *e = &entries->list[i].answer;
-        if (e->trial != f->current || !final_is_of(e, PROTOCOL_NVRTC)) continue;
+        if (e->trial != f->current || !is_of(e, PROTOCOL_NVRTC)) continue;
         struct final_entry_document *entry = &entries->list[entries->count++];
         *entry = (struct final_entry_document){.answer = *e, .same_as = f->current};
         entry->answer.name = CURRENT_KERNEL;
