@@ -458,12 +458,12 @@ static json_t * final(const json_t *request)
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
         bool energy = json_get_bool(request, "energy", false);
-        snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d",
+        snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d, %lld places",
                  energy  ? "energy"
                  : races ? "race"
                          : "final",
                  (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
-                 json_array_size(candidates), (int)getpid());
+                 json_array_size(candidates), (int)getpid(), (long long)places);
         note_text(text);
     }
     rounds = take_time(request, rounds);

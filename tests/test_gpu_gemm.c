@@ -8,20 +8,20 @@
 static void all_right_of(const char *job, const char *script, const char *options)
 {
     char *folder = e2e_folder("gemm");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; "
-                "s|\"\\([a-z]*_shifted.cu\\)|\"'$PWD'/tests/jobs/\\1|; "
-                "s|\"\\.\\./templates|\"'$PWD'/templates|' -e '%s' %s >%s/job.cfg && "
-                "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final %s && "
-                "$BIN/sweetspot status %s/job.cfg --store %s/g.db",
-                script, job, folder, folder, folder, options, folder, folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; "
+        "s|\"\\([a-z]*_shifted.cu\\)|\"'$PWD'/tests/jobs/\\1|; "
+        "s|\"\\.\\./templates|\"'$PWD'/templates|' -e '%s' %s >%s/job.cfg && "
+        "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final %s && "
+        "$BIN/sweetspot status %s/job.cfg --store %s/g.db && { grep -aE ' trial [0-9]+ [a-z_]+: ' %s/g.log; :; }",
+        script, job, folder, folder, folder, options, folder, folder, folder);
     if (r.status) fail_msg("%s, %s: status %d: %.3000s", job, script, r.status, r.err);
     static const char *const bad[] = {" wrong",         " out_of_bounds", " nondeterministic", " crashed", " timeout",
                                       " compile_error", " launch_error",  " implausible",      " pruned"};
     // Of a random sample some may be pruned.
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
-        if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
+        if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.6000s\n%.3000s", job, script, r.out, r.err);
     assert_contains(r.out, " ok");
 }
 

@@ -26,7 +26,7 @@
 
 // With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
 // baselines.
-enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
+enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4, SOAKS = 3 };
 
 _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
                "room for all candidates of a job, the libraries and programs");
@@ -179,17 +179,18 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Many launches of a candidate in the module that will race.
+// Many launches of a candidate in the module that will race. More than three candidates share the time of three.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool first = !f->process;
-    const struct soak_budget *budget = first ? &soak_of_finalist : &soak_of_process;
+    struct soak_budget budget = first ? soak_of_finalist : soak_of_process;
+    if (f->places > SOAKS) budget.seconds *= (double)SOAKS / (double)f->places;
     enum trial_status status;
     struct error reason;
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
-    int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
+    int failed = soak_run(f->w, &e->pipeline, &budget, &status, &reason, err);
     if (!failed && status == STATUS_OK && first)
         failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
@@ -489,7 +490,7 @@ static int decide(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-// The part without rounds. The work is as it was raced, and what it damaged is the entry's fault, as in the race.
+// The part without rounds. What an entry damages is its fault, as in the race.
 static int take_energy(struct gpu_final *f, struct error *err)
 {
     int failed = 0;
@@ -500,8 +501,7 @@ static int take_energy(struct gpu_final *f, struct error *err)
         for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
             if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
             struct energy_figures *energy = arena_new(f->memory, sizeof *energy);
-            e->problems[e->problem_count++] =
-                (struct final_times){.problem = (int)k, .error_max = NAN, .error_rms = NAN, .energy = energy};
+            e->problems[e->problem_count++] = (struct final_times){(int)k, NULL, 0, NAN, NAN, energy};
             announce(f, (double)i / (double)f->count, e->trial);
             verify_forget(f->w);
             failed = plan(f, e, k, err);
@@ -531,9 +531,9 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     leave(f);
     struct final_request *request = arena_new(&f->kept, sizeof *request);
     if (record_read(&final_request_record, json, request, &f->kept, err)) return -1;
-    size_t most = request->candidate_count;
     uint64_t seed = (uint64_t)request->seed;
-    f->places = request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places;
+    f->places = request->candidate_count;
+    if (request->places >= 0 && (size_t)request->places < f->places) f->places = (size_t)request->places;
     f->process = request->process;
     f->random = seed + ((uint64_t)request->process << 32); // each has its own order
     int failed = enter(f, request, err);

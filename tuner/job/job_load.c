@@ -302,14 +302,11 @@ static void load_until(struct reader *r, struct job *job, const struct node *bud
         reader_mistake(r, n, "'until' is a share of the ceiling, which is unknown without 'work'");
 }
 
-// A candidate that is slower may take less energy, so more take part by default.
 static void load_final(struct reader *r, struct job *job, const struct node *g)
 {
     load_table(r, g, "measure.final", final_table, &job->measure);
     job->minimize = (enum minimize)reader_word(r, g, "measure.final.minimize");
-    if (job->minimize == MINIMIZE_TIME) return;
-    if (!node_member(g, "candidates")) job->measure.final_candidates = FINAL_ENERGY_CANDIDATES;
-    if (job->objective == OBJECTIVE_EACH)
+    if (job->minimize != MINIMIZE_TIME && job->objective == OBJECTIVE_EACH)
         reader_mistake(r, node_member(g, "minimize"), "'minimize' must be \"time\" with objective = \"each\"");
 }
 
