@@ -212,7 +212,7 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
                 "cd '%s' && export SWEETSPOT_NVCC=none FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.1' " SCRIPTED "\n"
                 "$BIN/sweetspot tune job.cfg --store job.db -q >said 2>&1 & tuner=$!\n"
                 "for i in $(seq 200); do grep -q 'final 1.1' log && break; sleep 0.05; done 2>/dev/null; "
-                "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log); wait $tuner; s=$?; cat said log; exit $s",
+                "kill -KILL $(sed -n 's/^final 1.1.*pid \\([0-9]*\\).*/\\1/p' log); wait $tuner; s=$?; cat said log; exit $s",
                 folder);
     assert_int_equal(r.status, 0);
     assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");

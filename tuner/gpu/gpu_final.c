@@ -587,14 +587,18 @@ int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines
     return failed;
 }
 
+void gpu_final_free(struct gpu_final **final)
+{
+    if (*final) leave(*final);
+    free(*final);
+    *final = NULL;
+}
+
 int gpu_final_end(struct gpu_final **final, struct error *err)
 {
-    struct gpu_final *f = *final;
-    int failed = 0;
-    if (!f) return 0;
-    leave(f);
-    if (!reference_is_fixed(f->w) && f->w->seed != f->old_seed) failed = workload_fill(f->w, f->old_seed, err);
-    free(f);
-    *final = NULL;
-    return failed;
+    if (!*final) return 0;
+    struct workload *w = (*final)->w;
+    uint64_t seed = (*final)->old_seed;
+    gpu_final_free(final);
+    return reference_is_fixed(w) || w->seed == seed ? 0 : workload_fill(w, seed, err);
 }
