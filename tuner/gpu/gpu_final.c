@@ -389,15 +389,6 @@ static void forget_plans(struct gpu_final *f)
             measure_plan_free(&f->entries[i].plans[k]);
 }
 
-// No figures yet.
-static void open_answers(struct gpu_final *f)
-{
-    for (size_t i = 0; i < f->count; i++) {
-        f->entries[i].problem_count = 0;
-        f->entries[i].problems = arena_new(f->memory, f->w->problem_count * sizeof *f->entries[i].problems);
-    }
-}
-
 // Races on all tuned problems, then checks the memory. *again: the race does not count, since an entry is out.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
@@ -406,6 +397,10 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
     bool damaged = false;
     int failed = 0;
     *again = false;
+    for (size_t i = 0; i < f->count; i++) {
+        f->entries[i].problem_count = 0;
+        f->entries[i].problems = arena_new(f->memory, w->problem_count * sizeof *f->entries[i].problems);
+    }
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         if (!w->problems[k].tune) continue;
         double now = clock_now(), until = now + (f->until - now) / (double)(tuned - raced);
@@ -482,7 +477,6 @@ static int decide(struct gpu_final *f, struct error *err)
     for (int races = 0; !failed && more && again && races < RACES_MAX; races++) {
         if (!f->part) failed = fill_places(f, &more, err);
         if (failed || !standing(f)) break;
-        open_answers(f);
         if ((failed = race(f, &again, err))) break;
         more = true;
         again |= !f->part && !standing(f);
@@ -494,10 +488,11 @@ static int decide(struct gpu_final *f, struct error *err)
 static int take_energy(struct gpu_final *f, struct error *err)
 {
     int failed = 0;
-    open_answers(f);
     for (size_t i = 0; i < f->count && !failed; i++) {
         struct timed_entry *e = &f->entries[i];
         bool damaged;
+        e->problem_count = 0;
+        e->problems = arena_new(f->memory, f->w->problem_count * sizeof *e->problems);
         for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
             if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
             struct energy_figures *energy = arena_new(f->memory, sizeof *energy);
