@@ -1,14 +1,18 @@
 // sweetspot-gpu as it is, on a device that is host memory (tests/fuzz/fake_cuda.h) with the worker's own kernels
 // emulated (tests/emulation/worker_support.cpp): whole jobs are tuned without a GPU (tests/test_emulated_gpu.c).
+// With $FAKE_NVML there is an NVML, whose energy counter grows by 300 W of real time in steps of 98 ms.
 // Candidates are functions here, chosen by the kernel's name: FAMILY and FAMILY_none are right, FAMILY_FAULT has the
 // fault. Time is virtual: every launch of a right candidate takes 1 ms, and of another one 0.5 ms, so that it would
 // win.
 #include <math.h>
 
 #define FAKE_CUDA_EMULATES
+#define FAKE_CUDA_WITH_LIBRARIES
 #include "tests/fuzz/fake_cuda.h"
 
 #include "tuner/base/entropy.h"
+
+#include "tuner/base/clock.h"
 
 #define main gpu_main
 #include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
@@ -127,6 +131,75 @@ static const struct {
 } candidates[] = {{"axpy", axpy},       {"sum", sum},     {"nrm2", nrm2},
                   {"softmax", softmax}, {"twice", twice}, {"power", power}};
 
+// NVML --------------------------------------------------------------------------------------------------------------
+
+static int succeed(void)
+{
+    return 0;
+}
+
+static int find_device(const char *uuid, void **device)
+{
+    *device = (void *)(uintptr_t)uuid;
+    return 0;
+}
+
+static int read_clock(void *device, int which, unsigned *value)
+{
+    *value = 1755;
+    return !device || which != 1;
+}
+
+static int read_reasons(void *device, unsigned long long *value)
+{
+    *value = 4; // the power limit
+    return !device;
+}
+
+static int read_energy(void *device, unsigned long long *millijoules)
+{
+    *millijoules = 29400 * (unsigned long long)(clock_now() / 0.098);
+    return !device;
+}
+
+typedef void any_function(void);
+static const struct {
+    const char *name;
+    any_function *function;
+} nvml_functions[] = {{"nvmlDeviceGetHandleByUUID", (any_function *)find_device},
+                      {"nvmlDeviceGetClockInfo", (any_function *)read_clock},
+                      {"nvmlDeviceGetMaxClockInfo", (any_function *)read_clock},
+                      {"nvmlDeviceGetCurrentClocksEventReasons", (any_function *)read_reasons},
+                      {"nvmlDeviceGetTotalEnergyConsumption", (any_function *)read_energy},
+                      {"nvmlInit_v2", (any_function *)succeed},
+                      {"nvmlShutdown", (any_function *)succeed}};
+
+void *library_open(const char *name, bool toolkit, bool global, struct error *err)
+{
+    (void)toolkit, (void)global;
+    if (getenv("FAKE_NVML") && !strcmp(name, "libnvidia-ml.so.1")) return &now;
+    error_set(err, "%s is not there", name);
+    return NULL;
+}
+
+// Of other functions of the library, calls would fail.
+static int fail(void)
+{
+    return 1;
+}
+
+int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err)
+{
+    (void)library, (void)err;
+    for (size_t i = 0; i < count; i++) {
+        ((any_function **)table)[i] = (any_function *)fail;
+        for (size_t k = 0; k < sizeof nvml_functions / sizeof *nvml_functions; k++)
+            if (!strcmp(symbols[i].name, nvml_functions[k].name))
+                ((any_function **)table)[i] = nvml_functions[k].function;
+    }
+    return 0;
+}
+
 static void launch(void **args)
 {
     const size_t family = strcspn(fake_launched, "_");
@@ -145,7 +218,7 @@ static void launch(void **args)
 
 int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    *out = memory_try(1, sizeof now, err);
+    *out = memory_try(2, sizeof now, err); // when it was recorded, and how often it was asked for since
     return *out ? 0 : -1;
 }
 
@@ -158,6 +231,14 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
 {
     (void)c, (void)err;
     *(double *)event = now;
+    ((double *)event)[1] = 0;
+    return 0;
+}
+
+int cuda_event_happened(struct cuda_event *event, bool *happened, struct error *err)
+{
+    (void)err;
+    *happened = ((double *)event)[1]++ > 0;
     return 0;
 }
 

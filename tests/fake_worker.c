@@ -254,6 +254,7 @@ static json_t *job(const json_t *request)
     json_t *answer = json_pack("{s:s, s:[{s:s, s:[{s:i, s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines",
                                "name", "cublas", "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high",
                                1.2e-3, "metrics", metrics, "missing", missing);
+    if (getenv("FAKE_ENERGY")) json_object_set_new(answer, "energy", json_true());
     const json_t *kernel = json_array_get(json_object_get(request, "baselines"), 0);
     if (!strcmp(json_get_string(kernel, "name", ""), "current")) {
         json_decref(present);
@@ -395,6 +396,25 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     return problems;
 }
 
+// $FAKE_ENERGY, "cold": the device counts energy, and a candidate takes 300 W times its time, less the larger X is;
+// mode no_energy has none. "none": there is a counter, but it cannot be read.
+static void add_energy(const json_t *candidate, json_t *problems)
+{
+    json_t *problem;
+    size_t i;
+    json_array_foreach(problems, i, problem)
+    {
+        double joules = candidate ? 300 * time_on(candidate, i) / (double)(1 + x_of(candidate)) : 0.5;
+        bool none = !strcmp(getenv("FAKE_ENERGY"), "none") || (candidate && mode_is(candidate, "no_energy"));
+        json_object_del(problem, "times");
+        json_object_set_new(problem, "energy",
+                            none ? json_pack("{s:s}", "reason", "scripted")
+                                 : json_pack("{s:[f,f,f], s:f, s:f, s:f, s:b}", "joules", joules, 0.999 * joules,
+                                             1.001 * joules, "watts", 300.0, "clock_mhz", 1755.0, "share", 0.05,
+                                             "power_limited", candidate && x_of(candidate) == 8));
+    }
+}
+
 // What is wrong with a candidate, or "ok". `races`: there are builds of nvcc's in the final.
 static const char *final_status(const json_t *candidate, bool nvcc, bool races, int64_t process)
 {
@@ -434,8 +454,12 @@ static json_t * final(const json_t *request)
     bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
+        bool energy = json_get_bool(request, "energy", false);
         snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d, %lld places",
-                 races ? "race" : "final", (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
+                 energy  ? "energy"
+                 : races ? "race"
+                         : "final",
+                 (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
                  json_array_size(candidates), (int)getpid(), (long long)places);
         note_text(text);
     }
@@ -458,6 +482,7 @@ static json_t * final(const json_t *request)
         bool ok = !strcmp(status, "ok");
         places -= ok;
         json_t *times = final_problems(one, rounds, factor);
+        if (json_get_bool(request, "energy", false)) add_energy(one, times);
         spoil(one, true, times);
         if (mode_is(one, "final_untimed")) json_array_clear(times);
         json_t *entry =
@@ -487,6 +512,8 @@ static json_t * final(const json_t *request)
     json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o, s:f, s:f}]}", "name", "cublas", "trial", 0,
                                              "status", "ok", "problems", "problem", 0, "times", times, "error_max",
                                              1e-6, "error_rms", 2e-7));
+    if (json_get_bool(request, "energy", false))
+        add_energy(NULL, json_object_get(json_array_get(entries, json_array_size(entries) - 1), "problems"));
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 

@@ -129,4 +129,19 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
     }
 }
 
+// The counter grows by 300 W all the time.
+TEST(the_worker_measures_energy)
+{
+    char *folder = e2e_folder("energy");
+    write_job(folder, &families[0]);
+    struct e2e_result r = e2e_passed(e2e_run(
+        folder,
+        "sed 1d tests/fuzz/corpus/cubin/variables >'%s/cubin'; cd '%s'; sed -i 's/processes = 1/processes = 1; "
+        "minimize = \"energy\"/' job.cfg; export FAKE_NVML=1 SWEETSPOT_NVCC=none SWEETSPOT_SANITIZER=none "
+        "FAKE_CUBIN=cubin SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "$BIN/sweetspot tune job.cfg --store job.db --no-counters && $BIN/sweetspot compare job.cfg --store job.db",
+        folder, folder));
+    assert_contains(r.out, "decided by energy", " at 300 W and 1755 MHz, flush and restore (", "at the power limit");
+}
+
 TEST_MAIN(NULL, NULL)

@@ -69,8 +69,9 @@ TEST(checks_can_follow_later)
     assert_contains(r.out, "winner: trial ");
     expect_none(r.out, "built by");
     assert_null(text_read_file(tools, NULL));
-    assert_contains(r.out, "compute-sanitizer and nvcc's build are left out; to decide with them: sweetspot tune "
-                           "job.cfg --store job.db --finish\n");
+    assert_contains(
+        r.out, "compute-sanitizer, nvcc's build and energy are left out; to decide with them: sweetspot tune job.cfg "
+               "--store job.db --finish\n");
     r = e2e_passed(tune(folder, before, "--finish"));
     assert_contains(r.out, "built by nvcc 13.1.2");
     assert_non_null(test_owned(text_read_file(tools, NULL)));

@@ -17,6 +17,7 @@ enum {
     FINAL_ROUNDS_MAX = 10000,
     FINAL_LEAST = 5,          // rounds of a process, however little time is left
     FINAL_PROCESSES_MAX = 16, // of the GPU worker, one after another in one final
+    FINAL_ENERGY_SECONDS = 4, // that measuring the energy of an entry on a problem takes
     ENDED_MOST = 4,           // times that a worker may be ended from outside before what it had is to blame
 };
 

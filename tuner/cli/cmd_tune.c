@@ -74,7 +74,7 @@ static const struct option_spec specs[] = {
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters"),
     FLAG(&given.no_final, "no-final", 0, "only search; --finish decides later"),
     FLAG(&given.no_checks, "no-checks", 0,
-         "leave compute-sanitizer and nvcc's build of the winner to a later --finish"),
+         "leave compute-sanitizer, nvcc's build and the energy of the winner to a later --finish"),
     FLAG(&given.request.options.finish, "finish", 0, "only the final of the stored results, and its checks"),
     OPTION(choice, &given.json, "format", 'f', NULL,
            "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
@@ -103,7 +103,8 @@ static void print_next_command(const struct job *job, const struct tune_request 
     if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
         printf("%s left out; to decide with them: %s --finish\n",
-               o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);
+               o->checks ? "checks for which there was no time are" : "compute-sanitizer, nvcc's build and energy are",
+               tune);
 }
 
 // Makes the folder of the results. 0, or an exit status after a message.

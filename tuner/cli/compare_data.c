@@ -18,14 +18,15 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     const struct final_problem *problem = &entry->problems[p];
     const struct work_bounds *w = &c->work[p];
     double time = problem->time.value;
-    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "name", entry->name,
+    json_t *energy = problem->energy ? record_write(&energy_record, problem->energy) : json_null();
+    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "name", entry->name,
                      "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner",
                      entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
                      json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
                      json_interval(&problem->ratio), "flops_per_second", json_real(w->flops / time), "bytes_per_second",
                      json_real(w->bytes / time), "ceiling_percent", json_real(100 * w->floor / time), "error_max",
                      json_real(problem->error_max), "error_rms", json_real(problem->error_rms), "launches_judged",
-                     (json_int_t)compare_judged(c, entry));
+                     (json_int_t)compare_judged(c, entry), "energy", energy);
 }
 
 // All figures that the search has of the final's trials.
@@ -87,6 +88,9 @@ json_t *compare_json(const struct comparison *c)
     json_object_set_new(root, "verified", json_boolean(!job_unverified(job)));
     json_object_set_new(root, "certainty", json_string(c->final.document.decision.certainty));
     json_object_set_new(root, "within", json_real(c->final.document.decision.within));
+    json_object_set_new(root, "minimize",
+                        json_string(*c->final.document.decision.minimize ? c->final.document.decision.minimize
+                                                                         : minimize_text[MINIMIZE_TIME]));
     json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "by_process", by_process);
     json_object_set(root, "nvcc", c->builds ? c->builds : json_null());
@@ -115,6 +119,8 @@ static const struct row_column csv_columns[] = {COLUMN("job"),
                                                 COLUMN("error_max"),
                                                 COLUMN("error_rms"),
                                                 COLUMN("launches_judged"),
+                                                COLUMN_OF("joules", "energy.joules.0"),
+                                                COLUMN_OF("watts", "energy.watts"),
                                                 {0}};
 
 // One entry on one problem, with what it belongs to.

@@ -135,8 +135,10 @@ static void print_table(const struct comparison *c)
            final->replayed ? ", replayed from a recording" : "");
     const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    if (*d->minimize) printf("decided by %s\n", d->minimize);
     if (!strcmp(d->certainty, "undecided"))
-        printf("undecided: another candidate may be faster by up to %.2g%%\n", 100 * d->within);
+        printf("undecided: another candidate may be %s by up to %.2g%%\n", *d->minimize ? "lower" : "faster",
+               100 * d->within);
     if (job_unverified(job)) printf("%s\n", job_unverified(job));
     if (*d->warning) printf("warning: %s\n", d->warning);
     for (size_t k = 0; k < final->kernel_count; k++) {
@@ -202,6 +204,25 @@ static void print_errors(const struct comparison *c)
     table_free(table);
 }
 
+// The energy of the winner and the baselines.
+static void print_energy(const struct comparison *c)
+{
+    const struct job *job = c->session->job;
+    bool any = false;
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        for (size_t p = 0; p < job->tuned_count; p++) {
+            const struct energy_figures *energy = entry->problems[p].energy;
+            char text[192];
+            if (!energy || (!is_baseline(entry) && entry != final_choice(&c->final, p))) continue;
+            printf("%s%s, %s: %s\n", any ? "" : "\nenergy of one execution\n",
+                   is_baseline(entry) ? entry->name : "tuned", job->problems[p].name,
+                   show_energy(energy, text, sizeof text));
+            any = true;
+        }
+    }
+}
+
 // How often the winner, or each kernel, was right.
 static void print_risk(const struct comparison *c)
 {
@@ -239,6 +260,7 @@ static void print_sanitized(const struct comparison *c)
 void compare_print(const struct comparison *c)
 {
     print_table(c);
+    print_energy(c);
     print_errors(c);
     print_risk(c);
     print_sanitized(c);

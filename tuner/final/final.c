@@ -12,7 +12,8 @@
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
 // Candidates that could still be the fastest take part: those whose time in the search is at most this share above the
-// best one, and of short kernels also those within GRAPH_SPREAD. At least three take part, if there are so many.
+// best one, and of short kernels also those within GRAPH_SPREAD. At least three take part, if there are so many; where
+// energy decides, as many as may.
 static const double near_share = 0.03;
 enum { FINAL_FEWEST = 3 };
 
@@ -32,7 +33,8 @@ static int pick(void *user, const struct trial *trial)
     const struct measure_settings *m = &f->with.job->measure;
     if (!p->count) p->best = trial->objective;
     double limit = p->best * (1 + near_share) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
-    if (f->places < (size_t)m->final_candidates && (f->places < FINAL_FEWEST || trial->objective <= limit)) f->places++;
+    bool near = f->places < FINAL_FEWEST || trial->objective <= limit || f->with.job->minimize != MINIMIZE_TIME;
+    if (f->places < (size_t)m->final_candidates && near) f->places++;
     if (p->count >= FINAL_SPARES * f->places) return 1;
     if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
         return 0;
@@ -52,6 +54,8 @@ void final_expect(struct final_run *f, double worker)
     f->clock.verifies = f->with.job->verify.enabled;
     f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
     f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
+    f->clock.energy = final_wants_energy(f) ? (double)(FINAL_ENERGY_SECONDS * f->with.job->tuned_count) : 0;
+    f->clock.energy_decides = f->with.job->minimize != MINIMIZE_TIME;
 }
 
 int final_begin(struct final_run *f)
@@ -84,6 +88,7 @@ void final_send(struct final_run *f, size_t gpu)
     for (size_t i = 0; i < f->with.policy->queue.count; i++) {
         const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
         if (t->queued.state != TASK_FINAL || !final_stands(f, t)) continue;
+        if (f->energy.on && f->energy.winner && t->trial != f->energy.winner) continue;
         candidates[request.candidate_count++] = (struct final_candidate){
             .trial = t->trial,
             .binary = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC,
@@ -98,8 +103,11 @@ void final_send(struct final_run *f, size_t gpu)
     final_limit(f, &request);
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
-                f->builds.on ? "comparison of builds" : "final", request.candidate_count, request.baseline_count,
-                request.rounds, request.process + 1, f->with.pool->gpus[gpu].name);
+                f->builds.on   ? "comparison of builds"
+                : f->energy.on ? "energy"
+                               : "final",
+                request.candidate_count, request.baseline_count, request.rounds, request.process + 1,
+                f->with.pool->gpus[gpu].name);
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
     arena_release(&memory);
@@ -128,13 +136,17 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
 }
 
 // The certainty of the winner in words, to follow its time.
-static char *certainty_text(const struct final_entries *entries, const struct contender *contenders,
-                            const struct final_verdict *v)
+static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
+                            const struct contender *contenders, const struct final_verdict *v)
 {
+    const char *by = f->decision.minimize;
     int64_t rival = entries->list[v->rival].answer.trial;
     size_t ties = 0;
     for (size_t i = 0; i < entries->count; i++) ties += contenders[i].tied;
-    if (v->certainty == FINAL_FASTEST) return text_copy("fastest");
+    if (v->certainty == FINAL_FASTEST) return *by ? text_format("least %s", by) : text_copy("fastest");
+    if (v->certainty == FINAL_UNDECIDED && *by)
+        return text_format("within %.2g%% of the least %s, undecided (trial %" PRId64 " may take less)",
+                           100 * v->within, by, rival);
     if (v->certainty == FINAL_UNDECIDED)
         return text_format("within %.2g%% of the fastest, undecided (trial %" PRId64 " may be faster)", 100 * v->within,
                            rival);
@@ -150,7 +162,7 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     size_t count = 0, winner = (size_t)v->winner;
     struct trial trial;
     struct error err;
-    char shown[32], *certainty = certainty_text(entries, contenders, v);
+    char shown[32], *certainty = certainty_text(f, entries, contenders, v);
     bool told = f->with.events != NULL;
     for (size_t i = 0; i < entries->count; i++) {
         struct final_compared *b = &baselines[count];
@@ -176,6 +188,7 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     }
     double least = work_least_objective(f->with.job, *f->with.ceilings);
     if (!told && isfinite(least)) printf("  %.1f%% of the measured ceiling\n", 100 * least / contenders[winner].median);
+    final_energy_tell(f, entries, contenders, winner);
     final_event_winner(f, &trial, contenders[winner].median, baselines, count);
 out:
     free(certainty);
@@ -215,6 +228,17 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
     }
 }
 
+// By time, or by energy where it is known.
+static void find_winner(struct final_run *f, struct contender *contenders, size_t count, int look,
+                        struct final_verdict *v)
+{
+    enum minimize minimize = f->with.job->minimize;
+    final_decide(contenders, count, look, v);
+    bool by_energy =
+        minimize != MINIMIZE_TIME && final_decide_energy(contenders, count, minimize == MINIMIZE_PRODUCT, v);
+    f->decision.minimize = by_energy ? minimize_text[minimize] : "";
+}
+
 static void decide_one(struct final_run *f, const struct final_entries *entries, const struct contender *contenders,
                        const struct final_verdict *v)
 {
@@ -238,14 +262,14 @@ static bool decide(struct final_run *f, struct final_entries *entries)
     struct contender *contenders = read_contenders(f, entries);
     bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
     struct final_verdict v = {.winner = 0};
+    arena_release(&f->decided);
+    record_clear(&final_decision_record, &f->decision);
     int look = f->rounds.look ? f->rounds.look : 1; // a replay is not looked at before
     if (each)
         final_examine(contenders, entries->count, &v.warning);
     else
-        final_decide(contenders, entries->count, look, &v);
+        find_winner(f, contenders, entries->count, look, &v);
     note_processes(f, entries, contenders);
-    arena_release(&f->decided);
-    record_clear(&final_decision_record, &f->decision);
     if (*v.warning.message) display_message(f->with.display, "%s", v.warning.message);
     if (each) {
         decided = final_decide_each(f, entries);
@@ -260,10 +284,10 @@ static bool decide(struct final_run *f, struct final_entries *entries)
         e->status = f->blamed.status; // the others decide among themselves, by the same rounds
         e->reason = arena_copy(&f->memory, f->blamed.reason.message);
         contenders[v.winner].rounds = 0;
-        final_decide(contenders, entries->count, look, &v);
+        find_winner(f, contenders, entries->count, look, &v);
         if (v.winner >= 0) continue;
         for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // by the rounds until they left
-        final_decide(contenders, entries->count, look, &v);
+        find_winner(f, contenders, entries->count, look, &v);
     }
     final_contenders_free(contenders, entries->count);
     return decided;
@@ -369,7 +393,7 @@ void final_interrupted(struct final_run *f)
     f->decision.rounds = (int64_t)f->known_rounds;
     put(f, "open_final", &entries);
     if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
-        char shown[32], *certainty = certainty_text(&entries, contenders, &v);
+        char shown[32], *certainty = certainty_text(f, &entries, contenders, &v);
         display_message(f->with.display,
                         "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
                         f->known_rounds, entries.list[v.winner].answer.trial,

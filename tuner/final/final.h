@@ -26,7 +26,7 @@ struct final_parts {
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
     double begun;                // clock_now() at the run's beginning
-    bool checks;                 // the winner under compute-sanitizer, and nvcc's build of it
+    bool checks;                 // the winner under compute-sanitizer, nvcc's build of it, and its energy
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
     struct job_setup *setup;
@@ -65,6 +65,10 @@ struct final_run {
         char compiler[64]; // nvcc with its version
         struct error why;  // there is no race
     } builds;
+    struct {            // a part of the final instead of rounds (final_energy.c)
+        bool on;        // it is the part on its way
+        int64_t winner; // so far, whose energy is measured; 0: that of all candidates
+    } energy;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t condemned; // winners of the final that compute-sanitizer refused
@@ -97,9 +101,10 @@ struct contender final_contender(const struct final_run *, const struct final_en
 void final_contenders_free(struct contender *, size_t count);                  // with their objectives, and the list
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
+struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
+                                            const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);
 void final_phase(struct final_run *, const char *what); // shows what begins now, with the time that is left
-bool final_is_of(const struct final_entry_answer *, const char *compiler); // PROTOCOL_NVRTC, PROTOCOL_NVCC
 // final_entries.c: the tasks of the candidates, with their trials.
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
@@ -129,6 +134,13 @@ void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);   // its GPU was lost with its node
 void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
+// final_energy.c: the energy of the winner and the baselines or, where energy decides, of all candidates, once there
+// are no more rounds. Whether it is wanted; whether it follows now. Its answer, or that there is none. What is said of
+// it once there is a winner.
+bool final_wants_energy(const struct final_run *);
+bool final_energy_begin(struct final_run *);
+bool final_energy_take(struct final_run *);
+void final_energy_tell(const struct final_run *, const struct final_entries *, const struct contender *, size_t winner);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);

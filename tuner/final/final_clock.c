@@ -23,13 +23,19 @@ void final_clock_trial(struct final_clock *c, double seconds)
     c->trial += weight * (seconds - c->trial);
 }
 
+double final_clock_energy(const struct final_clock *c, const struct final_size *size)
+{
+    return c->energy_decides ? c->energy * (double)(size->candidates + size->baselines) : 0;
+}
+
 static double cost(const struct final_clock *c, const struct final_size *size)
 {
     double entries = (double)(size->candidates + size->baselines), candidates = (double)size->candidates,
            trial = c->trials ? c->trial : unknown_trial, later = (double)(size->processes - 1),
            proof = (double)size->processes * (c->worker + entries * trial),
            soak = c->verifies ? fmin(candidates, soaks) * (first_soak + later * later_soak) : 0;
-    return proof + soak + (double)size->rounds * entries * (launch_factor * c->kernel + launch_extra);
+    return proof + soak + (double)size->rounds * entries * (launch_factor * c->kernel + launch_extra) +
+           final_clock_energy(c, size);
 }
 
 double final_clock_planned(const struct final_clock *c, const struct final_size *size)
@@ -52,6 +58,8 @@ double final_clock_reserve(const struct final_clock *c, const struct final_size 
     if (reserve > room) return fmax(room, fmin(final_clock_least(c, size), final_share * left));
     if (reserve + c->sanitizer <= room) reserve += c->sanitizer;
     if (reserve + c->nvcc <= room) reserve += c->nvcc;
+    double last = c->energy_decides ? 0 : c->energy * (double)(1 + size->baselines);
+    if (reserve + last <= room) reserve += last;
     return reserve;
 }
 
@@ -61,6 +69,12 @@ double final_clock_for_rounds(const struct final_clock *c, const struct final_si
     if (left - c->sanitizer >= final_clock_least(c, size)) left -= c->sanitizer;
     if (left - c->nvcc >= cost(c, size)) left -= c->nvcc;
     return left;
+}
+
+double final_clock_for_energy(const struct final_clock *c, double now)
+{
+    double left = final_clock_left(c, now);
+    return c->energy_decides ? left : left - c->sanitizer - c->nvcc;
 }
 
 struct final_size final_clock_fit(const struct final_clock *c, const struct final_size *size, double left)

@@ -290,6 +290,36 @@ void final_decide(struct contender *entries, size_t count, int look, struct fina
         if (races(&entries[i]) && &entries[i] != winner) compare(&entries[i], i, fastest, winner, tail, v);
 }
 
+static double by_energy(const struct contender *e, double joules, bool product)
+{
+    return races(e) && joules > 0 ? joules * (product ? e->median : 1) : (double)NAN;
+}
+
+bool final_decide_energy(struct contender *entries, size_t count, bool product, struct final_verdict *v)
+{
+    const struct contender *least = NULL;
+    for (size_t i = 0; i < count; i++) {
+        double value = by_energy(&entries[i], entries[i].energy.value, product);
+        if (value > 0 && (!least || value < by_energy(least, least->energy.value, product))) least = &entries[i];
+    }
+    if (!least) return false;
+    *v = (struct final_verdict){.winner = least - entries, .warning = v->warning};
+    for (size_t i = 0; i < count; i++) {
+        struct contender *e = &entries[i];
+        double low = by_energy(e, e->energy.low, product), high = by_energy(least, least->energy.high, product),
+               within = high / low - 1;
+        e->tied = false;
+        if (e == least || !(by_energy(e, e->energy.value, product) > 0) || within <= 0) continue;
+        e->tied = within <= tie_limit - 1;
+        enum final_certainty certainty = e->tied ? FINAL_TIED : FINAL_UNDECIDED;
+        if (certainty > v->certainty) v->certainty = certainty;
+        if (within < v->within) continue;
+        v->within = within;
+        v->rival = i;
+    }
+    return true;
+}
+
 const char *final_certainty_name(enum final_certainty certainty)
 {
     static const char *const names[] = {"fastest", "tied", "undecided"};

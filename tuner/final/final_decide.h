@@ -30,12 +30,13 @@ struct contender {
     const unsigned char *process; // of each round, from 0; the same list for all entries; NULL: all in one; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
+    struct interval energy;       // J, of one execution; 0 or NaN: unknown
     bool slower;                  // than another candidate, an earlier look has shown: it has left
     // Filled in by final_examine:
     double median;                               // NaN when no round has a time: such a candidate cannot win
     double process_medians[FINAL_PROCESSES_MAX]; // NaN where it has no time
     bool by_process;                             // its time depends on the process that takes it
-    // Filled in by final_decide:
+    // Filled in by final_decide, or by final_decide_energy:
     bool tied; // with the winner, and not the winner itself
 };
 
@@ -57,6 +58,11 @@ void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: how often these rounds were looked at, this time included.
 void final_decide(struct contender *, size_t count, int look, struct final_verdict *);
+
+// Changes the verdict to that by energy or, with `product`, by energy times the median time: the lowest wins. Another
+// candidate whose energy may be lower by the two intervals is tied if it is lower by at most 1%. FINAL_FASTEST then
+// means that no other may be lower. False, with nothing changed, where no candidate's energy is known.
+bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
 // A look at the rounds so far. Candidates that another one certainly beats become `slower`. In the first of several
 // processes only those that no other process could make the fastest: by more than what processes are seen to differ.

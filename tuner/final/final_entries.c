@@ -9,9 +9,32 @@ bool final_passed(const struct final_entry_answer *e)
     return e->status == STATUS_OK;
 }
 
-bool final_is_of(const struct final_entry_answer *e, const char *compiler)
+static bool is_of(const struct final_entry_answer *e, const char *compiler)
 {
     return !strcmp(*e->binary ? e->binary : PROTOCOL_NVRTC, *compiler ? compiler : PROTOCOL_NVRTC);
+}
+
+struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
+                                            const char *name)
+{
+    for (size_t i = 0; i < a->entry_count; i++) {
+        struct final_entry_answer *e = &a->entries[i];
+        if (e->trial == trial && (trial ? is_of(e, compiler) : !strcmp(e->name, name))) return e;
+    }
+    return NULL;
+}
+
+// The objective of the problems' energies; NaN where one is unknown.
+static struct interval energy_of(const struct job *job, const struct final_times *const *problems)
+{
+    double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        const struct energy_figures *energy = problems[p] ? problems[p]->energy : NULL;
+        value[p] = energy ? energy->joules.value : NAN;
+        low[p] = energy ? energy->joules.low : NAN;
+        high[p] = energy ? energy->joules.high : NAN;
+    }
+    return (struct interval){job_objective(job, value), job_objective(job, low), job_objective(job, high)};
 }
 
 struct contender final_contender(const struct final_run *f, const struct final_entry_answer *e, bool candidate)
@@ -32,6 +55,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
         objectives[i] = job_objective(job, times);
     }
     return (struct contender){.candidate = candidate,
+                              .energy = energy_of(job, problems),
                               .rounds = rounds,
                               .objectives = objectives,
                               .process = f->process_of,
@@ -149,7 +173,7 @@ void final_add_current(struct final_run *f, struct final_entries *entries)
 {
     for (size_t i = 0; i < entries->count && f->current; i++) {
         const struct final_entry_answer *e = &entries->list[i].answer;
-        if (e->trial != f->current || !final_is_of(e, PROTOCOL_NVRTC)) continue;
+        if (e->trial != f->current || !is_of(e, PROTOCOL_NVRTC)) continue;
         struct final_entry_document *entry = &entries->list[entries->count++];
         *entry = (struct final_entry_document){.answer = *e, .same_as = f->current};
         entry->answer.name = CURRENT_KERNEL;

@@ -16,18 +16,33 @@ static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // candidates, before the search has ended
 
+// Times alone are compared between processes: energy is measured in one.
+static int64_t processes_wanted(const struct final_run *f)
+{
+    bool one = f->with.pool->replay || f->with.job->minimize != MINIMIZE_TIME;
+    return one ? 1 : f->with.job->measure.final_processes;
+}
+
 struct final_size final_size(const struct final_run *f)
 {
     const struct measure_settings *m = &f->with.job->measure;
-    size_t expected = m->final_candidates < FINAL_EXPECTED ? (size_t)m->final_candidates : FINAL_EXPECTED;
+    bool few = m->final_candidates < FINAL_EXPECTED || f->with.job->minimize != MINIMIZE_TIME;
+    size_t expected = few ? (size_t)m->final_candidates : FINAL_EXPECTED;
     return (struct final_size){.candidates = f->places ? f->places : expected,
                                .baselines = f->with.job_answer->baseline_count,
                                .rounds = m->final_rounds,
-                               .processes = m->final_processes};
+                               .processes = processes_wanted(f)};
 }
 
 void final_limit(struct final_run *f, struct final_request *request)
 {
+    if (f->energy.on) {
+        double rest = final_clock_for_energy(&f->clock, clock_now());
+        request->energy = true;
+        request->rounds = 1;
+        request->seconds = isfinite(rest) ? fmax(rest, FINAL_ENERGY_SECONDS) : 0;
+        return;
+    }
     double now = clock_now(), begun = f->with.begun;
     struct final_size size = final_size(f);
     bool first = !f->before && !f->rounds.part;
@@ -41,6 +56,7 @@ void final_limit(struct final_run *f, struct final_request *request)
         if (request->places > (int64_t)size.candidates) request->places = (int64_t)size.candidates;
         request->rounds = final_rounds_wanted(&f->rounds);
     }
+    left -= final_clock_energy(&f->clock, &size);
     if (!f->rounds.part) left /= (double)(f->rounds.processes - f->rounds.process);
     if (f->rounds.taken >= f->rounds.planned) left = fmin(left, f->until - now);
     request->seconds = isfinite(left) ? fmax(left, least_part) : 0;
@@ -56,10 +72,10 @@ void final_reset(struct final_run *f)
     f->current = 0;
     f->blamed.trial = 0;
     f->ended = 0;
-    if (job)
-        f->rounds =
-            final_rounds_begin(job->measure.final_rounds, f->with.pool->replay ? 1 : job->measure.final_processes,
-                               job->objective == OBJECTIVE_EACH);
+    f->energy.on = false;
+    if (job) // nobody leaves where a slower one may win
+        f->rounds = final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
+                                       job->objective == OBJECTIVE_EACH || job->minimize != MINIMIZE_TIME);
 }
 
 void final_move(struct final_run *f)
@@ -74,6 +90,7 @@ void final_resume(struct final_run *f)
     struct final_rounds *r = &f->rounds;
     if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
     if (r->process >= r->processes) r->processes = r->process + 1;
+    f->energy.on = false; // it follows the other one's rounds
     r->part = 0;
     policy_continue_final(f->with.policy);
 }
@@ -84,21 +101,11 @@ void final_take(struct final_run *f, const json_t *answer)
     record_read(&final_answer_record, answer, f->answer, &f->memory, NULL);
 }
 
-static const struct final_entry_answer *find_entry(const struct final_answer *a, int64_t trial, const char *compiler,
-                                                   const char *name)
-{
-    for (size_t i = 0; i < a->entry_count; i++) {
-        const struct final_entry_answer *e = &a->entries[i];
-        if (e->trial == trial && (trial ? final_is_of(e, compiler) : !strcmp(e->name, name))) return e;
-    }
-    return NULL;
-}
-
 bool final_stands(const struct final_run *f, const struct task *t)
 {
     if (!f->before) return true;
     const char *compiler = t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC;
-    const struct final_entry_answer *e = find_entry(f->before, t->trial, compiler, "");
+    const struct final_entry_answer *e = final_find_entry(f->before, t->trial, compiler, "");
     return e && final_passed(e) && !e->left;
 }
 
@@ -180,7 +187,7 @@ static size_t add_answer(struct final_run *f)
         for (size_t p = 0; p < e->problem_count && !f->before; p++)
             add_times(f, &e->problems[p], &e->problems[p], 0, rounds);
         if (f->before && final_passed(e) && !e->left)
-            add_entry(f, e, find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
+            add_entry(f, e, final_find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
     }
     f->before = all;
     f->process_of = process_of;
@@ -227,8 +234,18 @@ static bool has_time(struct final_run *f, enum final_next next)
     return left > least_part && (planned || f->until - now > least_part);
 }
 
+// The answer is that of all parts.
+static bool end_parts(struct final_run *f)
+{
+    f->answer = f->before;
+    f->before = NULL;
+    if (!f->rounds.process) f->process_of = NULL;
+    return false;
+}
+
 bool final_continues(struct final_run *f)
 {
+    if (f->energy.on) return final_energy_take(f) && end_parts(f);
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
         f->process_of = NULL; // the answer is one process's
         return false;
@@ -242,12 +259,7 @@ bool final_continues(struct final_run *f)
             display_message(f->with.display, "the final had time for %" PRId64 " of %" PRId64 " rounds",
                             f->rounds.taken, f->rounds.planned);
     }
-    if (next == FINAL_STOP) {
-        f->answer = f->before;
-        f->before = NULL;
-        if (!f->rounds.process) f->process_of = NULL;
-        return false;
-    }
+    if (next == FINAL_STOP && !final_energy_begin(f)) return end_parts(f);
     if (next == FINAL_NEXT_PROCESS) {
         slot_stop(&f->with.pool->gpus[f->with.policy->final_gpu]);
         policy_gpu_lost(f->with.policy, f->with.policy->final_gpu, true);

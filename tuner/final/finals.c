@@ -22,6 +22,7 @@ static const struct record_field decision_fields[] = {
     {"ties", DECISION_VALUES(ties, tie_count)},
     {"certainty", DECISION(certainty)},
     {"within", DECISION(within)},
+    {"minimize", DECISION(minimize)},
     {"warning", DECISION(warning)},
     {"kernels", DECISION_VALUES(kernels, kernel_count)},
     {"dispatch", DECISION_VALUES(dispatch, dispatch_count)},
@@ -134,7 +135,8 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
         *problem = (struct final_problem){.time = unknown,
                                           .ratio = unknown,
                                           .error_max = times ? times->error_max : NAN,
-                                          .error_rms = times ? times->error_rms : NAN};
+                                          .error_rms = times ? times->error_rms : NAN,
+                                          .energy = times ? times->energy : NULL};
         if (!entry->ok || !times) continue;
         const unsigned char *process = processes_of(final, times->time_count);
         problem->time = final_median(times, process, (uint64_t) final->document.seed, &problem->rounds);
@@ -290,17 +292,17 @@ const struct final_entry *final_fastest_baseline(const struct final *final, size
     return fastest;
 }
 
-static double unit_of(double seconds, const char **name)
+// 1000 of a unit is shown as 1 of the next.
+static double unit_of(double value, const char *const names[4], const char **name)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    static const double units[] = {1, 1e-3, 1e-6, 1e-9};
     size_t i = 0;
-    while (i < 3 && seconds < 0.99995 * units[i].seconds) i++; // 1000 of a unit is shown as 1 of the next
-    *name = units[i].name;
-    return units[i].seconds;
+    while (i < 3 && value < 0.99995 * units[i]) i++;
+    *name = names[i];
+    return units[i];
 }
+
+static const char *const second_names[] = {"s", "ms", "us", "ns"}, *const joule_names[] = {"J", "mJ", "uJ", "nJ"};
 
 // Four digits; times are measured to a thousandth at best.
 static int decimals(double value)
@@ -315,7 +317,7 @@ const char *show_time(double seconds, char *out, size_t size)
         snprintf(out, size, "-");
         return out;
     }
-    double scale = unit_of(seconds, &unit);
+    double scale = unit_of(seconds, second_names, &unit);
     snprintf(out, size, "%.*f %s", decimals(seconds / scale), seconds / scale, unit);
     return out;
 }
@@ -325,13 +327,28 @@ const char *show_interval(const struct interval *time, char *out, size_t size)
     const char *unit;
     *out = 0;
     if (!isfinite(time->value)) return out;
-    double scale = unit_of(time->value, &unit);
+    double scale = unit_of(time->value, second_names, &unit);
     int digits = decimals(time->value / scale);
     if (isfinite(time->low) && isfinite(time->high))
         snprintf(out, size, "%.*f %s [%.*f, %.*f]", digits, time->value / scale, unit, digits, time->low / scale,
                  digits, time->high / scale);
     else
         snprintf(out, size, "%.*f %s", digits, time->value / scale, unit);
+    return out;
+}
+
+const char *show_energy(const struct energy_figures *e, char *out, size_t size)
+{
+    const char *unit;
+    if (!isfinite(e->joules.value)) {
+        snprintf(out, size, "energy not measured: %s", *e->reason ? e->reason : "unknown why");
+        return out;
+    }
+    double joules = e->joules.value / unit_of(e->joules.value, joule_names, &unit);
+    char clock[32] = "";
+    if (e->clock_mhz > 0) snprintf(clock, sizeof clock, " and %.0f MHz", e->clock_mhz);
+    snprintf(out, size, "%.*f %s at %.0f W%s, flush and restore (%.2g%%) taken off%s", decimals(joules), joules, unit,
+             e->watts, clock, 100 * e->share, e->power_limited ? ", at the power limit" : "");
     return out;
 }
 

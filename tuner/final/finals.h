@@ -34,6 +34,7 @@ struct final_decision {
     const struct final_selector *selector;
     const char *certainty; // "fastest", "tied", "undecided"; "": of several kernels, or of an older version
     double within;         // another may be faster than the winner by at most this share; 0: none
+    const char *minimize;  // "energy", "energy*time": by which it was decided, `certainty` too; "": by time
     const char *warning;   // something else seems to have used the device
     const char *reason;    // of an open final: why it was not the last
     size_t tie_count, kernel_count, dispatch_count, regret_count, selector_count;
@@ -67,11 +68,12 @@ extern const struct record final_decision_record, final_document_record;
 
 // A final that was read ----------------------------------------------------------------------------------------------
 
-struct final_problem {           // of one entry, in the order of the job's tuned problems
-    struct interval time;        // s, median
-    struct interval ratio;       // of a baseline: its time over the winner's
-    double error_max, error_rms; // against fp64, relative to the bound's scale; NaN where unknown
-    size_t rounds;               // as many as have a time
+struct final_problem {                   // of one entry, in the order of the job's tuned problems
+    struct interval time;                // s, median
+    struct interval ratio;               // of a baseline: its time over the winner's
+    double error_max, error_rms;         // against fp64, relative to the bound's scale; NaN where unknown
+    const struct energy_figures *energy; // NULL: not asked for; lives as long as the final
+    size_t rounds;                       // as many as have a time
 };
 
 struct final_entry {
@@ -129,6 +131,8 @@ const char *show_time(double seconds, char *out, size_t size);
 const char *show_ratio(const struct interval *, char *out, size_t size);
 // A whole time with its interval in one unit: "2.810 ms [2.801, 2.822]"; "" for NaN.
 const char *show_interval(const struct interval *, char *out, size_t size);
+// "1.153 J at 690 W and 1755 MHz", with the share that was taken off and the power limit, or why it was not measured.
+const char *show_energy(const struct energy_figures *, char *out, size_t size);
 // "1204 launches judged; a fault rarer than 3/1204 is not excluded": by the rule of three, with 95% confidence. ""
 // where they were not counted.
 const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size);

@@ -8,13 +8,14 @@
 // where no candidate passes, the next ones take the places.
 //
 // Rounds come in parts, one for each request, so that the driver can look at them and leave out who has lost. Between
-// parts modules stay loaded, graphs stay made, and the final's data stay in place.
+// parts modules stay loaded, graphs stay made, and the final's data stay in place. A last part measures energy instead.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
+#include "tuner/gpu/energy.h"
 #include "tuner/gpu/graph_check.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/plausibility.h"
@@ -114,17 +115,6 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
         if (!f->entries[i].plans) return -1;
     }
     return 0;
-}
-
-static bool asks_for(const struct final_request *request, const struct timed_entry *e)
-{
-    for (size_t i = 0; i < request->baseline_count && e->baseline; i++)
-        if (!strcmp(request->baselines[i], e->baseline->name)) return true;
-    for (size_t i = 0; i < request->candidate_count && !e->baseline; i++) {
-        const struct final_candidate *c = &request->candidates[i];
-        if (c->trial == e->trial && !strcmp(*c->binary ? c->binary : PROTOCOL_NVRTC, e->binary)) return true;
-    }
-    return false;
 }
 
 // Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
@@ -259,20 +249,6 @@ static int plan(struct gpu_final *f, struct timed_entry *e, size_t problem, stru
     return measure_plan(f->w->measure, &subject, estimate, &e->plans[problem], err);
 }
 
-// One sample of each entry, however many there are. hot: the device was throttled meanwhile.
-static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
-                      struct error *err)
-{
-    *hot = false;
-    for (size_t i = 0; i < n; i += MEASURE_BATCH) {
-        size_t some = n - i < MEASURE_BATCH ? n - i : MEASURE_BATCH;
-        int failed = measure_samples(f->w->measure, plans + i, some, 1, times + i, err);
-        if (failed) return failed;
-        *hot |= measure_reading(f->w->measure).hot;
-    }
-    return 0;
-}
-
 // Whether the medians of a finished race are possible. Libraries come first, since their times are believed.
 static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds,
                        struct error *err)
@@ -334,7 +310,7 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
         }
         for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plans[problem];
         bool hot;
-        int failed = sample_all(f, plans, n, times, &hot, err);
+        int failed = measure_plans(f->w->measure, plans, n, times, &hot, err);
         if (failed) return failed;
         if (hot && retakes++ < RETAKES) continue;
         for (size_t i = 0; i < n; i++) f->entries[order[i]].times[*rounds] = times[i];
@@ -380,7 +356,7 @@ static int race_problem(struct gpu_final *f, size_t problem, double until, doubl
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct timed_entry *e = &f->entries[order[i]];
         e->problems[e->problem_count++] = (struct final_times){
-            (int)problem, e->times, rounds, e->results[problem].error_max, e->results[problem].error_rms};
+            (int)problem, e->times, rounds, e->results[problem].error_max, e->results[problem].error_rms, NULL};
     }
     return failed;
 }
@@ -445,9 +421,8 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
 static size_t standing(const struct gpu_final *f)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->count; i++)
-        n +=
-            f->entries[i].enters && !f->entries[i].left && !f->entries[i].baseline && f->entries[i].status == STATUS_OK;
+    for (const struct timed_entry *e = f->entries; e < f->entries + f->count; e++)
+        n += e->enters && !e->left && !e->baseline && e->status == STATUS_OK;
     return n;
 }
 
@@ -509,6 +484,29 @@ static int decide(struct gpu_final *f, struct error *err)
     return failed;
 }
 
+// The part without rounds. What an entry damages is its fault, as in the race.
+static int take_energy(struct gpu_final *f, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < f->count && !failed; i++) {
+        struct timed_entry *e = &f->entries[i];
+        bool damaged;
+        e->problem_count = 0;
+        e->problems = arena_new(f->memory, f->w->problem_count * sizeof *e->problems);
+        for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
+            if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
+            struct energy_figures *energy = arena_new(f->memory, sizeof *energy);
+            e->problems[e->problem_count++] = (struct final_times){(int)k, NULL, 0, NAN, NAN, energy};
+            announce(f, (double)i / (double)f->count, e->trial);
+            verify_forget(f->w);
+            failed = plan(f, e, k, err);
+            if (!failed) failed = energy_measure(f->w, &e->plans[k], f->until, energy, err);
+        }
+        if (!failed) failed = check_memory(f, e, &damaged, err);
+    }
+    return failed;
+}
+
 // Ends what an earlier request began. Its data stay.
 static void leave(struct gpu_final *f)
 {
@@ -528,9 +526,9 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     leave(f);
     struct final_request *request = arena_new(&f->kept, sizeof *request);
     if (record_read(&final_request_record, json, request, &f->kept, err)) return -1;
-    size_t most = request->candidate_count;
     uint64_t seed = (uint64_t)request->seed;
-    f->places = request->places < 0 || (size_t)request->places > most ? most : (size_t)request->places;
+    f->places = request->candidate_count;
+    if (request->places >= 0 && (size_t)request->places < f->places) f->places = (size_t)request->places;
     f->process = request->process;
     f->random = seed + ((uint64_t)request->process << 32); // each has its own order
     int failed = enter(f, request, err);
@@ -546,7 +544,8 @@ static int resume(struct gpu_final *f, const struct final_request *request, stru
                          (long long)request->process);
     for (size_t i = 0; i < f->count; i++) {
         struct timed_entry *e = &f->entries[i];
-        e->left |= !asks_for(request, e) || e->status != STATUS_OK;
+        e->left |= !final_request_has(request, e->trial, e->binary, e->baseline ? e->baseline->name : NULL) ||
+                   e->status != STATUS_OK;
         e->launches_judged = e->sizes_verified = 0;
     }
     return 0;
@@ -572,7 +571,7 @@ int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines
     f->until = request->seconds > 0 ? clock_now() + request->seconds : INFINITY;
     int failed = request->part ? resume(f, request, err) : begin(f, json, err);
     f->part = request->part;
-    if (!failed) failed = decide(f, err);
+    if (!failed) failed = request->energy ? take_energy(f, err) : decide(f, err);
     if (!failed) {
         answer->head.status = status_name(STATUS_OK);
         answer_entries(f, answer);

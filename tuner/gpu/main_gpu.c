@@ -133,6 +133,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     }
     answer->head.status = status_name(STATUS_OK);
     answer->baseline_count = w->baselines.count;
+    answer->energy = isfinite(nvml_energy(w->machine.nvml));
     answer->least = plausibility_least(&w->workload, &answer->least_count, memory);
     if (w->counting) answer->metrics = gpu_counting_keys(w->counting, &answer->metric_count, memory);
     if (w->counting) answer->missing = gpu_counting_missing(w->counting, &answer->missing_count);

@@ -204,6 +204,14 @@ static int sample(struct measure *m, const struct measure_plan *plan, bool fresh
     return cuda_event_record(m->cuda, between[1], err);
 }
 
+int measure_repeat(struct measure *m, const struct measure_plan *plan, bool bare, struct error *err)
+{
+    unsigned copy = plan->graph ? 0 : (unsigned)entropy_below(plan->subject.buffers->sets);
+    int failed = restore(m, plan, copy, buffers_key(0), err);
+    if (!failed && m->settings.cold) failed = support_flush(m->support, err);
+    return failed || bare ? failed : execute(m, plan, copy, err);
+}
+
 int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err)
 {
@@ -239,6 +247,19 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         if (!judged[i] || plan->status != STATUS_OK) continue;
         plan->status = plan->subject.judge.verdict(plan->subject.judge.self, (unsigned)i, &plan->reason);
         if (plan->status != STATUS_OK) error_prefix(&plan->reason, "in a launch that was timed");
+    }
+    return 0;
+}
+
+int measure_plans(struct measure *m, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
+                  struct error *err)
+{
+    *hot = false;
+    for (size_t i = 0; i < n; i += MEASURE_BATCH) {
+        size_t some = n - i < MEASURE_BATCH ? n - i : MEASURE_BATCH;
+        int failed = measure_samples(m, plans + i, some, 1, times + i, err);
+        if (failed) return failed;
+        *hot |= m->reading.hot;
     }
     return 0;
 }

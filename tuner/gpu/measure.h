@@ -79,6 +79,14 @@ void measure_plan_free(struct measure_plan *);
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
+// The same for any number of plans, all samples judged. hot: the device was throttled meanwhile.
+int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
+                  struct error *err);
+
+// Enqueues one sample as it is taken after another one of the same plan, without its events and its rest; `bare`:
+// without the work, so that only its preparation is left.
+int measure_repeat(struct measure *, const struct measure_plan *, bool bare, struct error *err);
+
 // A whole measurement. `first`: a time already seen, or 0. `best`: s, of the best candidate, or 0. Ends at the first
 // judged launch that was not right: then *status and *reason say so. Fails only if the device does.
 int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,

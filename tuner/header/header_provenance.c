@@ -134,7 +134,9 @@ static void comment_section(struct renderer *r, const json_t *section)
     comment_choice(r, section);
     json_array_foreach(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
+        const char *energy = json_get_string(item, "energy", "");
         header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, text, sizeof text));
+        if (*energy) header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), energy);
     }
     json_array_foreach(json_object_get(section, "ratios"), i, item) {
         struct interval ratio = json_get_interval(item, "ratio");

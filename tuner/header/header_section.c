@@ -124,6 +124,14 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
     return NULL;
 }
 
+// In words; NULL where it was not measured.
+static json_t *energy_text(const struct final_entry *entry, size_t problem)
+{
+    char text[192];
+    const struct energy_figures *energy = entry ? entry->problems[problem].energy : NULL;
+    return energy && energy->joules.value > 0 ? json_string(show_energy(energy, text, sizeof text)) : NULL;
+}
+
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
                         size_t kernel, struct error *err)
 {
@@ -155,8 +163,8 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         if (several && final->dispatch[p] != (int64_t)kernel)
             json_decref(sizes);
         else
-            json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time",
-                                                      json_interval(&time)));
+            json_array_append_new(problems, json_pack("{s:s, s:o, s:o, s:o*}", "name", measured->name, "sizes", sizes,
+                                                      "time", json_interval(&time), "energy", energy_text(decided, p)));
     }
     for (size_t i = 0; i < trial->problem_count; i++) {
         if (isnan(trial->problems[i].error)) continue;

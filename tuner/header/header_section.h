@@ -13,7 +13,8 @@
 //               "shared":"C","overlap":"C","cooperative":false,"registers":128,"spills":0,"shared_static":0,
 //               "code_bytes":9216,"occupancy":0.25}],
 //    header_contract.h's members,
-//    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
+//    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high],
+//                "energy":"1.153 J at .."}],            only where it was measured
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
 //    "no_fallback":"X=1: why it is left out",       only where the job names one
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran

@@ -91,6 +91,7 @@ struct job {
     struct problem *problems;
     size_t tuned_count;
     enum objective objective;
+    enum minimize minimize; // by the final
     double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
     struct buffer *buffers;

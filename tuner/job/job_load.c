@@ -295,6 +295,14 @@ static void load_until(struct reader *r, struct job *job, const struct node *bud
         reader_mistake(r, n, "'until' is a share of the ceiling, which is unknown without 'work'");
 }
 
+static void load_final(struct reader *r, struct job *job, const struct node *g)
+{
+    load_table(r, g, "measure.final", final_table, &job->measure);
+    job->minimize = (enum minimize)reader_word(r, g, "measure.final.minimize");
+    if (job->minimize != MINIMIZE_TIME && job->objective == OBJECTIVE_EACH)
+        reader_mistake(r, node_member(g, "minimize"), "'minimize' must be \"time\" with objective = \"each\"");
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *g;
@@ -329,7 +337,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_member(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
-    load_table(r, g ? reader_member(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
+    load_final(r, job, g ? reader_member(r, g, "measure.final") : NULL);
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");

@@ -465,6 +465,13 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
     return cuda_check(err, driver.cuEventRecord((CUevent)event, c->stream), "cannot record an event");
 }
 
+int cuda_event_happened(struct cuda_event *event, bool *happened, struct error *err)
+{
+    CUresult r = driver.cuEventQuery((CUevent)event);
+    *happened = r == CUDA_SUCCESS;
+    return r == CUDA_ERROR_NOT_READY ? 0 : cuda_check(err, r, "cannot ask for an event");
+}
+
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
 {
     float milliseconds = 0;

@@ -19,10 +19,10 @@
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
     X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
-    X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
-    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress) \
-    X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
-    X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth) \
+    X(cuEventRecord) X(cuEventQuery) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
+    X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) \
+    X(cuTensorMapReplaceAddress) X(cuArray3DCreate) X(cuArrayDestroy) X(cuMemcpy3DAsync) X(cuTexObjectCreate) \
+    X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) X(cuDeviceGetTexture1DLinearMaxWidth) \
     X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(cuMemRelease) \
     X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on

@@ -44,7 +44,8 @@ enum { FIELD_POWER_INSTANT = 186, TYPE_UNSIGNED = 1 };
 static struct {
     int (*reasons)(void *, unsigned long long *); // before driver 535 it has an older name, and long before neither
     int (*values)(void *, int, struct field_value *);
-    int (*usage)(void *, unsigned *); // mW; of a second on Ampere and later, but for GA100
+    int (*usage)(void *, unsigned *);            // mW; of a second on Ampere and later, but for GA100
+    int (*energy)(void *, unsigned long long *); // mJ
 } optional;
 
 struct nvml {
@@ -61,12 +62,14 @@ static int load(void)
     static const struct library_symbol more[] = {
         {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"},
         {"nvmlDeviceGetFieldValues", NULL},
-        {"nvmlDeviceGetPowerUsage", NULL}};
+        {"nvmlDeviceGetPowerUsage", NULL},
+        {"nvmlDeviceGetTotalEnergyConsumption", NULL}};
     void *library = library_open("libnvidia-ml.so.1", false, false, NULL);
     if (!library || library_find(library, symbols, sizeof symbols / sizeof *symbols, &lib, NULL)) return -1;
     library_find(library, &more[0], 1, &optional.reasons, NULL);
     library_find(library, &more[1], 1, &optional.values, NULL);
     library_find(library, &more[2], 1, &optional.usage, NULL);
+    library_find(library, &more[3], 1, &optional.energy, NULL);
     return 0;
 }
 
@@ -125,4 +128,11 @@ double nvml_power(struct nvml *n)
         milliwatts = v.value.number;
     if (!milliwatts && (!optional.usage || optional.usage(n->device, &milliwatts))) return NAN;
     return milliwatts ? milliwatts / 1e3 : (double)NAN;
+}
+
+double nvml_energy(struct nvml *n)
+{
+    unsigned long long millijoules = 0;
+    if (!n || !n->device || !optional.energy || optional.energy(n->device, &millijoules)) return NAN;
+    return (double)millijoules / 1e3;
 }

@@ -18,6 +18,7 @@ static const struct record_field request_fields[] = {
     {"process", REQUEST(process), .flags = RECORD_ALWAYS},
     {"part", REQUEST(part)},
     {"seconds", REQUEST(seconds)},
+    {"energy", REQUEST(energy)},
     {"rounds", REQUEST(rounds), .low = 1, .high = FINAL_ROUNDS_MAX, .fallback = 40, .flags = RECORD_ALWAYS},
     {"places", REQUEST(places), .fallback = -1},
     {"candidates", RECORD_RECORDS(struct final_request, candidates, candidate_count, build_record),
@@ -26,6 +27,17 @@ static const struct record_field request_fields[] = {
     {0}};
 const struct record final_request_record = {"a final", sizeof(struct final_request), request_fields, NULL};
 
+#define ENERGY(member) RECORD_MEMBER(struct energy_figures, member)
+static const struct record_field energy_fields[] = {
+    {"joules", RECORD_INTERVAL(struct energy_figures, joules), .high = 1e9},
+    {"watts", ENERGY(watts), .high = 1e6},
+    {"clock_mhz", ENERGY(clock_mhz), .high = 1e6},
+    {"share", ENERGY(share), .high = 1},
+    {"power_limited", ENERGY(power_limited)},
+    {"reason", ENERGY(reason)},
+    {0}};
+const struct record energy_record = {"an energy", sizeof(struct energy_figures), energy_fields, NULL};
+
 #define TIMES(member) RECORD_MEMBER(struct final_times, member)
 static const struct record_field times_fields[] = {
     {"problem", TIMES(problem), .high = JOB_MAX_PROBLEMS - 1, .flags = RECORD_REQUIRED | RECORD_ALWAYS},
@@ -33,6 +45,7 @@ static const struct record_field times_fields[] = {
      .high = TRIAL_LONGEST_TIME, .flags = RECORD_HOLES},
     {"error_max", TIMES(error_max), .high = 1e300},
     {"error_rms", TIMES(error_rms), .high = 1e300},
+    {"energy", RECORD_RECORD(struct final_times, energy, energy_record)},
     {0}};
 static const struct record times_record = {"a problem", sizeof(struct final_times), times_fields, NULL};
 
@@ -78,6 +91,17 @@ static const struct record_field answer_fields[] = {
     {"entries", RECORD_RECORDS(struct final_answer, entries, entry_count, final_entry_record)},
     {0}};
 const struct record final_answer_record = {"the answer", sizeof(struct final_answer), answer_fields, check_answer};
+
+bool final_request_has(const struct final_request *request, int64_t trial, const char *binary, const char *baseline)
+{
+    for (size_t i = 0; i < request->baseline_count && baseline; i++)
+        if (!strcmp(request->baselines[i], baseline)) return true;
+    for (size_t i = 0; i < request->candidate_count && !baseline; i++) {
+        const struct final_candidate *c = &request->candidates[i];
+        if (c->trial == trial && !strcmp(*c->binary ? c->binary : PROTOCOL_NVRTC, binary)) return true;
+    }
+    return false;
+}
 
 struct final_times *final_entry_times(const struct final_entry_answer *e, size_t problem)
 {

@@ -81,6 +81,7 @@ static const struct record_field answer_fields[] = {
     {"head", RECORD_IN_PLACE(struct job_answer, head, answer_head_record)},
     {"baselines", RECORD_RECORDS(struct job_answer, baselines, baseline_count, baseline_answer_record)},
     {"least", RECORD_RECORDS(struct job_answer, least, least_count, least_record)},
+    {"energy", RECORD_MEMBER(struct job_answer, energy)},
     {"metrics", RECORD_VALUES(struct job_answer, metrics, metric_count)},
     {"missing", RECORD_VALUES(struct job_answer, missing, missing_count)},
     {0}};

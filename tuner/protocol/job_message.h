@@ -69,12 +69,13 @@ struct least_time {
 };
 
 // <- {"id":2,"status":"ok","baselines":[..],"least":[{"problem":0,"seconds":4.5e-5,"why":".."}, ..],
-//     "metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
+//     "energy":true,"metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
 struct job_answer {
     struct answer_head head;
     const struct baseline_answer *baselines;
     const struct least_time *least; // empty where the reference is no operation
     const char *const *metrics, *const *missing;
     size_t baseline_count, least_count, metric_count, missing_count;
+    bool energy; // the device counts it
 };
 extern const struct record job_answer_record;

@@ -36,6 +36,18 @@ static struct interval time_of(const struct result *r, const struct final *final
     return (struct interval){result_objective(r, value), result_objective(r, low), result_objective(r, high)};
 }
 
+// The objective of the problems' energies, J; NaN where one is unknown.
+static double joules_of(const struct result *r, const struct final_entry *entry, bool *limited)
+{
+    double joules[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < r->tuned_count; p++) {
+        const struct energy_figures *energy = entry->problems[p].energy;
+        joules[p] = energy ? energy->joules.value : (double)NAN;
+        *limited |= energy && energy->power_limited;
+    }
+    return result_objective(r, joules);
+}
+
 static bool is_tied(const struct final *final, int64_t trial)
 {
     for (size_t i = 0; i < final->tie_count; i++)
@@ -70,6 +82,9 @@ static json_t *entry_json(const struct result *r, const struct final *final, con
                              (json_int_t)entry->trial, "config", known ? trial.config : NULL, "ok", entry->ok, "reason",
                              entry->reason, "winner", winner, "tied", is_tied(final, entry->trial), "time",
                              interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
+    bool limited = false;
+    json_object_set_new(json, "joules", json_real(joules_of(r, entry, &limited)));
+    json_object_set_new(json, "power_limited", json_boolean(limited));
     for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
         json_object_set_new(json, resources[i].key,
                             known ? field_json(trial_field_find(FIELD_TRIAL, resources[i].field), &trial)

@@ -50,7 +50,7 @@ struct tune_outcome {
     double gain;           // per second, relative: what the second half of this run's evaluations gained
     bool exhausted;        // the space, or what the job allows, is used up: more time is useless
     double finish;         // s that a final of the job and its checks are expected to take
-    bool unchecked;        // there was no time for compute-sanitizer or nvcc's build
+    bool unchecked;        // there was no time for compute-sanitizer, nvcc's build or energy
 };
 
 void tune_outcome_init(struct tune_outcome *); // as for a job that was not run

@@ -162,7 +162,7 @@ static struct final_entry_answer entry_of(const struct recorded *r, const char *
     struct final_times *list = arena_new(memory, r->problem_count * sizeof *list);
     for (size_t p = 0; p < r->problem_count; p++) {
         struct trial_problem figures = sampled(&problems[p]);
-        list[p] = (struct final_times){(int)p, figures.samples, figures.sample_count, NAN, NAN};
+        list[p] = (struct final_times){(int)p, figures.samples, figures.sample_count, NAN, NAN, NULL};
     }
     return (struct final_entry_answer){.name = arena_copy(memory, name),
                                        .trial = trial,

@@ -4,6 +4,7 @@
 #include "tuner/base/base.h"
 
 const char *const objective_text[] = {"geomean", "mean", "worst", "each", NULL};
+const char *const minimize_text[] = {"time", "energy", "energy*time", NULL};
 
 double objective_value(enum objective objective, const double *weights, const double *times, size_t n)
 {

@@ -8,6 +8,10 @@ enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_E
 // As in job files and requests, by objective; NULL at the end.
 extern const char *const objective_text[];
 
+// What the final decides by, from the objective of times and the objective of energies; in job files and documents.
+enum minimize { MINIMIZE_TIME, MINIMIZE_ENERGY, MINIMIZE_PRODUCT };
+extern const char *const minimize_text[];
+
 // Lower is better (s), from the problems' times (s) and weights: the weighted geometric mean (also for `each`, over the
 // problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN where a time is missing.
 double objective_value(enum objective, const double *weights, const double *times, size_t n);

@@ -97,6 +97,7 @@ function showFinal(parent, result, job) {
                 'Result',
                 'Time',
                 'Ratio',
+                'Energy',
                 'Registers',
                 'Shared',
                 'Spilled',
@@ -109,6 +110,9 @@ function showFinal(parent, result, job) {
                 judged(each),
                 el('td.interval', timeInterval(each.time)),
                 each.ratio ? (each.ratio.value?.toFixed(4) ?? UNKNOWN) : UNKNOWN,
+                known(each.joules)
+                    ? `${plain(each.joules, 4)} J${each.power_limited ? ', at the power limit' : ''}`
+                    : UNKNOWN,
                 count(each.registers),
                 bytes(each.shared_bytes),
                 bytes(each.spill_bytes),

@@ -1,0 +1,144 @@
+// See energy.h. The counter is read while the host waits for the device, every third of a millisecond or so.
+#include "tuner/gpu/energy.h"
+
+#include <unistd.h>
+
+#include "tuner/base/base.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/limits.h"
+#include "tuner/gpu/energy_window.h"
+#include "tuner/gpu/measure.h"
+
+static const double settling = 0.3;        // s before a window, in which the clock adapts to the work
+static const double batch_time = 0.02;     // s of a batch, or one repetition
+static const double host_time = 1e-3;      // s: the host launches a repetition of this length in time
+static const double late_share = 0.1;      // of batches for which the device may have waited
+static const double least_share = 0.05;    // of bare repetitions that may wait for the host
+static const double state_interval = 0.02; // s between readings of the clock
+enum { POLL = 200 };                       // us between readings of the counter
+
+struct repetitions {
+    struct workload *w;
+    const struct measure_plan *plan;
+    bool bare;
+    struct energy_window window;
+    double begin, state_read;
+    const char *reason;                // NULL: the window is being taken, or complete
+    struct cuda_event *ends[2], *last; // of the batch that runs and the next one; before a batch's last repetition
+    double from, to, count;            // repetitions from one batch's end in the window to another's
+    double clock, clocks;              // sum of the readings, and how many there are
+    double batches, late;
+    bool capped;
+};
+
+// Reads the counter, and now and then the clock.
+static void look(struct repetitions *r)
+{
+    struct nvml *nvml = r->w->machine->nvml;
+    double now = clock_now();
+    if (r->reason || now - r->begin < settling) return;
+    if (!r->window.least) energy_window_begin(&r->window, r->bare ? 1 : 2, now);
+    r->reason = energy_window_read(&r->window, nvml_energy(nvml), clock_now());
+    if (r->bare || now - r->state_read < state_interval) return;
+    struct nvml_reading state = nvml_read(nvml, false);
+    r->state_read = now;
+    r->capped |= state.capped;
+    r->clocks += state.clock_mhz > 0;
+    r->clock += state.clock_mhz;
+}
+
+static int wait_for(struct repetitions *r, struct cuda_event *event, struct error *err)
+{
+    bool happened = false;
+    int failed = cuda_event_happened(event, &happened, err);
+    for (look(r); !failed && !happened; failed = cuda_event_happened(event, &happened, err)) {
+        usleep(POLL);
+        look(r);
+    }
+    return failed;
+}
+
+// late: the device had nothing but the last repetition to do when the batch was in its queue.
+static int enqueue(struct repetitions *r, struct cuda_event *end, size_t count, bool *late, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        if (i + 1 == count) failed = cuda_event_record(r->w->cuda, r->last, err);
+        if (!failed) failed = measure_repeat(r->w->measure, r->plan, r->bare, err);
+    }
+    if (!failed) failed = cuda_event_record(r->w->cuda, end, err);
+    return failed ? failed : cuda_event_happened(r->last, late, err);
+}
+
+// Each batch is enqueued while the one before it runs.
+static int repeat(struct repetitions *r, struct error *err)
+{
+    size_t counts[2] = {0}; // repetitions of the batches that end with `ends`
+    double ended = r->begin = clock_now(), one = batch_time;
+    int failed = cuda_event_record(r->w->cuda, r->ends[1], err);
+    for (size_t k = 0; !failed && !r->reason && (r->window.known <= ENERGY_PARTS || !r->count); k++) {
+        bool late = false, within = r->window.known > 0;
+        size_t *count = &counts[k % 2], before = counts[(k + 1) % 2];
+        *count = one * MEASURE_BATCH < batch_time ? MEASURE_BATCH : one < batch_time ? (size_t)(batch_time / one) : 1;
+        failed = enqueue(r, r->ends[k % 2], *count, &late, err);
+        if (!failed) failed = wait_for(r, r->ends[(k + 1) % 2], err);
+        double now = clock_now();
+        if (before) one = (now - ended) / (double)before;
+        if (within && !r->from) r->from = ended;
+        if (within) r->count += (double)before;
+        r->batches += within;
+        r->late += within && late && one < host_time;
+        r->to = ended = now;
+    }
+    int synced = cuda_sync(r->w->cuda, failed ? NULL : err);
+    return failed ? failed : synced;
+}
+
+static int run(struct repetitions *r, struct error *err)
+{
+    int failed = cuda_event_create(&r->last, err);
+    for (int i = 0; i < 2 && !failed; i++) failed = cuda_event_create(&r->ends[i], err);
+    if (!failed) failed = repeat(r, err);
+    for (int i = 0; i < 2; i++) cuda_event_destroy(r->ends[i]);
+    cuda_event_destroy(r->last);
+    return failed;
+}
+
+static void conclude(const struct repetitions *whole, const struct repetitions *bare, struct energy_figures *out)
+{
+    struct interval watts = energy_window_watts(&whole->window), bare_watts = energy_window_watts(&bare->window);
+    out->watts = watts.value;
+    out->joules = energy_of_execution(watts, (whole->to - whole->from) / whole->count, bare_watts,
+                                      (bare->to - bare->from) / bare->count, whole->plan->repeats, &out->share);
+    out->clock_mhz = whole->clocks > 0 ? whole->clock / whole->clocks : (double)NAN;
+    out->power_limited = whole->capped;
+    bool late = bare->late > late_share * bare->batches && !(out->share <= least_share);
+    if (late || whole->late > late_share * whole->batches)
+        out->reason = "the device waits for the host between launches";
+    else if (isnan(out->joules.value))
+        out->reason = "restoring the data and flushing the caches takes all of it";
+}
+
+int energy_measure(struct workload *w, const struct measure_plan *plan, double until, struct energy_figures *out,
+                   struct error *err)
+{
+    struct repetitions whole = {.w = w, .plan = plan}, bare = {.w = w, .plan = plan, .bare = true};
+    struct energy_figures found;
+    int failed;
+    record_clear(&energy_record, out);
+    found = *out;
+    if (isnan(nvml_energy(w->machine->nvml)))
+        out->reason = "the device has no energy counter";
+    else if (clock_now() + FINAL_ENERGY_SECONDS > until)
+        out->reason = ENERGY_NO_TIME;
+    if (*out->reason) return 0;
+    if ((failed = run(&whole, err)) || (!whole.reason && (failed = run(&bare, err)))) return failed;
+    out->reason = whole.reason ? whole.reason : bare.reason ? bare.reason : "";
+    if (*out->reason) return 0;
+    conclude(&whole, &bare, &found);
+    if (*found.reason)
+        out->reason = found.reason;
+    else
+        *out = found;
+    return 0;
+}

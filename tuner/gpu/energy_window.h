@@ -1,0 +1,35 @@
+// The power of a device from readings of its energy counter, which changes in steps, about ten times a second. Pure:
+// the time is passed in.
+//
+// A window begins and ends at a change, so no part of a step is counted for time outside the window. Changes that were
+// seen more than 3 ms after the reading before do not count, so its length is wrong by at most 0.15% of two seconds.
+#pragma once
+
+#include "tuner/base/stats.h"
+
+enum { ENERGY_PARTS = 4 };
+
+struct energy_window {
+    double least;                   // s that it lasts
+    double joules, read, changed;   // of the newest reading; when it was taken, when the counter changed
+    double at[ENERGY_PARTS + 1][2]; // s and J: of the window's beginning, and of the end of each of its parts
+    size_t known;                   // in `at`; all: the window is complete
+};
+
+void energy_window_begin(struct energy_window *, double least, double now);
+// Takes a reading of the counter, in J; NaN: it cannot be read. NULL, or why there will be no complete window: static
+// text.
+const char *energy_window_read(struct energy_window *, double joules, double now);
+// W of a complete window; the interval has the lowest and the highest of its parts.
+struct interval energy_window_watts(const struct energy_window *);
+
+// The energy of one execution, in J. A repetition prepares the data (restored buffers, flushed caches) and then
+// executes; a bare one only prepares. With the power P and the time T of a repetition, P' and T' of a bare one:
+//
+//     joules = (P T - P' T') / executions in a repetition
+//
+// The board's idle power is part of both, so the energy has it for as long as the execution takes. What an execution
+// does to the preparation after it (a fuller cache to write back, say) counts as its own. NaN where nothing is left.
+// `share`: of the repetition's energy that the preparation takes.
+struct interval energy_of_execution(struct interval watts, double seconds, struct interval bare_watts,
+                                    double bare_seconds, double executions, double *share);
