@@ -402,8 +402,7 @@ static void add_energy(const json_t *candidate, json_t *problems)
 {
     json_t *problem;
     size_t i;
-    json_array_foreach(problems, i, problem)
-    {
+    json_array_foreach(problems, i, problem) {
         double joules = candidate ? 300 * time_on(candidate, i) / (double)(1 + x_of(candidate)) : 0.5;
         bool none = !strcmp(getenv("FAKE_ENERGY"), "none") || (candidate && mode_is(candidate, "no_energy"));
         json_object_del(problem, "times");

@@ -357,8 +357,7 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
                  .more =
                      "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
                      "processes = 1; }; };");
-    struct e2e_result r =
-        e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
+    struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
 
@@ -382,8 +381,7 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
                      .more = test_text("search = { strategy = \"exhaustive\"; }; measure = { final = { %srounds = 10; "
                                        "processes = 1; }; };",
                                        near[i].setting));
-        struct e2e_result r =
-            e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
+        struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
         assert_contains(r.out, near[i].candidates, near[i].places);
     }
 }
