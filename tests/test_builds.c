@@ -123,7 +123,8 @@ TEST(it_can_be_switched_off)
         char *folder = write_job("off", "\"good\"", NULL, cases[i].measure);
         struct e2e_result r = e2e_passed(tune(folder, cases[i].variables, cases[i].options));
         assert_null(strstr(r.out, "built by"));
-        assert_true(!strstr(r.out, "nvcc's build are left out; to decide with them: ") == !cases[i].postponed);
+        assert_true(!strstr(r.out, "nvcc's build and energy are left out; to decide with them: ") ==
+                    !cases[i].postponed);
         assert_null(strstr(r.err, "nvcc"));
         assert_null(builds_document(folder));
     }

@@ -21,8 +21,10 @@ static const char job[] =
 
 static double ask_device(const char *what)
 {
-    struct e2e_result r = e2e_run(
-        e2e_folder("ask"), "nvidia-smi --query-gpu=%s --format=csv,noheader,nounits 2>/dev/null | head -1", what);
+    struct e2e_result r = e2e_run(e2e_folder("ask"),
+                                  "nvidia-smi ${CUDA_VISIBLE_DEVICES:+-i $CUDA_VISIBLE_DEVICES} --query-gpu=%s "
+                                  "--format=csv,noheader,nounits 2>/dev/null | head -1",
+                                  what);
     return atof(r.out) > 0 ? atof(r.out) : (double)NAN; // "[N/A]"
 }
 
