@@ -62,6 +62,13 @@ char *json_make_text(const json_t *value, size_t flags);
 #define json_array_append(array, value) json_add(array, json_incref(value))
 #define json_dumps(value, flags) json_make_text(value, flags)
 
+// Before the declaration of local json_t *, as autofree (memory.h): json_decref where their scope ends.
+#define autojson __attribute__((cleanup(json_decref_local)))
+static inline void json_decref_local(json_t **local)
+{
+    json_decref(*local);
+}
+
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);
 

@@ -4,6 +4,8 @@
 #define SWEETSPOT_MEMORY_H
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/error.h"
 
@@ -23,6 +25,16 @@ void *memory_room(void *old, size_t *room, size_t count, size_t size);
 // As memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
+
+// Before the declaration of local pointers, all of which have a value from the beginning: what they point to is freed
+// where their scope ends, also by a return. json.h has the same for JSON.
+#define autofree __attribute__((cleanup(memory_free_local)))
+static inline void memory_free_local(void *local)
+{
+    void *memory;
+    memcpy(&memory, local, sizeof memory);
+    free(memory);
+}
 
 // The least multiple of `unit` that is not below n.
 static inline size_t round_up(size_t n, size_t unit)

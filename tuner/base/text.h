@@ -6,9 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tuner/base/memory.h"
+
 // A malloc'ed formatted string; aborts when memory is out.
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *text_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+// Declares `text`: what the last parameter of a variadic function and the arguments behind it say.
+#define TEXT_FROM(format, text)                                       \
+    va_list text##_arguments;                                         \
+    va_start(text##_arguments, format);                               \
+    autofree char *text = text_format_list(format, text##_arguments); \
+    va_end(text##_arguments)
 // strdup that aborts when memory is out.
 char *text_copy(const char *text);
 

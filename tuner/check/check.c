@@ -8,14 +8,10 @@
 
 void check_add(struct mistakes *m, struct location at, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     size_t i = 0;
     while (i < m->count && (m->list[i].line != at.line || strcmp(m->list[i].text, text) != 0)) i++;
     if (i == m->count) mistakes_add_in(m, at.file, at.line, "%s", text);
-    free(text);
 }
 
 struct location check_stage_location(const struct job *job, size_t stage, const char *setting, int number,

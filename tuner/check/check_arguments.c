@@ -45,12 +45,8 @@ struct given_argument {
 __attribute__((format(printf, 3, 4))) static void add(const struct given_argument *g, struct mistakes *m,
                                                       const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     check_add(m, g->at, "argument %zu: kernel '%s' takes %s", g->number, g->entry, text);
-    free(text);
 }
 
 static void check_scalar(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
@@ -58,7 +54,7 @@ static void check_scalar(const struct given_argument *g, const struct argument *
     struct mistakes *m = &g->check->mistakes;
     const char *word = element_name(a->type);
     size_t bytes = element_size(a->type);
-    char *fix = advice(p);
+    autofree char *fix = advice(p);
     if (p->pointer)
         add(g, m, "a pointer, '%s', but the job gives the scalar '%s'", g->takes, a->name);
     else if (p->bytes != bytes)
@@ -67,7 +63,6 @@ static void check_scalar(const struct given_argument *g, const struct argument *
     else if (p->type && (!same_class(p->type, a->type) ||
                          (p->type->kind == 'f' && p->type->element && strcmp(p->type->element, word) != 0)))
         add(g, m, "%s, but scalar '%s' is of type %s, whose bits mean another number%s", g->takes, a->name, word, fix);
-    free(fix);
 }
 
 // Whether the members are the lanes of such a vector.
@@ -83,7 +78,7 @@ static bool same_lanes(const struct argument *a, const struct vector_type *v)
 static void check_struct(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
     struct mistakes *m = &g->check->mistakes;
-    char *layout = job_argument_layout(a);
+    autofree char *layout = job_argument_layout(a);
     if (p->pointer || p->type)
         add(g, m, "'%s', but the job gives the %s '%s' by value", g->takes, a->vector ? a->vector : "struct", a->name);
     else if (p->bytes != a->bytes)
@@ -92,7 +87,6 @@ static void check_struct(const struct given_argument *g, const struct argument *
     else if (p->vector && !same_lanes(a, p->vector))
         add(g, m, "%s, but the numbers of '%s' are others, %s: write type = \"%s\"", g->takes, a->name, layout,
             p->vector->name);
-    free(layout);
 }
 
 // Whether a kernel may well see elements of this type through such a pointer: as bytes, as bits, or several at once.
@@ -141,11 +135,10 @@ static void check_map(const struct given_argument *g, const struct argument *a, 
 static void check_launch_arguments(struct check *c, const struct launch *l, const struct kernel_signature *s)
 {
     if (s->parameter_count != l->stage.argument_count) {
-        char *takes = kernel_signature_text(s);
+        autofree char *takes = kernel_signature_text(s);
         check_add(&c->mistakes, check_stage_location(c->job, l->owner, "arguments", -1, ""),
                   "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
                   s->parameter_count == 1 ? "" : "s", takes, l->stage.argument_count);
-        free(takes);
         return;
     }
     for (size_t i = 0; i < s->parameter_count; i++) {
@@ -190,12 +183,11 @@ static char *base_name(const char *entry)
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)
 {
-    char *base = base_name(entry);
+    autofree char *base = base_name(entry);
     size_t count;
     bool found = find_kernel(scan, base, &count) || scan->missing || scan->pastes || check_is_macro(job, base);
     for (size_t i = 0; i < scan->file_count && !found; i++) found = cuda_file_find_macro(&scan->files[i].file, base);
     for (size_t i = 0; i < all->kernel_count && !found; i++) found = strstr(all->kernels[i], base) != NULL;
-    free(base);
     return found;
 }
 
@@ -204,10 +196,10 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                           const struct signatures *all, const struct kernel_signature *s)
 {
     struct mistakes *m = &c->mistakes;
-    char *base = base_name(s->entry);
+    autofree char *base = base_name(s->entry);
     size_t count, listed = 0;
     const struct scanned_kernel *kernel = find_kernel(scan, base, &count);
-    const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
+    autofree const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
     for (size_t i = 0; i < scan->kernel_count; i++) {
         size_t k = 0;
         while (k < listed && strcmp(names[k], scan->kernels[i].name) != 0) k++;
@@ -235,12 +227,9 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                   all->kernel_count ? " under a name of its own, but compiled code has " : "",
                   all->kernel_count ? all->kernels[0] : "");
     } else {
-        char *text = text_unknown("kernel", base, names);
+        autofree char *text = text_unknown("kernel", base, names);
         check_add(m, l->entry, "%s", text);
-        free(text);
     }
-    free(names);
-    free(base);
 }
 
 static struct launch launch_of(const struct job *job, size_t stage)

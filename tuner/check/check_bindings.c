@@ -30,8 +30,8 @@ static bool takes_pointer(const struct stage *stages, size_t count, int buffer)
 static void check_missing(struct check *c, struct location at, const struct buffer *b, const char *source,
                           const struct signatures *all)
 {
-    const char **names = memory_new(all->variable_count + 1, sizeof *names);
-    char(*texts)[SYMBOL_TEXT_SIZE] = memory_new(all->variable_count, sizeof *texts);
+    autofree const char **names = memory_new(all->variable_count + 1, sizeof *names);
+    autofree char(*texts)[SYMBOL_TEXT_SIZE] = memory_new(all->variable_count, sizeof *texts);
     for (size_t i = 0; i < all->variable_count; i++) names[i] = symbol_text(all->variables[i].symbol, texts[i]);
     const char *nearest = text_nearest(b->name, names);
     check_add(&c->mistakes, at, "there is no __constant__ or __device__ variable '%s' in %s%s%s%s", b->name,
@@ -39,8 +39,6 @@ static void check_missing(struct check *c, struct location at, const struct buff
               nearest               ? "'?"
               : all->variable_count ? ""
                                     : ", which has none");
-    free(texts);
-    free(names);
 }
 
 static void check_constant(struct check *c, struct location at, const struct buffer *b,
@@ -102,7 +100,7 @@ static struct location place_of(const struct check *c, int buffer)
 void check_images(struct check *c)
 {
     const struct job *job = c->job;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
         for (size_t p = 0; p < job->problem_count && b->image; p++) {
@@ -115,5 +113,4 @@ void check_images(struct check *c)
             break;
         }
     }
-    free(values);
 }

@@ -19,7 +19,7 @@ static void check_values(struct check *c, struct location at, const char *path, 
     }
     struct text shape = {0};
     for (size_t i = 0; i < npy.dimensions; i++) text_add(&shape, "%s%zu", i ? " x " : "", npy.shape[i]);
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     if (npy.kind == 'f' && !element_is_float(b->type))
         check_add(&c->doubts, at, "'%s' has floating-point numbers, which lose their fraction in buffer '%s' of %s",
                   path, b->name, element_name(b->type));
@@ -44,7 +44,6 @@ static void check_values(struct check *c, struct location at, const char *path, 
             break;
         }
     }
-    free(values);
     free(shape.text);
     npy_release(&npy);
 }
@@ -69,10 +68,9 @@ static void check_library(struct check *c, const struct implementation *m)
     const char *wrong = shared_library_read(&l, m->path);
     if (wrong) check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' %s", m->path, wrong);
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS && !wrong; i++) {
-        char *lack = m->functions[i] ? shared_library_lacks(&l, m->path, m->functions[i]) : NULL;
+        autofree char *lack = m->functions[i] ? shared_library_lacks(&l, m->path, m->functions[i]) : NULL;
         if (lack)
             check_add(&c->mistakes, job_location(c->job, "%s.%s", m->setting, implementation_functions[i]), "%s", lack);
-        free(lack);
     }
     shared_library_release(&l);
 }
@@ -98,7 +96,7 @@ static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;
     struct error err;
-    char *image = input_file_read(m->path, 0, &size, &err);
+    autofree char *image = input_file_read(m->path, 0, &size, &err);
     struct text_list names = {0};
     bool found = false;
     if (image) names = kernels_of(image, size);
@@ -108,12 +106,10 @@ static void check_binary(struct check *c, const struct implementation *m)
         check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
                   "'%s' has no kernel: it must be a cubin or PTX", m->path);
     } else if (image && !found) {
-        char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
+        autofree char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
         check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
-        free(text);
     }
     text_list_release(&names);
-    free(image);
 }
 
 static void check_constant_fills(struct check *c)

@@ -9,20 +9,18 @@ enum { LAUNCHES_LOOKED_AT = 500 };
 // 0 where every launch of the configuration fits. *stage: of the one that does not, or the number of stages.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
-    struct planned_launch *launches = NULL;
+    autofree struct planned_launch *launches = NULL;
     size_t count = 0;
-    json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, reason);
+    autojson json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, reason);
     int failed = 0;
     *stage = c->job->stage_count;
     if (!problems) return -1;
-    json_decref(problems);
     for (size_t i = 0; i < count && !failed; i++) {
         if (c->job->stages[launches[i].stage].operation) continue;
         *stage = (size_t)launches[i].stage;
         if (launch_check(c->limits, &launches[i].shape, -1, -1, reason))
             failed = error_prefix(reason, "problem %s", c->job->problems[launches[i].problem].name);
     }
-    free(launches);
     return failed;
 }
 
@@ -60,7 +58,7 @@ void check_launches(struct check *c)
     uint16_t config[SPACE_MAX_PARAMETERS];
     struct error first = {""}, reason;
     size_t stage, first_stage = 0;
-    char *example = NULL;
+    autofree char *example = NULL;
     for (uint64_t i = 0; i < size && looked < LAUNCHES_LOOKED_AT; i += step, looked++) {
         space_get(job->space, i, config);
         if (!fits(c, config, &stage, &reason)) continue;
@@ -79,6 +77,5 @@ void check_launches(struct check *c)
                   "%" PRIu64 " of %" PRIu64 " configurations%s cannot be launched on sm_%" PRId64
                   ", e.g. %s: %s; a constraint would leave them out",
                   failed, looked, looked < size ? " looked at" : "", c->limits->compute, example, first.message);
-    free(example);
     check_architecture(c);
 }

@@ -52,11 +52,10 @@ static int ask(struct check *c, struct worker *w, const uint16_t *config, const 
 
 static bool uses(const struct job *job, const uint16_t *config, size_t stage)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     bool used = false;
     for (size_t p = 0; p < job->problem_count && !used; p++)
         used = !job_problem_values(job, config, p, values, NULL) && request_stage_used(job, stage, values, NULL) > 0;
-    free(values);
     return used;
 }
 
@@ -64,7 +63,7 @@ static int ask_candidates(struct check *c, struct worker *w, const char *folder,
 {
     const struct job *job = c->job;
     uint64_t size = space_size(job->space), step = size / STAGE_TRIES + 1;
-    bool *seen = memory_new(job->stage_count, sizeof *seen);
+    autofree bool *seen = memory_new(job->stage_count, sizeof *seen);
     uint16_t config[SPACE_MAX_PARAMETERS];
     int failed = 0;
     for (size_t s = 0; s < job->stage_count && !failed; s++) {
@@ -78,7 +77,6 @@ static int ask_candidates(struct check *c, struct worker *w, const char *folder,
         failed = ask(c, w, config, folder, err);
         for (size_t k = s; k < job->stage_count; k++) seen[k] |= uses(job, config, k);
     }
-    free(seen);
     return failed;
 }
 
@@ -88,17 +86,15 @@ static int build(struct check *c, struct worker *w, const struct implementation 
 {
     json_t *request = request_implementation(c->job, m, c->arch, folder);
     double seconds = json_get_number(request, "deadline", 0) + COMPILE_GRACE;
-    json_t *answer = worker_ask(w, request, seconds, err);
+    autojson json_t *answer = worker_ask(w, request, seconds, err);
     if (!answer) return -1;
     if (answer_status(answer) != STATUS_OK) {
-        char *first = compile_first_error(answer_reason(answer, "no reason given"), m->path);
+        autofree char *first = compile_first_error(answer_reason(answer, "no reason given"), m->path);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
         check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,
                   first);
-        free(first);
     }
-    json_decref(answer);
     return 0;
 }
 

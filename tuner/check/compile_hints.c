@@ -72,12 +72,10 @@ const char *compile_hint(const char *log)
 // Whether a line begins a message: "file(12): error: ..." or "ptxas error   : ...".
 static bool begins_message(const char *line, size_t length)
 {
-    char *text = text_format("%.*s", (int)length, line);
-    bool found = strstr(text, "): error") || strstr(text, "): warning") || strstr(text, "): catastrophic error") ||
-                 !strncmp(text, "ptxas ", 6) || strstr(text, " errors detected in the") ||
-                 strstr(text, " error detected in the");
-    free(text);
-    return found;
+    autofree char *text = text_format("%.*s", (int)length, line);
+    return strstr(text, "): error") || strstr(text, "): warning") || strstr(text, "): catastrophic error") ||
+           !strncmp(text, "ptxas ", 6) || strstr(text, " errors detected in the") ||
+           strstr(text, " error detected in the");
 }
 
 char *compile_first_error(const char *log, const char *source)

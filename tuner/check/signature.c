@@ -102,9 +102,8 @@ static char *write_text(const json_t *entries, size_t only)
     text_add(&text, "%s", templates);
     for (i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
     for (const struct vector_type *v = vector_types; v->name; v++) {
-        char *expression = text_format("::%s", v->name);
+        autofree char *expression = text_format("::%s", v->name);
         if (is_probed(v)) add_code(&text, expression, TYPE_COUNT + (size_t)(v - vector_types) + 1);
-        free(expression);
     }
     json_array_foreach(entries, i, entry) {
         if (only != SIZE_MAX && only != i) continue;
@@ -131,7 +130,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     }
     json_object_set_new(mine, "entries", json_array());
     free(text);
-    json_t *answer = worker_ask(w, mine, seconds, err);
+    autojson json_t *answer = worker_ask(w, mine, seconds, err);
     if (!answer) return NULL;
     char *ptx = NULL;
     const int status = answer_status(answer);
@@ -144,16 +143,14 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     } else {
         error_set(err, "%s", answer_reason(answer, "the compiler sent no reason"));
     }
-    json_decref(answer);
     return ptx;
 }
 
 // Reads "{4, 2, 1, ...}" after the constant's name. -1: it is not there.
 static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
 {
-    char *name = text_format(" " PROBE "_%zu[", number);
+    autofree char *name = text_format(" " PROBE "_%zu[", number);
     const char *p = strstr(ptx, name);
-    free(name);
     const char *end = p ? strchr(p, ';') : NULL;
     p = end ? memchr(p, '{', (size_t)(end - p)) : NULL;
     if (!p) return -1;
@@ -194,7 +191,8 @@ static void read_kernels(const char *ptx, struct signatures *all)
 // ".visible .const .align 4 .b8 coef[36];", ".global .align 4 .u32 counter = 1;": begins at a word of 8 to 64 bits.
 static void read_variable(const char *line, bool constant, struct signatures *all)
 {
-    char *text = text_format("%.*s", (int)strcspn(line, "=;\n"), line), *name = NULL;
+    autofree char *text = text_format("%.*s", (int)strcspn(line, "=;\n"), line);
+    char *name = NULL;
     size_t bytes = 0;
     for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest)) != NULL;) {
         if (*word == '.' && strchr("bsuf", word[1])) bytes = strtoul(word + 2, NULL, 10) / 8;
@@ -207,7 +205,6 @@ static void read_variable(const char *line, bool constant, struct signatures *al
             (struct source_variable){arena_format(&all->memory, "%.*s", (int)length, name), bytes, constant,
                                      memchr(line, '=', strcspn(line, "\n")) != NULL};
     }
-    free(text);
 }
 
 static void read_variables(const char *ptx, struct signatures *all)
@@ -234,7 +231,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
                    double seconds, struct error *err)
 {
     const char *digits = strchr(arch, '_');
-    json_t *entries = json_incref(json_object_get(request, "entries"));
+    autojson json_t *entries = json_incref(json_object_get(request, "entries"));
     char *log = NULL;
     *all = (struct signatures){.count = json_array_size(entries)};
     all->list = memory_new(all->count, sizeof *all->list);
@@ -268,7 +265,6 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
         free(why);
     }
     free(ptx);
-    json_decref(entries);
     json_decref(request);
     return result;
 }
@@ -311,9 +307,8 @@ char *kernel_signature_text(const struct kernel_signature *s)
 {
     struct text text = {0};
     for (size_t i = 0; i < s->parameter_count; i++) {
-        char *parameter = kernel_parameter_text(&s->parameters[i]);
+        autofree char *parameter = kernel_parameter_text(&s->parameters[i]);
         text_add(&text, "%s%s", i ? ", " : "(", parameter);
-        free(parameter);
     }
     text_add(&text, s->parameter_count ? ")" : "()");
     return text.text;

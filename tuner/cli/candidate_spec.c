@@ -40,9 +40,8 @@ int candidate_spec_open(struct candidate_source *c, const char *job, const char 
     *c = (struct candidate_source){.job_path = job, .store_path = store};
     int status = session_load_job(c->job_path, &c->session.job);
     if (status) return status;
-    char *path = session_store_path(c->session.job, c->store_path);
+    autofree char *path = session_store_path(c->session.job, c->store_path);
     bool there = !access(path, F_OK);
-    free(path);
     if (!there && !c->store_path) return 0;
     job_free(c->session.job);
     status = session_open(&c->session, c->job_path, c->store_path);
@@ -63,8 +62,8 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
     size_t name_length = strcspn(item, "=");
     const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL}, *nearest;
     if (name_length >= length) return error_set(err, "'%.*s' is not of the form NAME=value", (int)length, item);
-    char *name = text_format("%.*s", (int)name_length, item),
-         *value = text_format("%.*s", (int)(length - name_length - 1), item + name_length + 1);
+    autofree char *name = text_format("%.*s", (int)name_length, item),
+                  *value = text_format("%.*s", (int)(length - name_length - 1), item + name_length + 1);
     struct text known = {0};
     int failed = -1;
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
@@ -88,8 +87,6 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
     error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
               nearest ? nearest : "", nearest ? "'?" : "");
 out:
-    free(name);
-    free(value);
     free(known.text);
     return failed;
 }
@@ -144,9 +141,8 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
-    char *text = space_text(job->space, config);
+    autofree char *text = space_text(job->space, config);
     error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
-    free(text);
     return -1;
 }
 
@@ -161,10 +157,10 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     struct error err = {""};
     // A store may have been filled on another device.
     bool same = s->store && !strcmp(s->environment.device, single->pool.device_name);
-    json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
-    json_t *request = job_ceilings_request(s->job, known);
-    if (!request) return known;
-    json_t *answer = single_run_ask(single, json_incref(request), SINGLE_RUN_PATIENCE, NULL, &err);
+    autojson json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
+    autojson json_t *request = job_ceilings_request(s->job, known);
+    if (!request) return json_incref(known);
+    autojson json_t *answer = single_run_ask(single, json_incref(request), SINGLE_RUN_PATIENCE, NULL, &err);
     bool good = answer_status(answer) == STATUS_OK;
     if (!good)
         fprintf(stderr, "sweetspot: cannot measure the ceilings: %s\n",
@@ -172,9 +168,6 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     json_t *document = good ? job_ceilings_merge(known, request, answer) : json_incref(known);
     if (good && same && store_put_document(s->store, 0, "ceilings", document, &err))
         fprintf(stderr, "sweetspot: cannot store the ceilings: %s\n", err.message);
-    json_decref(request);
-    json_decref(answer);
-    json_decref(known);
     return document;
 }
 

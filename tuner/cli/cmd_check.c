@@ -104,7 +104,7 @@ static void release_samples(struct check_samples *s)
 static void note_code(struct check_samples *s, size_t sample, const char *cubin)
 {
     size_t size;
-    char *bytes = cubin ? text_read_file(cubin, &size) : NULL;
+    autofree char *bytes = cubin ? text_read_file(cubin, &size) : NULL;
     if (!bytes) return;
     struct hash *h = hash_new();
     struct elf_file elf;
@@ -119,7 +119,6 @@ static void note_code(struct check_samples *s, size_t sample, const char *cubin)
     }
     hash_finish(h, s->code[sample]);
     if (!good) *s->code[sample] = 0;
-    free(bytes);
 }
 
 // The only parameter in which two samples differ; the number of parameters: there are others.
@@ -141,7 +140,8 @@ static void compare_samples(const struct check_samples *s, struct check *c)
     const struct job *job = c->job;
     enum { COMPARED_MOST = 1000 }; // of samples: pairs grow with the square
     size_t parameters = space_parameter_count(job->space), count = s->count < COMPARED_MOST ? s->count : COMPARED_MOST;
-    size_t *same = memory_new(parameters + 1, sizeof *same), *different = memory_new(parameters + 1, sizeof *different);
+    autofree size_t *same = memory_new(parameters + 1, sizeof *same),
+                    *different = memory_new(parameters + 1, sizeof *different);
     uint16_t a[SPACE_MAX_PARAMETERS], b[SPACE_MAX_PARAMETERS];
     for (size_t i = 0; i < count; i++) {
         space_get(job->space, s->index[i], a);
@@ -158,8 +158,6 @@ static void compare_samples(const struct check_samples *s, struct check *c)
                       "parameter '%s' seems to change nothing: the code is the same in all %zu pairs of compiled "
                       "configurations that differ in it alone",
                       space_parameter(job->space, i)->name, same[i]);
-    free(same);
-    free(different);
 }
 
 struct sample {
@@ -186,7 +184,7 @@ static void print_same(struct printed *p)
 // Whether it failed.
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, struct printed *p)
 {
-    char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
+    autofree char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     bool good = !strcmp(status, "ok");
     size_t i;
@@ -212,20 +210,16 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
                json_get_string(entry, "entry", "?"), text);
     json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
         printf("    %s\n", json_string_value(entry));
-    free(text);
     return !good;
 }
 
 // What is said of a configuration whose compiler died or was late, as in a run.
 static json_t *lost(const struct pool_event *event)
 {
-    char *reason =
+    autofree char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
-    json_t *answer =
-        json_pack("{s:s, s:s}", "status", status_name(event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR),
-                  "reason", reason);
-    free(reason);
-    return answer;
+    return json_pack("{s:s, s:s}", "status", status_name(event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR),
+                     "reason", reason);
 }
 
 // Prints the answers that are there, in the order of the requests. Returns how many failed.
@@ -267,7 +261,7 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
 {
     const struct implementation *m;
     struct printed printed = {.brief = brief};
-    struct sample *all = memory_new(2 + JOB_MAX_BASELINES + chosen->count, sizeof *all);
+    autofree struct sample *all = memory_new(2 + JOB_MAX_BASELINES + chosen->count, sizeof *all);
     struct worker_pool pool;
     struct pool_event event;
     size_t samples = 0, sent = 0;
@@ -301,7 +295,6 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     free(printed.error);
     pool_release(&pool);
     for (size_t i = printed.count; i < samples; i++) json_decref(all[i].answer);
-    free(all);
     return failed;
 }
 
@@ -317,14 +310,12 @@ static int check_problems(const struct job *job, const struct device_limits *lim
         printf("problem %-32s %s, %.4g %s of buffers\n", job->problems[p].name,
                p < job->tuned_count ? "tuned" : "verified", shown, units[unit]);
     }
-    json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
+    autojson json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
     if (!request) return -1;
-    json_decref(request);
     uint16_t config[SPACE_MAX_PARAMETERS];
     space_get(job->space, 0, config);
-    json_t *problems = request_problems(job, config, NULL, false, NULL, NULL, err);
+    autojson json_t *problems = request_problems(job, config, NULL, false, NULL, NULL, err);
     if (!problems) return error_prefix(err, "%s: first configuration", job->path);
-    json_decref(problems);
     return 0;
 }
 
@@ -347,7 +338,8 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     struct error err = {""};
     bool wanted = count >= 0;
     char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    char *folder = wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
+    autofree char *folder =
+        wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
     struct check_samples samples;
     int64_t failed = 0;
     choose_samples(&samples, c->job, wanted ? (uint64_t)count : 1);
@@ -367,7 +359,6 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
                c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
     release_samples(&samples);
-    free(folder);
     free(program);
     return status;
 }

@@ -35,11 +35,10 @@ static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
     char text[32];
-    json_t *document = session_document(c->session, "open_final", &when);
+    autojson json_t *document = session_document(c->session, "open_final", &when);
     if (document && when > decided)
         fprintf(stderr, "sweetspot: %s: the newest final (%s) has no winner: %s\n", c->session->job->name,
                 show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
-    json_decref(document);
 }
 
 static int read_final(struct comparison *c)
@@ -47,13 +46,12 @@ static int read_final(struct comparison *c)
     struct error err = {""};
     struct trial trial;
     double when = 0;
-    json_t *document = session_document(c->session, "final", &when);
+    autojson json_t *document = session_document(c->session, "final", &when);
     mention_open_final(c, when);
     if (!document)
         return session_advise(c->session, "a run resumes where it stopped, and ends with a final",
                               "no final of %s has decided a winner yet", c->session->job->name);
     int status = final_read(&c->final, document, c->session->job->tuned_count, &err);
-    json_decref(document);
     if (!status) status = store_get(c->session->store, c->final.winner, &trial, &err);
     if (status)
         return complain(EXIT_NOTHING, "%s: %s", c->session->store_path,
@@ -65,9 +63,8 @@ static int read_final(struct comparison *c)
                         c->session->job->path, name);
     }
     c->config = text_copy(trial.config);
-    json_t *builds = session_document(c->session, BUILDS_DOCUMENT, NULL);
+    autojson json_t *builds = session_document(c->session, BUILDS_DOCUMENT, NULL);
     c->builds = builds_summary(builds, &c->final, c->session->job);
-    json_decref(builds);
     return 0;
 }
 
@@ -118,11 +115,10 @@ static const struct option_spec specs[] = {
 
 static void hold_gate(struct comparing *all, const struct comparison *c)
 {
-    char *where = c->session->device_count > 1
-                      ? text_format("%s on %s", c->session->job->name, c->session->environment.device)
-                      : text_copy(c->session->job->name);
+    autofree char *where = c->session->device_count > 1
+                               ? text_format("%s on %s", c->session->job->name, c->session->environment.device)
+                               : text_copy(c->session->job->name);
     if (!isnan(all->gate.figure)) all->below += gate_check(&all->gate, &c->final, c->session->job, where, stderr);
-    free(where);
 }
 
 static void show(struct comparing *all, const struct comparison *c)

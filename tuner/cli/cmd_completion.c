@@ -85,9 +85,8 @@ static void print_next(const struct command *command)
     if (!strcmp(words.items[before], "=") && before > 1) before--;
     if (!strcmp(last, "=")) last = "";
     size_t name = *last == '-' ? strcspn(last, "=") : 0;
-    char *given = text_format("%.*s", (int)name, last);
+    autofree char *given = text_format("%.*s", (int)name, last);
     const struct option_spec *spec = last[name] == '=' ? option_before(command->options, given) : NULL;
-    free(given);
     for (size_t i = 0; spec && spec->choices && spec->choices[i]; i++)
         printf("%.*s=%s\n", (int)name, last, spec->choices[i]);
     if (spec) return;

@@ -30,13 +30,9 @@ static void add(json_t *all, enum verdict verdict, const char *what, const char 
     __attribute__((format(printf, 5, 6)));
 static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_text[verdict], "text",
                                          json_text(text, strlen(text)), "mend", verdict == GOOD ? "" : mend));
-    free(text);
 }
 
 // A text of several lines, each at the column of the others.
@@ -85,13 +81,12 @@ static void check_devices(json_t *all, const json_t *devices, const struct error
     json_t *hello;
     json_array_foreach(devices, i, hello) {
         const json_t *d = json_object_get(hello, "device");
-        char *what = text_format("GPU %zu", i);
+        autofree char *what = text_format("GPU %zu", i);
         add(all, GOOD, what, "", "%s, %s, %" PRId64 " SMs, %.1f GiB (%.1f free), driver %s, CUDA %s, %s",
             json_get_string(d, "name", "?"), json_get_string(d, "arch", "?"), json_get_integer(d, "sm_count", 0),
             (double)json_get_integer(d, "memory_bytes", 0) / (1 << 30),
             (double)json_get_integer(d, "memory_free", 0) / (1 << 30), json_get_string(d, "driver", "?"),
             json_get_string(d, "cuda", "?"), json_get_string(d, "uuid", ""));
-        free(what);
     }
     if (!json_array_size(devices))
         add(all, BAD, "GPU", "Without a GPU: sweetspot tune JOB --device replay:FILE on a recorded space", "%s",
@@ -180,7 +175,7 @@ static int check_all(json_t *all, const json_t *devices, const struct error *err
 static int run(void)
 {
     struct error err = {""};
-    json_t *all = json_array(), *devices = find_devices(&err);
+    autojson json_t *all = json_array(), *devices = find_devices(&err);
     int status = check_all(all, devices, &err);
     if (given.format == FORMAT_JSON)
         json_print_document("sweetspot-doctor", 1,
@@ -188,8 +183,6 @@ static int run(void)
                             stdout);
     else
         print_findings(all);
-    json_decref(devices);
-    json_decref(all);
     return status;
 }
 

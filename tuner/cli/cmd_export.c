@@ -49,10 +49,8 @@ static int export(void *user, struct session *session)
     if (elsewhere)
         fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, elsewhere);
-    char *name = text_format("%s.json.gz", session->job->name), *path = job_set_file(all->output, name);
+    autofree char *name = text_format("%s.json.gz", session->job->name), *path = job_set_file(all->output, name);
     status = write_space(recorded, session, path);
-    free(path);
-    free(name);
     recorded_free(recorded);
     return status;
 }

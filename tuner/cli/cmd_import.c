@@ -37,9 +37,8 @@ static void print_summary(FILE *f, const struct recorded *r)
         fprintf(f, "none worked\n");
         return;
     }
-    char *configuration = space_text(r->space, r->configs + (size_t)r->best * r->parameter_count);
+    autofree char *configuration = space_text(r->space, r->configs + (size_t)r->best * r->parameter_count);
     fprintf(f, "%s  %s\n", show_time(r->trials[r->best].objective, best, sizeof best), configuration);
-    free(configuration);
 }
 
 static int run(void)

@@ -48,21 +48,19 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
             fprintf(stderr, "  %s (line %d)\n", file->kernels[i].name, file->kernels[i].line);
         return NULL;
     }
-    const char **names = memory_new(file->kernel_count + 1, sizeof *names);
+    autofree const char **names = memory_new(file->kernel_count + 1, sizeof *names);
     for (size_t i = 0; i < file->kernel_count; i++) names[i] = file->kernels[i].name;
-    char *message = text_unknown("kernel", name, names);
+    autofree char *message = text_unknown("kernel", name, names);
     fprintf(stderr, "sweetspot: %s: %s\n", path, message);
-    free(message);
-    free(names);
     return NULL;
 }
 
 // The path of a file as seen from a folder. malloc'ed.
 static char *path_from(const char *folder, const char *path)
 {
-    char *here = getcwd(NULL, 0);
+    autofree char *here = getcwd(NULL, 0);
     if (!here) return text_copy(path);
-    char *from = text_join_path(here, folder), *to = text_join_path(here, path);
+    autofree char *from = text_join_path(here, folder), *to = text_join_path(here, path);
     struct text up = {0};
     text_add(&up, "%s", "");
     size_t same = 0;
@@ -72,10 +70,7 @@ static char *path_from(const char *folder, const char *path)
     for (const char *rest = same > strlen(from) ? "" : from + same; *rest; rest++)
         if (rest == from + same || *rest == '/') text_add(&up, "../");
     char *result = same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
-    free(from);
-    free(to);
     free(up.text);
-    free(here);
     return result;
 }
 
@@ -108,12 +103,11 @@ static int write_draft(FILE *f, void *user, struct error *err)
 static void ask(struct job_draft *d, const char *path)
 {
     struct error err;
-    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL},
-         *source = text_join_path(".", path);
+    autofree char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"),
+                  *source = text_join_path(".", path);
+    char *argv[] = {program, NULL};
     if (job_draft_ask(d, source, argv, &err))
         fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
-    free(source);
-    free(program);
 }
 
 static int write_job(const struct cuda_file *file, const char *path, const struct cuda_kernel *kernel,
@@ -122,8 +116,8 @@ static int write_job(const struct cuda_file *file, const char *path, const struc
     struct job_draft draft;
     job_draft_open(&draft, file, kernel, path);
     ask(&draft, path);
-    char *folder = output_is_stdout(output) ? text_copy(".") : text_directory(output);
-    char *name = job_name(output_is_stdout(output) ? path : output), *template = path_from(folder, path);
+    autofree char *folder = output_is_stdout(output) ? text_copy(".") : text_directory(output);
+    autofree char *name = job_name(output_is_stdout(output) ? path : output), *template = path_from(folder, path);
     struct written written = {&draft, name, template};
     struct error err;
     int status = output_file_write(output, write_draft, &written, &err);
@@ -134,9 +128,6 @@ static int write_job(const struct cuda_file *file, const char *path, const struc
                 "sweetspot: written to %s; fill in its blanks, the strings that begin with ?, which this lists: "
                 "sweetspot check %s --compile 10\n",
                 output, output);
-    free(name);
-    free(template);
-    free(folder);
     job_draft_release(&draft);
     return status ? EXIT_ENVIRONMENT : EXIT_DONE;
 }
@@ -146,7 +137,7 @@ static int run(void)
     char *text = text_read_file(given.path, NULL);
     if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", given.path, strerror(errno));
     const char *base = strrchr(given.path, '/'), *dot = strrchr(base ? base : given.path, '.');
-    char *next_to_it =
+    autofree char *next_to_it =
         text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - given.path) : strlen(given.path)), given.path);
     if (!given.output) given.output = next_to_it;
     struct cuda_file file;
@@ -159,7 +150,6 @@ static int run(void)
     else if (kernel)
         status = write_job(&file, given.path, kernel, given.output);
     cuda_file_release(&file);
-    free(next_to_it);
     return status;
 }
 

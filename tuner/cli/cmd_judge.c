@@ -37,10 +37,9 @@ static const struct option_spec specs[] = {
 // Replaces the template by another source; a reference that is a kernel of the job's template is kept.
 static int replace_template(struct job *job, const char *path)
 {
-    char *absolute = realpath(path, NULL);
+    autofree char *absolute = realpath(path, NULL);
     if (!absolute) return complain(EXIT_USAGE, "cannot read '%s': %s", path, strerror(errno));
     job->source = arena_copy(&job->memory, absolute);
-    free(absolute);
     return 0;
 }
 
@@ -81,12 +80,11 @@ static void show(const struct judge_options *o, const struct job *job, const str
                                .driver = single->pool.driver,
                                .limits = &single->pool.limits,
                                .problem = (size_t)o->problem - 1};
-    json_t *document = judgement_json(&about, judgement);
+    autojson json_t *document = judgement_json(&about, judgement);
     if (o->format == FORMAT_TABLE)
         judgement_print(stdout, document);
     else
         json_print_document("sweetspot-judgement", JUDGEMENT_VERSION, json_incref(document), stdout);
-    json_decref(document);
 }
 
 static int judge(const struct judge_options *o, struct candidate_source *source, struct single_run *single,
@@ -122,14 +120,13 @@ static int run(void)
     if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
     if (!status) status = check_job(o, source.session.job);
     if (!status) {
-        char *cache = results_cache(source.session.job, o->cache);
+        autofree char *cache = results_cache(source.session.job, o->cache);
         struct single_run_options options = {.device = o->device,
                                              .cache = cache,
                                              .metrics = o->no_counters ? NULL : "full",
                                              .baselines = true,
                                              .say = candidate_spec_say};
         status = single_run_open(&single, source.session.job, &options, &err);
-        free(cache);
         if (status) session_complain(status, &err);
     }
     if (!status) status = judge(o, &source, single, &spec);

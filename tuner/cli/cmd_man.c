@@ -32,11 +32,9 @@ static int write_all(const char *to)
     const struct command *command = NULL;
     const struct command *const *next = commands_known();
     do {
-        char *file = manual_file(command), *path = text_format("%s/%s", to, file);
+        autofree char *file = manual_file(command), *path = text_format("%s/%s", to, file);
         int failed =
             output_make_folders(path, &err) || output_file_write(path, write_page, (void *)(uintptr_t)command, &err);
-        free(file);
-        free(path);
         if (!failed) continue;
         command_refuse("%s", err.message);
         return EXIT_ENVIRONMENT;

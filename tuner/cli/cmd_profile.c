@@ -76,9 +76,8 @@ static void add_text(json_t *profile, const char *source)
     size_t i, k;
     json_array_foreach(stages, i, stage) {
         json_array_foreach(json_object_get(stage, "lines"), k, line) {
-            char *text = profile_source(source, line);
+            autofree char *text = profile_source(source, line);
             json_object_set_new(line, "text", json_string(text));
-            free(text);
         }
     }
 }
@@ -141,7 +140,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     struct finding findings[FINDINGS_MAX];
     const struct job *job = p->source.session.job;
     size_t count = findings_make(profile, job, &p->single->pool.limits, findings);
-    json_t *found = findings_json(findings, count, job);
+    autojson json_t *found = findings_json(findings, count, job);
     if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->source);
         findings_print(stdout, findings, count);
@@ -154,12 +153,10 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
                             stdout);
     }
     keep(p, &p->spec, profile, found);
-    json_decref(found);
     if (against) {
         count = findings_make(against, job, &p->single->pool.limits, findings);
-        found = findings_json(findings, count, job);
-        keep(p, &p->other, against, found);
-        json_decref(found);
+        autojson json_t *others = findings_json(findings, count, job);
+        keep(p, &p->other, against, others);
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
@@ -169,21 +166,17 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
 
 static int explain(struct profiling *p)
 {
-    json_t *ours = NULL, *theirs = NULL, *ceilings = candidate_spec_ceilings(&p->source, p->single);
+    autojson json_t *ours = NULL, *theirs = NULL, *ceilings = candidate_spec_ceilings(&p->source, p->single);
     int status = make_profile(p, &p->spec, 0, 0, ceilings, &ours);
     if (!status && p->o.against) status = make_profile(p, &p->other, 0, 0, ceilings, &theirs);
     if (!status) status = show(p, ours, theirs);
-    json_decref(ours);
-    json_decref(theirs);
-    json_decref(ceilings);
     return status;
 }
 
 static int check_limits(const struct job *job, const struct candidate_spec *spec)
 {
-    char *text = text_read_file(job->source, NULL);
+    autofree char *text = text_read_file(job->source, NULL);
     bool known = text && strstr(text, "SWEETSPOT_VARIANT");
-    free(text);
     if (!known)
         return complain(EXIT_NOTHING,
                         "%s has no variants: it must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
@@ -197,7 +190,8 @@ static int check_limits(const struct job *job, const struct candidate_spec *spec
 static int limits(struct profiling *p)
 {
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
-    json_t *profiles[VARIANTS] = {NULL}, *ceilings = candidate_spec_ceilings(&p->source, p->single);
+    json_t *profiles[VARIANTS] = {NULL};
+    autojson json_t *ceilings = candidate_spec_ceilings(&p->source, p->single);
     int64_t blocks = 0;
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
@@ -205,17 +199,15 @@ static int limits(struct profiling *p)
         if (!status && !v) blocks = (int64_t)profile_number(profile_main_stage(profiles[0]), "blocks_per_sm");
     }
     if (!status) {
-        json_t *all = limiter_json(profiles[0], profiles[1], profiles[2]);
+        autojson json_t *all = limiter_json(profiles[0], profiles[1], profiles[2]);
         put_document(&p->source, owner_of(&p->source, p->single, profiles[0]), "limits", json_copy(all));
         for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], profiles[v]);
         if (p->o.format == FORMAT_TABLE)
             limiter_print(stdout, profiles[0], profiles[1], profiles[2]);
         else
             json_print_document("sweetspot-limiter", 1, json_incref(all), stdout);
-        json_decref(all);
     }
     for (int v = 0; v < VARIANTS; v++) json_decref(profiles[v]);
-    json_decref(ceilings);
     return status;
 }
 
@@ -229,7 +221,7 @@ static int profile(struct profiling *p)
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (!status && p->o.limits) status = check_limits(job, &p->spec);
     if (status) return status;
-    char *cache = results_cache(job, p->o.cache);
+    autofree char *cache = results_cache(job, p->o.cache);
     struct single_run_options options = {.device = p->o.device,
                                          .cache = cache,
                                          .metrics = p->o.no_counters ? NULL : "full",
@@ -237,7 +229,6 @@ static int profile(struct profiling *p)
                                          .rest = single_run_rest,
                                          .say = candidate_spec_say};
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
-    free(cache);
     if (status) return session_complain(status, &err);
     return p->o.limits ? limits(p) : explain(p);
 }

@@ -41,9 +41,8 @@ static bool is_named(const struct job_set *files, const char *path)
 {
     bool named = false;
     for (size_t i = 0; i < files->named.count && !named; i++) {
-        char *own = session_job_path(files->named.items[i]);
+        autofree char *own = session_job_path(files->named.items[i]);
         named = !strcmp(own, path);
-        free(own);
     }
     return named;
 }
@@ -79,9 +78,8 @@ static int read_job(const char *path, struct job **job, struct error *err)
 static double build_space(struct job *job, struct store *store, const char *arch)
 {
     struct error err = {""};
-    json_t *device = store_get_document(store, 0, "device", NULL, &err);
+    autojson json_t *device = store_get_document(store, 0, "device", NULL, &err);
     struct device_limits limits = session_limits(device, arch);
-    json_decref(device);
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
@@ -89,15 +87,13 @@ static double build_space(struct job *job, struct store *store, const char *arch
 static char *known_job(struct store *store, const char *name, struct job **job)
 {
     struct error err = {""};
-    json_t *document = store_get_document(store, 0, "job", NULL, &err);
-    char *path = text_copy(json_get_string(document, "file", ""));
-    json_decref(document);
+    autojson json_t *document = store_get_document(store, 0, "job", NULL, &err);
+    const char *path = json_get_string(document, "file", "");
     if (!access(path, R_OK) && !read_job(path, job, &err)) {
-        if (!strcmp((*job)->name, name)) return path;
+        if (!strcmp((*job)->name, name)) return text_copy(path);
         job_free(*job);
     }
     *job = NULL;
-    free(path);
     return NULL;
 }
 
@@ -107,10 +103,10 @@ static json_t *read_one(const struct job_set *files, const char *file, size_t po
     struct error err = {""};
     struct environment environment; // the last one
     struct job *job = NULL;
-    char *job_file = is_store(file) ? NULL : text_copy(file);
+    autofree char *job_file = is_store(file) ? NULL : text_copy(file);
     struct report_source source = {.space = NAN, .points = points};
     int status = job_file ? read_job(job_file, &job, &err) : 0;
-    char *store = !job_file ? text_copy(file) : job ? session_store_path(job, files->store) : NULL;
+    autofree char *store = !job_file ? text_copy(file) : job ? session_store_path(job, files->store) : NULL;
     json_t *json = NULL;
     if (job && access(store, F_OK) && !is_named(files, file)) goto out;
     if (!status && store_open(&source.store, store, false, &err)) {
@@ -137,8 +133,6 @@ static json_t *read_one(const struct job_set *files, const char *file, size_t po
     store_close(source.store);
 out:
     job_free(job);
-    free(job_file);
-    free(store);
     return json;
 }
 
@@ -170,9 +164,8 @@ static int write_report(FILE *file, void *user, struct error *err)
 {
     const struct writing *w = user;
     if (w->charts) return report_page_write(file, w->report, w->charts, err);
-    char *text = report_text(w->report, false);
+    autofree char *text = report_text(w->report, false);
     fprintf(file, "%s\n", text);
-    free(text);
     return 0;
 }
 

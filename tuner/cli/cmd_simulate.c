@@ -46,19 +46,17 @@ static const struct option_spec specs[] = {
 // "default,random" or "all". *chosen grows; the caller frees it. -1 with a message.
 static int choose_strategies(const char *text, const struct strategy_class ***chosen, size_t *count, struct error *err)
 {
-    char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
+    autofree char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
     int status = 0;
     for (const char *at = all; *at && !status;) {
         size_t length = strcspn(at, ",");
-        char *name = text_format("%.*s", (int)length, at);
+        autofree char *name = text_format("%.*s", (int)length, at);
         const struct strategy_class *class = strategy_choose(name, err);
-        free(name);
         status = class ? 0 : -1;
         *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
         if (!status) (*chosen)[(*count)++] = class;
         at += length + strspn(at + length, ", ");
     }
-    free(all);
     if (!status && !*count) return error_set(err, "no strategy given; sweetspot list strategies shows them");
     return status;
 }
@@ -148,7 +146,7 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
 static int run(void)
 {
     struct error err;
-    const struct strategy_class **chosen = NULL;
+    autofree const struct strategy_class **chosen = NULL;
     struct simulate_options simulated = {0};
     struct bench_options *o = &given.bench;
     struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
@@ -179,7 +177,6 @@ static int run(void)
     free_priors(read, o->file_count);
 out:
     for (size_t i = 0; i < given.paths.count; i++) recorded_free(files[i]);
-    free(chosen);
     return status;
 }
 

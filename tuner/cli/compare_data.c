@@ -49,11 +49,9 @@ static json_t *json_pipe(const struct comparison *c)
 {
     const struct work_bounds *w = c->work;
     if (!w->pipe) return json_null();
-    char *words = work_ceiling_text(c->ceilings, w->pipe);
-    json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
-                             json_real(w->ceiling), "measured", words);
-    free(words);
-    return pipe;
+    autofree char *words = work_ceiling_text(c->ceilings, w->pipe);
+    return json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
+                     json_real(w->ceiling), "measured", words);
 }
 
 json_t *compare_json(const struct comparison *c)

@@ -25,15 +25,13 @@ static int find_files(struct job_set *s, const char *named)
 {
     static const char *const kinds[] = {"cfg", "db"};
     glob_t found;
-    char *path = session_job_path(named);
+    autofree char *path = session_job_path(named);
     bool folder = job_set_is_folder(path);
     int failed = 1;
     for (size_t i = 0; i < (folder && s->stores ? 2 : 1) && failed; i++) {
-        char *pattern = folder ? text_format("%s/*.%s", path, kinds[i]) : text_copy(path);
+        autofree char *pattern = folder ? text_format("%s/*.%s", path, kinds[i]) : text_copy(path);
         failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
-        free(pattern);
     }
-    free(path);
     if (failed && s->stores)
         return complain(EXIT_NOTHING, "there are no job files (*.cfg) and no stores (*.db) in '%s'", named);
     if (failed) return complain(EXIT_USAGE, "there are no job files (*.cfg) in '%s'", named);
@@ -82,7 +80,7 @@ static int read_job(json_t *seen, const char *path, struct job **job)
 int job_set_each_job(struct job_set *s, job_set_visit_job *visit, void *user)
 {
     int worst = 0;
-    json_t *seen = json_object();
+    autojson json_t *seen = json_object();
     for (size_t i = 0; i < s->count; i++) {
         const char *path = s->paths[i];
         struct job *job;
@@ -93,7 +91,6 @@ int job_set_each_job(struct job_set *s, job_set_visit_job *visit, void *user)
                 s->failed, json_pack("{s:o, s:i}", "path", json_text(path, strlen(path)), "exit_status", status));
         worst = worse(worst, status);
     }
-    json_decref(seen);
     return worst;
 }
 

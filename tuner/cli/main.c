@@ -28,8 +28,9 @@ static void print_known(const char *what, const char *text)
 // Prints the lines of `<worker> --version`, or one that says that it was not found.
 static void print_worker(const char *name, const char *library)
 {
-    char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
-         *quiet = text_format("%s 2>/dev/null", call), line[256];
+    autofree char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
+                  *quiet = text_format("%s 2>/dev/null", call);
+    char line[256];
     FILE *out = popen(quiet, "re");
     bool said = false;
     while (out && fgets(line, sizeof line, out)) {
@@ -38,9 +39,6 @@ static void print_worker(const char *name, const char *library)
     }
     if (out) pclose(out);
     if (!said) printf("%-9s not found\n", library);
-    free(quiet);
-    free(call);
-    free(path);
 }
 
 // The program's version and what it was built with and runs with, for bug reports: the commit, the CUDA toolkit, NVRTC
@@ -115,9 +113,8 @@ static int run(int argc, char **argv)
 static bool refuse(const char *text, const char *what)
 {
     if (!text || json_takes(text)) return false;
-    json_t *shown = json_string(text);
+    autojson json_t *shown = json_string(text);
     fprintf(stderr, "sweetspot: %s is not UTF-8: '%s'\n", what, json_string_value(shown));
-    json_decref(shown);
     return true;
 }
 
@@ -134,15 +131,14 @@ static bool refuse_variables(void)
 // Everything that comes from outside, except files.
 static int check_text(int argc, char **argv)
 {
-    char what[32], *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
+    char what[32];
+    autofree char *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
     bool refused = refuse_variables() || refuse(here, "the path of the working folder") ||
                    refuse(program, "the path of the program");
     for (int i = 1; i < argc && !refused; i++) {
         snprintf(what, sizeof what, "argument %d", i);
         refused = refuse(argv[i], what);
     }
-    free(here);
-    free(program);
     return refused ? EXIT_USAGE : EXIT_DONE;
 }
 

@@ -50,9 +50,8 @@ static void put_section(FILE *f, const char *title)
 static void put_tag(FILE *f, const char *tag)
 {
     fputs(".TP\n", f);
-    char *bold = text_format("`%s`", tag);
+    autofree char *bold = text_format("`%s`", tag);
     put_text(f, bold);
-    free(bold);
 }
 
 static void put_literal(FILE *f, const char *lines)
@@ -77,9 +76,8 @@ static void put_value(FILE *f, const struct option_spec *spec)
 
 static void put_help(FILE *f, const struct option_spec *spec)
 {
-    char *help = option_help(spec);
+    autofree char *help = option_help(spec);
     put_text(f, help);
-    free(help);
 }
 
 static void put_option(FILE *f, const struct option_spec *spec)

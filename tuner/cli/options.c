@@ -40,53 +40,39 @@ static struct {
 
 int complain(int status, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "sweetspot: %s", colour_begin(stderr, COLOUR_BAD));
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "%s\n", colour_end(stderr));
-    va_end(args);
+    TEXT_FROM(format, text);
+    fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), text, colour_end(stderr));
     return status;
 }
 
 int command_refuse(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "sweetspot %s: ", parsed.words[0]);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
+    TEXT_FROM(format, text);
+    fprintf(stderr, "sweetspot %s: %s\n", parsed.words[0], text);
     return EXIT_USAGE;
 }
 
 int command_refuse_unknown(const char *what, const char *word, const char *const *words)
 {
-    char *text = text_unknown(what, word, words);
+    autofree char *text = text_unknown(what, word, words);
     command_refuse("%s", text);
-    free(text);
     return EXIT_USAGE;
 }
 
 // A mistake of the command line, for which --help helps.
 __attribute__((format(printf, 1, 2))) static int mistake(const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     command_refuse("%s", text);
     fprintf(stderr, "sweetspot %s --help lists what it takes\n", parsed.words[0]);
-    free(text);
     return EXIT_USAGE;
 }
 
 static int refuse_choice(const struct option_spec *spec, const char *text)
 {
     const char *nearest = text_nearest(text, spec->choices);
-    char *all = nearest ? text_format("did you mean '%s'?", nearest) : text_join(spec->choices, ", ");
+    autofree char *all = nearest ? text_format("did you mean '%s'?", nearest) : text_join(spec->choices, ", ");
     mistake("--%s cannot be '%s'; %s%s", spec->name, text, nearest ? "" : "use one of ", all);
-    free(all);
     return EXIT_USAGE;
 }
 
@@ -201,9 +187,8 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
     }
     const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
     if (value) return set_value(spec, value);
-    char *shown = shown_value(spec);
+    autofree char *shown = shown_value(spec);
     mistake("--%s needs a value: %s", spec->name, shown);
-    free(shown);
     return EXIT_USAGE;
 }
 
@@ -242,20 +227,17 @@ static int parse_positional(const struct option_spec **next, const char *word)
 
 char *options_command_line(void)
 {
-    const char **words = memory_new((size_t)parsed.count + 2, sizeof *words);
+    autofree const char **words = memory_new((size_t)parsed.count + 2, sizeof *words);
     words[0] = "sweetspot";
     for (int i = 0; i < parsed.count; i++) words[i + 1] = parsed.words[i];
-    char *line = text_command(words);
-    free(words);
-    return line;
+    return text_command(words);
 }
 
 char *option_help(const struct option_spec *spec)
 {
     if (!spec->words) return text_copy(spec->help);
-    char *words = spec->words(), *help = text_format("%s: %s", spec->help, words);
-    free(words);
-    return help;
+    autofree char *words = spec->words();
+    return text_format("%s: %s", spec->help, words);
 }
 
 static void options_help(const struct option_spec *specs, const char *command, const char *description);
@@ -289,9 +271,8 @@ int options_parse(const struct option_spec *specs, const char *description, int 
     }
     for (; next->name; next++) {
         if (!next->positional || next->optional || (next->list && next->list->count)) continue;
-        char *help = option_help(next);
+        autofree char *help = option_help(next);
         mistake("%s is missing: %s", next->name, help);
-        free(help);
         return EXIT_USAGE;
     }
     return -1;
@@ -333,18 +314,16 @@ static void print_option(const struct option_spec *spec)
                  : spec->letter   ? printf("  -%c, --%s", spec->letter, spec->name)
                                   : printf("      --%s", spec->name);
     if (!spec->positional && !spec->flag) {
-        char *shown = shown_value(spec);
+        autofree char *shown = shown_value(spec);
         column += printf(" %s", shown);
-        free(shown);
     }
     if (column >= HELP_COLUMN) {
         printf("\n");
         column = 0;
     }
     printf("%*s", HELP_COLUMN - column, "");
-    char *help = option_help(spec);
+    autofree char *help = option_help(spec);
     print_wrapped(help, HELP_COLUMN, HELP_COLUMN);
-    free(help);
 }
 
 // The help text of one command, as --help prints it.

@@ -48,9 +48,9 @@ static char *job_name_of(const char *path)
 // Adds the job files of a folder that begins with `root`, which a command line does not need.
 static void collect(glob_t *found, const char *root, const char *folder)
 {
-    char *pattern = text_format("%s%s%s*.cfg", root, strcmp(folder, ".") ? folder : "", strcmp(folder, ".") ? "/" : "");
+    autofree char *pattern =
+        text_format("%s%s%s*.cfg", root, strcmp(folder, ".") ? folder : "", strcmp(folder, ".") ? "/" : "");
     glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
-    free(pattern);
 }
 
 // Prints on stderr which existing job files may be meant by a path that names none: those of the same name
@@ -60,41 +60,34 @@ static void suggest_jobs(const char *path)
 {
     enum { SHOWN = 4 };
     glob_t found = {0};
-    char *wanted = job_name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
-         *installed = installation_data("configs");
+    autofree char *wanted = job_name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
+                  *installed = installation_data("configs");
     // A command line names the installed jobs like those of the current folder, without the root.
     size_t root = installed ? strlen(installed) - strlen("configs") : 0, shown = 0;
     if (installed) installed[root] = 0;
     const char *const folders[] = {own, ".", "configs", own[0] == '/' || own[0] == '.' ? "configs" : ours};
     for (size_t i = 0; i < 4; i++) collect(&found, "", folders[i]);
     for (size_t i = 2; i < 4 && root; i++) collect(&found, installed, folders[i]);
-    char **names = memory_new(found.gl_pathc + 1, sizeof *names);
+    autofree char **names = memory_new(found.gl_pathc + 1, sizeof *names);
     for (size_t i = 0; i < found.gl_pathc; i++) names[i] = job_name_of(found.gl_pathv[i]);
     const char *nearest = *wanted ? text_nearest(wanted, (const char *const *)names) : NULL;
-    json_t *said = json_object(); // a set of paths
+    autojson json_t *said = json_object(); // a set of paths
     for (size_t i = 0; i < found.gl_pathc && nearest && shown < SHOWN; i++) {
         const char *job = found.gl_pathv[i] + (root && !strncmp(found.gl_pathv[i], installed, root) ? root : 0);
         if (strcmp(names[i], nearest) != 0 || json_object_get(said, job)) continue;
-        char *command = text_command((const char *[]){job, NULL});
+        autofree char *command = text_command((const char *[]){job, NULL});
         fprintf(stderr, "%s%s", shown++ ? " or " : "sweetspot: did you mean ", command);
         json_object_set_new(said, job, json_true());
-        free(command);
     }
     if (shown) fprintf(stderr, "?\n");
-    json_decref(said);
     for (size_t i = 0; i < found.gl_pathc; i++) free(names[i]);
-    free(names);
     globfree(&found);
-    free(wanted);
-    free(own);
-    free(ours);
-    free(installed);
 }
 
 int session_load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
-    char *found = session_job_path(path);
+    autofree char *found = session_job_path(path);
     int status = job_load(found, out, &mistakes) ? EXIT_USAGE : 0;
     if (status) {
         session_print_mistakes(found, &mistakes, "");
@@ -102,16 +95,13 @@ int session_load_job(const char *path, struct job **out)
         if (access(found, F_OK)) suggest_jobs(found);
         *out = NULL;
     }
-    free(found);
     return status;
 }
 
 static bool exists(const char *folder, const char *name)
 {
-    char *path = text_format("%s/%s", folder, name);
-    bool found = !access(path, F_OK);
-    free(path);
-    return found;
+    autofree char *path = text_format("%s/%s", folder, name);
+    return !access(path, F_OK);
 }
 
 // The nearest folder at or above `from` with an `out` or a `.git`, or `from` itself. malloc'ed.
@@ -132,9 +122,8 @@ static char *project_of(const char *from)
 // A path below the current folder without that folder. Takes it.
 static char *shortened(char *path)
 {
-    char *here = getcwd(NULL, 0);
+    autofree char *here = getcwd(NULL, 0);
     char *below = here && input_file_is_below(here, path) ? text_copy(path + strlen(here) + 1) : NULL;
-    free(here);
     if (!below) return path;
     free(path);
     return below;
@@ -144,49 +133,37 @@ static char *shortened(char *path)
 static bool is_installed(const char *folder)
 {
     static const char ending[] = "/share/sweetspot";
-    char *data = installation_data("."), *real = data ? realpath(data, NULL) : NULL;
+    autofree char *data = installation_data("."), *real = data ? realpath(data, NULL) : NULL;
     size_t length = real ? strlen(real) : 0, tail = strlen(ending);
-    bool is = length > tail && !strcmp(real + length - tail, ending) && input_file_is_below(real, folder);
-    free(data);
-    free(real);
-    return is;
+    return length > tail && !strcmp(real + length - tail, ending) && input_file_is_below(real, folder);
 }
 
 char *results_folder(const struct job *job)
 {
-    char *store = text_format("%s.db", job->name), *home = realpath(job->directory, NULL),
-         *project = home && !is_installed(home) ? project_of(home) : NULL,
-         *folder = project ? shortened(text_join_path(project, "out")) : text_copy("out");
+    autofree char *store = text_format("%s.db", job->name), *home = realpath(job->directory, NULL),
+                  *project = home && !is_installed(home) ? project_of(home) : NULL;
+    autofree char *folder = project ? shortened(text_join_path(project, "out")) : text_copy("out");
     static bool told;
     const bool here = strcmp(folder, "out") != 0 && exists("out", store), both = here && exists(folder, store);
     if (both && !told)
         fprintf(stderr, "sweetspot: %s/%s is used, not out/%s, which has results too: --store chooses\n", folder, store,
                 store);
     told |= both;
-    if (here && !both) { // of a run that was started here
-        free(folder);
-        folder = text_copy("out");
-    }
-    free(project);
-    free(home);
-    free(store);
-    return folder;
+    return text_copy(here && !both ? "out" : folder); // "out": of a run that was started here
 }
 
 char *results_cache(const struct job *job, const char *given)
 {
     if (given) return text_copy(given);
-    char *folder = results_folder(job), *cache = text_format("%s/cache", folder);
-    free(folder);
-    return cache;
+    autofree char *folder = results_folder(job);
+    return text_format("%s/cache", folder);
 }
 
 char *session_store_path(const struct job *job, const char *given)
 {
     if (given) return text_copy(given);
-    char *folder = results_folder(job), *path = text_format("%s/%s.db", folder, job->name);
-    free(folder);
-    return path;
+    autofree char *folder = results_folder(job);
+    return text_format("%s/%s.db", folder, job->name);
 }
 
 // Gathers the first, and so newest, environment of each device. Those of another job are left out, unless the newest is
@@ -305,13 +282,12 @@ int session_best(struct session *session, int64_t except, int64_t *id)
 int session_winner(struct session *session, struct final *final, bool *decided, int64_t *winner)
 {
     struct error err = {""};
-    json_t *document = session_document(session, "final", NULL);
+    autojson json_t *document = session_document(session, "final", NULL);
     *decided = document && !final_read(final, document, session->job->tuned_count, &err);
     if (document && !*decided) {
         fprintf(stderr, "sweetspot: %s: %s; using the best of the search instead\n", session->job->name, err.message);
         final_release(final);
     }
-    json_decref(document);
     if (!*decided) return session_best(session, 0, winner);
     *winner = final->winner;
     return 0;
@@ -327,7 +303,7 @@ char *session_command(const struct session *session, const char *command)
                                     {"--store", session->store_given},
                                     {"--device", strcmp(device, "0") ? device : NULL},
                                     {"--cache", cache}};
-    const char **words = NULL;
+    autofree const char **words = NULL;
     size_t count = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         for (size_t k = 0; k < 2 && parts[i][1]; k++)
@@ -337,20 +313,14 @@ char *session_command(const struct session *session, const char *command)
         memory_add(words, count) = json_string_value(json_array_get(pools, i));
     }
     memory_add(words, count) = NULL;
-    char *line = text_command(words);
-    free(words);
-    return line;
+    return text_command(words);
 }
 
 int session_advise(const struct session *session, const char *how, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *what = text_format_list(format, args), *tune = session_command(session, "tune");
-    va_end(args);
+    TEXT_FROM(format, what);
+    autofree char *tune = session_command(session, "tune");
     fprintf(stderr, "sweetspot: %s; %s: %s\n", what, how, tune);
-    free(what);
-    free(tune);
     return EXIT_NOTHING;
 }
 

@@ -62,12 +62,8 @@ static void note(json_t *document, const char *text)
 
 __attribute__((format(printf, 2, 3))) static void note_formatted(json_t *document, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     note(document, text);
-    free(text);
 }
 
 static void set_time(json_t *document, const struct trial_problem *times)
@@ -91,13 +87,13 @@ static void set_counters(struct single_run *single, json_t *document, size_t pro
     for (size_t i = 0; i < job->missing_count; i++) note(document, job->missing[i]);
     for (size_t i = 0; i < trial->counter_count; i++) {
         const struct stage_counters *row = &trial->counters[i];
-        json_t *counters = json_object(), *stage = json_array_get(stages, (size_t)row->stage);
+        json_t *stage = json_array_get(stages, (size_t)row->stage);
         if (row->problem != (int)problem) continue;
+        autojson json_t *counters = json_object();
         for (size_t k = 0; k < row->value_count && k < job->metric_count; k++)
             json_object_set_new(counters, job->metrics[k], json_real(row->values[k]));
         if (!stage || json_object_set(stage, "counters", counters))
             note(document, "counters of a stage that does not exist");
-        json_decref(counters);
     }
 }
 
@@ -107,13 +103,12 @@ static int add_counters(struct single_run *single, const struct counted_candidat
 {
     struct arena memory = {NULL};
     struct count_answer reported;
-    json_t *answer =
+    autojson json_t *answer =
         single_run_ask(single, request_write("count", &count_request_record, &(struct count_request){candidate, 1}),
                        explain_timeout(json_get_number(document, "time", NAN)), NULL, err);
     if (!answer) return -1;
     record_read(&count_answer_record, answer, &reported, &memory, NULL); // the pool has checked it
     if (reported.trial_count) set_counters(single, document, problem, &reported.trials[0]);
-    json_decref(answer);
     arena_release(&memory);
     return 0;
 }
@@ -172,8 +167,8 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     struct arena memory = {NULL};
     struct trial_answer reported;
     const struct trial_request request = {.candidate = single_run_described(c), .verify = verify};
-    json_t *answer = single_run_ask(single, request_write("trial", &trial_request_record, &request),
-                                    job->measure.timeout, &late, err);
+    autojson json_t *answer = single_run_ask(single, request_write("trial", &trial_request_record, &request),
+                                             job->measure.timeout, &late, err);
     if (late) {
         struct error why = *err;
         error_set(err, "%s: the kernel hangs, or the job's measure.timeout is too short for it", why.message);
@@ -191,7 +186,6 @@ static int add_trial(struct single_run *single, const struct job *job, const str
                        "so they may not agree with each other");
     if (status_find(status) == STATUS_IMPLAUSIBLE)
         note(document, "the time is impossible, and so are the rates and percentages computed from it");
-    json_decref(answer);
     arena_release(&memory);
     return 0;
 }
@@ -252,8 +246,8 @@ static int add_lines(struct single_run *single, const struct candidate *candidat
     struct arena memory = {NULL};
     struct profile_answer reported;
     const struct profile_request request = {.candidate = *candidate, .samples = true};
-    json_t *answer = single_run_ask(single, request_write("profile", &profile_request_record, &request),
-                                    explain_timeout(json_get_number(document, "time", NAN)), NULL, err);
+    autojson json_t *answer = single_run_ask(single, request_write("profile", &profile_request_record, &request),
+                                             explain_timeout(json_get_number(document, "time", NAN)), NULL, err);
     if (!answer) return -1;
     int failed = record_read(&profile_answer_record, answer, &reported, &memory, err);
     for (size_t i = 0; i < reported.stage_count && !failed; i++) {
@@ -266,7 +260,6 @@ static int add_lines(struct single_run *single, const struct candidate *candidat
             note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
     }
     for (size_t i = 0; i < reported.reason_count && !failed; i++) note(document, reported.reasons[i]);
-    json_decref(answer);
     arena_release(&memory);
     return failed;
 }
@@ -284,17 +277,16 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
     struct single_run_candidate c;
     char text[16];
     snprintf(text, sizeof text, "%d", variant);
-    json_t *document = new_document(single, job, problem, name),
-           *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
+    autojson json_t *document = new_document(single, job, problem, name),
+                    *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
     int failed = single_run_compile(single, config, defines, &c, err);
-    json_decref(defines);
     json_object_set_new(document, "config", json_string(c.config));
     if (!failed && c.status != STATUS_OK) {
         json_object_set_new(document, "status", json_string(status_name(c.status)));
         json_object_set_new(document, "reason", json_string(c.reason));
         single_run_candidate_release(&c);
-        return document;
+        return json_incref(document);
     }
     set_seconds(document, "compile", begin);
     if (!failed) {
@@ -305,7 +297,7 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
         set_seconds(document, "trial", begin);
     }
     if (!failed && explain_worked(document) && single->counts) {
-        json_t *part = json_pack("[O]", json_array_get(c.problems, problem));
+        autojson json_t *part = json_pack("[O]", json_array_get(c.problems, problem));
         struct counted_candidate counted = {.trial = 1, .candidate = single_run_described(&c)};
         counted.candidate.written = part;
         announce(single, json_get_number(document, "time", NAN));
@@ -315,13 +307,10 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
         begin = clock_now();
         if (!failed) failed = add_lines(single, &counted.candidate, document, err);
         set_seconds(document, "lines", begin);
-        json_decref(part);
     }
     if (!failed && explain_worked(document)) interpret_counters(document);
     single_run_candidate_release(&c);
-    if (!failed) return document;
-    json_decref(document);
-    return NULL;
+    return failed ? NULL : json_incref(document);
 }
 
 json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
@@ -339,16 +328,14 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
         error_set(err, "baseline %s: not available: %s", baseline, *b->reason ? b->reason : "no reason given");
         return NULL;
     }
-    json_t *document = new_document(single, job, problem, baseline);
+    autojson json_t *document = new_document(single, job, problem, baseline);
     json_object_set_new(document, "config", json_string(b->detail));
     json_object_set_new(document, "status", json_string("ok"));
     json_object_set_new(document, "reason", json_string(""));
     if (problem < b->problem_count) set_time(document, &b->problems[problem].figures);
     json_array_append_new(json_object_get(document, "stages"),
                           json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
-    if (!single->counts) return document;
     const struct counted_candidate counted = {.baseline = baseline};
-    if (!add_counters(single, &counted, problem, document, err)) return document;
-    json_decref(document);
-    return NULL;
+    if (single->counts && add_counters(single, &counted, problem, document, err)) return NULL;
+    return json_incref(document);
 }

@@ -156,17 +156,15 @@ static bool propose_named(const struct finding_context *c, struct finding *f, co
 // The present launch, from the job's expressions. False where unknown.
 static bool launch_with(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
-    struct planned_launch *launches = NULL;
+    autofree struct planned_launch *launches = NULL;
     size_t count = 0, seen = 0;
     bool found = false;
-    json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, NULL);
+    autojson json_t *problems = request_problems(c->job, config, NULL, false, &launches, &count, NULL);
     for (size_t i = 0; problems && i < count && !found; i++) {
         if ((size_t)launches[i].problem != c->problem || launches[i].run || seen++ != c->stage_index) continue;
         *shape = launches[i].shape;
         found = true;
     }
-    json_decref(problems);
-    free(launches);
     return found;
 }
 
@@ -207,7 +205,7 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
            elapsed = json_get_number(c->profile, "time", NAN) * 1e6 * json_get_number(c->profile, "clock_mhz", NAN);
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
-    char *text = blame_line(c, f, EXCESS_SHARED, &culprit);
+    autofree char *text = blame_line(c, f, EXCESS_SHARED, &culprit);
     if (text)
         SAY(f->seen,
             "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take "
@@ -224,7 +222,6 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
         propose_step(c, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
         propose_step(c, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
     if (!proposed) SAY(f->advice, "pad the rows by one access width, or swizzle");
-    free(text);
     return true;
 }
 
@@ -233,7 +230,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     struct profile_culprit culprit;
     double ratio = number(c, "global_sectors") / number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
-    char *text = blame_line(c, f, EXCESS_GLOBAL, &culprit);
+    autofree char *text = blame_line(c, f, EXCESS_GLOBAL, &culprit);
     double busy = fmax(number(c, "memory_throughput"), number(c, "dram_throughput")) / 100;
     if (text)
         SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times",
@@ -249,7 +246,6 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     bool proposed = (text && propose_named(c, f, text, "changes what that line reads together")) ||
                     propose_step(c, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
     if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, starting at an aligned address");
-    free(text);
     return true;
 }
 
@@ -377,7 +373,7 @@ static bool divergence(const struct finding_context *c, struct finding *f)
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
-    char *text = blame_line(c, f, EXCESS_DIVERGENCE, &culprit);
+    autofree char *text = blame_line(c, f, EXCESS_DIVERGENCE, &culprit);
     SAY(f->seen, "an instruction is executed by %.1f of a warp's 32 threads on average", threads);
     if (text)
         SAY(f->seen,
@@ -388,7 +384,6 @@ static bool divergence(const struct finding_context *c, struct finding *f)
     if (!(text && propose_named(c, f, text, "changes that branch")) &&
         !propose_step(c, f, "BRANCH|DIVERGE", -1, "removes the branch"))
         SAY(f->advice, "select with arithmetic instead of branching, or sort the work so that a warp's threads agree");
-    free(text);
     return true;
 }
 

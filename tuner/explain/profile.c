@@ -167,7 +167,7 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     size_t i, count = 0, kept = 0;
     double all, left;
     left = excess_of(json_object_get(stage, "totals"), what, &all);
-    struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
+    autofree struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
     json_array_foreach((json_t *)(uintptr_t)lines, i, line) {
         double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
         if (!(excess > 0.01 * all)) continue;
@@ -182,7 +182,6 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
         out[kept++] = list[i];
         left -= list[i].excess;
     }
-    free(list);
     return kept;
 }
 
@@ -226,33 +225,29 @@ const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
 
 static char *read_line(const char *path, int64_t number)
 {
-    char *text = text_read_file(path, NULL), *line = text, *result = NULL;
+    autofree char *text = text_read_file(path, NULL);
+    const char *line = text;
     while (line && --number > 0) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-    if (line && !number) {
-        line += strspn(line, " \t");
-        size_t length = strcspn(line, "\r\n");
-        while (length && (line[length - 1] == ' ' || line[length - 1] == '\t')) length--;
-        result = text_format("%.*s", (int)length, line);
-    }
-    free(text);
-    return result;
+    if (!line || number) return NULL;
+    line += strspn(line, " \t");
+    size_t length = strcspn(line, "\r\n");
+    while (length && (line[length - 1] == ' ' || line[length - 1] == '\t')) length--;
+    return text_format("%.*s", (int)length, line);
 }
 
 char *profile_source(const char *source, const json_t *line)
 {
     const char *file = json_get_string(line, "file", ""), *directory = json_get_string(line, "directory", "");
     int64_t number = json_get_integer(line, "line", 0);
-    char *folder = text_directory(source), *result = NULL,
-         *path = *directory ? text_join_path(directory, file) : text_copy(file);
+    autofree char *folder = text_directory(source),
+                  *path = *directory ? text_join_path(directory, file) : text_copy(file);
+    char *result = NULL;
     // The compiler was given the template by name, and what it includes by its path from the template, to which NVRTC
     // adds the folder that it stands in.
     if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
-        char *path_there = text_join_path(folder, tail);
+        autofree char *path_there = text_join_path(folder, tail);
         result = read_line(path_there, number);
-        free(path_there);
     }
-    free(path);
-    free(folder);
     return result ? result : text_copy("");
 }

@@ -292,7 +292,7 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
 {
     const json_t *lines = json_object_get(stage, "lines"), *totals = json_object_get(stage, "totals");
     size_t count = json_array_size(lines);
-    const json_t **order = memory_new(count + 1, sizeof *order);
+    autofree const json_t **order = memory_new(count + 1, sizeof *order);
     for (size_t i = 0; i < count; i++) order[i] = json_array_get(lines, i);
     qsort(order, count, sizeof *order, by_samples);
     double samples = json_get_number(totals, "samples", NAN),
@@ -302,7 +302,7 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
                 "samples", "instr.", "mostly waiting for", "text");
     for (size_t i = 0; i < count && i < LINES_SHOWN; i++) {
         const json_t *self = json_object_get(order[i], "self");
-        char *text = profile_source(source, order[i]);
+        autofree char *text = profile_source(source, order[i]);
         char sampled[16] = "-", executed[16] = "-";
         if (samples > 0)
             snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
@@ -311,9 +311,7 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
                      100 * json_get_number(self, "instructions", 0) / instructions);
         fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed,
                 main_stall(order[i]), text);
-        free(text);
     }
-    free(order);
 }
 
 static void print_culprits(FILE *out, const json_t *stage, const char *source)
@@ -330,13 +328,12 @@ static void print_culprits(FILE *out, const json_t *stage, const char *source)
         size_t count = profile_culprit(stage, (enum profile_excess)k, blamed, CULPRITS_SHOWN);
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
-            char *text = profile_source(source, blamed[i].line);
+            autofree char *text = profile_source(source, blamed[i].line);
             fprintf(out,
                     "  %s:%" PRId64
                     "  %.2f times %s; what is above the ideal is %.1f%% of the kernel's total  %.110s\n",
                     json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
                     blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
-            free(text);
         }
     }
 }

@@ -20,38 +20,32 @@ static const char mark[] = "/* sweetspot-section ";
 
 json_t *header_read(const char *path, struct error *err)
 {
-    char *text = input_file_read(path, 0, NULL, err);
+    autofree char *text = input_file_read(path, 0, NULL, err);
     if (!text) return errno == ENOENT || errno == ENOTDIR ? json_array() : NULL;
-    json_t *sections = json_array();
+    autojson json_t *sections = json_array();
     int line = 0;
-    for (char *at = text, *next; sections && at; at = next) {
+    for (char *at = text, *next; at; at = next) {
         next = strchr(at, '\n');
         if (next) *next++ = 0;
         line++;
         if (strncmp(at, mark, strlen(mark)) != 0) continue;
         char *end = strstr(at, " */");
         if (end) *end = 0;
-        json_t *section = json_parse(at + strlen(mark), err);
+        autojson json_t *section = json_parse(at + strlen(mark), err);
         int64_t version = json_get_integer(section, "version", 0);
         if (section && version == HEADER_SECTION_VERSION) {
-            json_array_append_new(sections, section);
+            json_array_append(sections, section);
             continue;
         }
         if (section)
             error_set(err, "a section of version %lld, but this sweetspot writes version %d", (long long)version,
                       HEADER_SECTION_VERSION);
         error_prefix(err, "%s:%d", path, line);
-        json_decref(section);
-        json_decref(sections);
-        sections = NULL;
-    }
-    free(text);
-    if (sections && !json_array_size(sections)) {
-        error_set(err, "'%s' was not written by sweetspot", path);
-        json_decref(sections);
         return NULL;
     }
-    return sections;
+    if (json_array_size(sections)) return json_incref(sections);
+    error_set(err, "'%s' was not written by sweetspot", path);
+    return NULL;
 }
 
 // Whether two lists of objects have equal values of these members, one by one.
@@ -116,7 +110,7 @@ static char *device_macro(const json_t *section)
 // star next to a slash is escaped.
 static void put_section(FILE *file, const json_t *section)
 {
-    char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
+    autofree char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
     fputs("/* sweetspot-section ", file);
     for (const char *p = text; *p; p++) {
         if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/')))
@@ -125,7 +119,6 @@ static void put_section(FILE *file, const json_t *section)
             fputc(*p, file);
     }
     fputs(" */\n", file);
-    free(text);
 }
 
 static void comment_devices(struct renderer *r)
@@ -143,14 +136,13 @@ static void comment_devices(struct renderer *r)
                            json_get_string(section, "verified_on", "?"), JOB_FALLBACK_SHARED);
             continue;
         }
-        char *kernel =
+        autofree char *kernel =
             kernels ? text_format(", kernel %" PRId64 " of %" PRId64, json_get_integer(section, "kernel", 0), kernels)
                     : text_copy("");
         header_comment(r, " %s (%s)%s: %s", json_get_string(section, "device", "?"),
                        json_get_string(section, "arch", "?"), kernel, configuration);
         if (!json_object_get(section, "supported") && !json_get_bool(section, "replayed", false))
             header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
-        free(kernel);
         if (!json_get_bool(section, "final", false))
             header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
         header_advise(r, section);
@@ -173,9 +165,8 @@ static void comment_launching(struct renderer *r)
     json_array_foreach(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
     json_array_foreach(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
     json_array_foreach(header_objects(r), i, each) {
-        char *name = header_object_name(each);
+        autofree char *name = header_object_name(each);
         text_add(&arguments, ", %s", name);
-        free(name);
     }
     header_put(r, " * To launch the binary that was measured, compile name_best_binary.c with your program, and\n *\n"
                   " *     #define NAME_DRIVER_API                  or NAME_RUNTIME_API\n"
@@ -194,7 +185,7 @@ static void put_opening(struct renderer *r)
 {
     const json_t *first = json_array_get(r->sections, 0);
     bool stages = header_stage_count(first) > 1;
-    char *device = device_macro(first);
+    autofree char *device = device_macro(first);
     header_put(r, "/* ");
     header_put_comment(r->file, json_get_string(first, "job", "?"));
     header_put(r, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n *\n",
@@ -229,7 +220,6 @@ static void put_opening(struct renderer *r)
                   " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
                   " */\n");
     header_put(r, "#ifndef SWEETSPOT_%s_BEST_H\n#define SWEETSPOT_%s_BEST_H\n\n", r->upper, r->upper);
-    free(device);
 }
 
 // NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
@@ -241,21 +231,19 @@ static void put_selection(struct renderer *r)
     size_t i, number = 0;
     bool several = header_several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
-    char *device = device_macro(json_array_get(r->sections, 0));
+    autofree char *first = device_macro(json_array_get(r->sections, 0));
     struct text names = {0};
     header_put(r,
                "#ifndef NAME_DEVICE\n#define NAME_DEVICE %s\n#endif\n"
                "#define NAME_CHOICE_3(name, number, ...) number\n#define NAME_CHOICE_2(name) NAME_CHOICE_3(name, 0, "
                "0)\n#define NAME_CHOICE_1(device) NAME_CHOICE_2(NAME_DEVICE_##device)\n"
                "#define NAME_CHOICE(device) NAME_CHOICE_1(device)\n",
-               device);
-    free(device);
+               first);
     json_array_foreach(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i) continue;
-        device = device_macro(section);
+        autofree char *device = device_macro(section);
         text_add(&names, "%s%s", number ? ", " : "", device);
         header_put(r, "#define NAME_DEVICE_%s 0, %zu\n", device, ++number);
-        free(device);
     }
     number = 0;
     json_array_foreach(r->sections, i, section) {
@@ -288,10 +276,9 @@ static void put_parameters(struct renderer *r, const json_t *section)
     json_array_foreach(json_object_get(section, "parameters"), i, parameter) {
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
-        char *macro = header_upper(name);
+        autofree char *macro = header_upper(name);
         // The job's reader refuses such names, but not that of an older header to merge with.
         if (header_macro_taken(macro)) header_take(r, macro);
-        free(macro);
         if (json_is_string(value))
             header_define_text(r, name, json_string_value(value));
         else
@@ -344,7 +331,7 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
     size_t i, k;
     json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const json_t *defines = json_object_get(stage, "defines");
-        char *name = header_upper(json_get_string(stage, "name", "?"));
+        autofree char *name = header_upper(json_get_string(stage, "name", "?"));
         if (defines) header_put(r, "#ifdef NAME_STAGE_%s\n", name);
         json_array_foreach(defines, k, item) {
             const char *macro = json_get_string(item, "name", "?");
@@ -352,7 +339,6 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
             put_definition(r, item);
         }
         if (defines) header_put(r, "#endif\n");
-        free(name);
     }
 }
 
@@ -399,7 +385,7 @@ static void put_undefine(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t i, s;
-    json_t *seen = json_object();
+    autojson json_t *seen = json_object();
     header_put(r, "#if defined(NAME_UNDEFINE_PARAMETERS) && defined(NAME_PARAMETERS_DEFINED)\n"
                   "#undef NAME_UNDEFINE_PARAMETERS\n#undef NAME_DEFINE_PARAMETERS\n"
                   "#undef NAME_PARAMETERS_DEFINED\n");
@@ -409,7 +395,6 @@ static void put_undefine(struct renderer *r)
         undefine(r, json_object_get(section, "parameters"), seen);
         undefine(r, json_object_get(section, "defines"), seen);
     }
-    json_decref(seen);
     header_put(r, "#endif\n");
 }
 
@@ -421,11 +406,10 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     json_t *prefixes = json_object();
     json_array_foreach(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?");
-        char *identifier = header_identifier(name);
+        autofree char *identifier = header_identifier(name);
         json_object_set_new(prefixes, name,
                             header_stage_count(section) > 1 ? json_sprintf("%s_%s_", lower, identifier)
                                                             : json_sprintf("%s_", lower));
-        free(identifier);
     }
     return prefixes;
 }

@@ -30,13 +30,12 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
-    char *name = header_identifier(job->name);
+    autofree char *name = header_identifier(job->name);
     *f = (struct const_eval){.job = job,
                              .prefix = text_format("%s_fn_", name),
                              .values = values,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
-    free(name);
     if (job_problem_values(job, config, 0, values, err)) return -1;
     for (size_t i = 0; i < job->size_count; i++) {
         int slot = symbols_find(job->symbols, job->size_names[i]);
@@ -55,10 +54,9 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
         const int *slots = expr_slots(job->derived[i].value, &read);
         for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
         if (!f->varies[slot]) continue;
-        char *inner = to_c(f, job->derived[i].value, err);
+        autofree char *inner = to_c(f, job->derived[i].value, err);
         if (!inner) return -1;
         f->text[slot] = text_format("(%s)", inner);
-        free(inner);
     }
     return 0;
 }
@@ -75,12 +73,10 @@ void const_eval_release(struct const_eval *f)
 json_t *const_eval_text(struct const_eval *f, const struct expr *expression, const char *absent)
 {
     if (f->failed || !expression) return json_string(f->failed ? "0" : absent);
-    char *text = to_c(f, expression, f->err);
+    autofree char *text = to_c(f, expression, f->err);
     f->failed = !text;
     if (f->failed) error_prefix(f->err, "cannot write '%s' as C", expr_text(expression));
-    json_t *string = json_string(text ? text : "0");
-    free(text);
-    return string;
+    return json_string(text ? text : "0");
 }
 
 json_t *const_eval_list(struct const_eval *f, struct expr *const *expressions, size_t count)
@@ -108,7 +104,7 @@ static bool was_verified(const struct trial *trial, const char *problem)
 // NULL where nothing was verified.
 static json_t *supported(const struct job *job, const struct trial *trial)
 {
-    json_t *list = json_array();
+    autojson json_t *list = json_array();
     for (size_t s = 0; s < job->size_count; s++) {
         struct size_range r = {0};
         for (size_t p = 0; p < job->problem_count; p++)
@@ -118,9 +114,7 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     }
     bool any = false;
     for (size_t p = 0; p < job->problem_count; p++) any |= was_verified(trial, job->problems[p].name);
-    if (any) return list;
-    json_decref(list);
-    return NULL;
+    return any ? json_incref(list) : NULL;
 }
 
 // An input that the kernel may change is the caller's to restore.
@@ -158,41 +152,29 @@ static char *fill_words(const struct fill *f)
 // What it contains before every launch. malloc'ed.
 static char *contents_text(const struct buffer *b)
 {
-    char *fill = fill_words(&b->fill), *text = NULL;
+    autofree char *fill = fill_words(&b->fill);
     if (b->direction == DIRECTION_IN && b->restore)
-        text =
-            text_format("your input, again before every launch, since a launch may change it; verified with %s", fill);
-    else if (b->direction == DIRECTION_IN)
-        text = text_format("your input; verified with %s", fill);
-    else if (b->direction == DIRECTION_INOUT)
-        text = text_format("what the launch reads and changes; verified with %s", fill);
-    else if (b->direction == DIRECTION_SCRATCH && b->fill.given)
-        text = text_format("%s: fill it before every launch", fill);
-    else
-        text = text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
-    free(fill);
-    return text;
+        return text_format("your input, again before every launch, since a launch may change it; verified with %s",
+                           fill);
+    if (b->direction == DIRECTION_IN) return text_format("your input; verified with %s", fill);
+    if (b->direction == DIRECTION_INOUT)
+        return text_format("what the launch reads and changes; verified with %s", fill);
+    if (b->direction == DIRECTION_SCRATCH && b->fill.given) return text_format("%s: fill it before every launch", fill);
+    return text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
 }
 
 // The bytes of rows of this width, as C.
 static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const struct expr *width)
 {
-    json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");
-    json_t *bytes =
-        json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols));
-    json_decref(rows);
-    json_decref(cols);
-    return bytes;
+    autojson json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");
+    return json_sprintf("%zu * (%s) * (%s)", element_size(b->type), json_string_value(rows), json_string_value(cols));
 }
 
 static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
-    char *before = contents_text(b);
-    json_t *described =
-        json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                  direction_word(b), "bytes", bytes_of(f, b, b->ld ? b->ld : b->cols), "before", before);
-    free(before);
-    return described;
+    autofree char *before = contents_text(b);
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type), "direction",
+                     direction_word(b), "bytes", bytes_of(f, b, b->ld ? b->ld : b->cols), "before", before);
 }
 
 static bool sees(const struct job *job, size_t buffer, enum argument_view view)
@@ -241,12 +223,11 @@ static json_t *describe_object(struct const_eval *f, const struct buffer *b, boo
 {
     json_t *object = describe(b);
     const struct image_layout *a = &b->image->about;
-    char *about =
+    autofree char *about =
         surface ? text_format("memory array, %d channel%s", a->channels, a->channels == 1 ? "" : "s") : texture_text(a);
     json_object_set_new(object, "kind", json_string(surface ? "surface" : "texture"));
     json_object_set_new(object, "about", json_string(about));
     json_object_set_new(object, "size", const_eval_list(f, b->image->size, (size_t)a->rank));
-    free(about);
     return object;
 }
 

@@ -54,16 +54,14 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
 // Where each unit begins, -1 where it is not used; empty where the binary is one cubin. NULL with a message.
 static json_t *units_json(const void *bytes, size_t size, struct error *err)
 {
-    json_t *list = json_array();
+    autojson json_t *list = json_array();
     int count = units_count(bytes, size, err);
     size_t unit_size, first = count > 0 ? units_offset(bytes, size, 0, &unit_size) : 0;
     for (size_t u = 0; count > 0 && (count > 1 || first) && u < (size_t)count; u++) {
         size_t offset = units_offset(bytes, size, u, &unit_size);
         json_array_append_new(list, json_integer(unit_size ? (json_int_t)offset : -1));
     }
-    if (count > 0) return list;
-    json_decref(list);
-    return NULL;
+    return count > 0 ? json_incref(list) : NULL;
 }
 
 int binary_list_take(struct binary_list *l, json_t *section, struct store *store, int64_t trial, const json_t *device,
@@ -85,10 +83,9 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     json_object_set_new(section, "binary", document);
     if (strcmp(json_get_string(document, "hash", ""), hash) != 0)
         return error_set(err, "the store's binary of trial %" PRId64 " does not match its document", trial);
-    json_t *units = units_json(bytes, size, err);
+    autojson json_t *units = units_json(bytes, size, err);
     if (!units) return error_prefix(err, "the store's binary of trial %" PRId64, trial);
     if (json_array_size(units)) json_object_set(document, "units", units);
-    json_decref(units);
     json_object_set_new(section, "sm_count",
                         json_integer(json_get_integer(json_object_get(device, "device"), "sm_count", 0)));
     return 0;
@@ -113,7 +110,7 @@ static unsigned char *parse(const char *text, size_t size)
 // Adds the binaries of an existing file, if there is one. -1 when the file is something else.
 static int read_file(struct binary_list *l, const char *path, struct error *err)
 {
-    char *text = input_file_read(path, 0, NULL, err);
+    autofree char *text = input_file_read(path, 0, NULL, err);
     const char *at = text ? strstr(text, mark) : NULL;
     if (!text && errno != ENOENT && errno != ENOTDIR) return -1;
     int result = text && !at ? error_set(err, "'%s' was not written by sweetspot", path) : 0;
@@ -124,7 +121,6 @@ static int read_file(struct binary_list *l, const char *path, struct error *err)
         if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
             add(l, parse(at, size), size);
     }
-    free(text);
     return result;
 }
 
@@ -151,8 +147,8 @@ static int put_all(FILE *f, void *arrays, struct error *err)
     const json_t *sections = ((struct arrays *)arrays)->sections, *section;
     const struct binary_list *l = ((struct arrays *)arrays)->binaries;
     size_t i;
-    json_t *seen = json_object();
-    char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
+    autojson json_t *seen = json_object();
+    autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     int result = 0;
     fprintf(
         f,
@@ -161,7 +157,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         "#endif\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
         lower);
     json_array_foreach(sections, i, section) {
-        char *name = header_binary_name(lower, section);
+        autofree char *name = header_binary_name(lower, section);
         const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
         const struct embedded_binary *found = find(l, hash);
         if (name && !found)
@@ -172,11 +168,8 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         else if (name && !json_object_get(seen, name))
             put_array(f, name, found);
         if (name) json_object_set_new(seen, name, json_true());
-        free(name);
     }
     fputs("#ifdef __cplusplus\n}\n#endif\n", f);
-    json_decref(seen);
-    free(lower);
     return result;
 }
 
@@ -189,11 +182,10 @@ static char *path_of(const char *header)
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *binaries, struct error *err)
 {
     if (!header_embeds(sections)) return 0;
-    char *path = path_of(header);
+    autofree char *path = path_of(header);
     int result = output_make_folders(path, err);
     if (!result) result = read_file(binaries, path, err);
     if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
-    free(path);
     return result;
 }
 

@@ -24,9 +24,8 @@ static void put_case(struct renderer *r, const json_t *stage)
     for (size_t k = 0; k < 9; k++) {
         const char *array = k < 3 ? "grid" : k < 6 ? "block" : "cluster";
         const json_t *text = json_array_get(json_object_get(stage, array), k % 3);
-        char *member = text_format("%s[%zu]", array, k % 3);
+        autofree char *member = text_format("%s[%zu]", array, k % 3);
         put_unsigned(r, member, json_is_string(text) ? json_string_value(text) : "1");
-        free(member);
     }
     put_unsigned(r, "shared_bytes", json_get_string(stage, "shared", "0"));
     header_put(r, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
@@ -85,10 +84,8 @@ static const json_t *find_argument(const json_t *section, const char *stage, siz
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
 {
     if (!member) return text_format("%sargument_%zu", prefix, place);
-    char *identifier = header_identifier(json_get_string(member, "name", "?")),
-         *name = text_format("%sargument_%zu_%s", prefix, place, identifier);
-    free(identifier);
-    return name;
+    autofree char *identifier = header_identifier(json_get_string(member, "name", "?"));
+    return text_format("%sargument_%zu_%s", prefix, place, identifier);
 }
 
 // `own`: the name of the struct's, where `like` is a member.
@@ -99,7 +96,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     size_t i;
     bool real = json_object_get(like, "real") != NULL;
     const char *type = real ? "double" : "long long";
-    char *name = header_scalar_name(prefix, place, own ? like : NULL);
+    autofree char *name = header_scalar_name(prefix, place, own ? like : NULL);
     header_put(r, "/* Argument %zu, ", place);
     header_put_comment(r->file, own ? own : "");
     header_put(r, own ? "." : "");
@@ -118,7 +115,6 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(each, "value", "0"));
     }
     header_end(r, type, name, " return 0;\n    }\n");
-    free(name);
 }
 
 // The functions of a struct's members, whose names must differ as identifiers too.
@@ -126,17 +122,15 @@ static void put_members(struct renderer *r, const char *stage, size_t place, con
 {
     const json_t *member;
     size_t i;
-    json_t *seen = json_object();
+    autojson json_t *seen = json_object();
     json_array_foreach(json_object_get(like, "members"), i, member) {
-        char *name = header_scalar_name(prefix, place, member);
+        autofree char *name = header_scalar_name(prefix, place, member);
         if (json_object_get(seen, name))
             header_refuse(r, "two members of '%s' would have one name in the header, %s",
                           json_get_string(like, "name", "?"), name);
         json_object_set_new(seen, name, json_true());
         put_scalar(r, stage, place, i, member, json_get_string(like, "name", "?"), prefix);
-        free(name);
     }
-    json_decref(seen);
 }
 
 static void put_scalars(struct renderer *r, const char *stage, const char *prefix)
@@ -221,7 +215,7 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
         json_array_foreach(r->sections, i, section)
             if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
-        char *name = text_format("%stensor_map_%zu", prefix, argument);
+        autofree char *name = text_format("%stensor_map_%zu", prefix, argument);
         header_put(r, "/* Argument %zu, a tensor map of ", argument);
         header_put_comment(r->file, json_get_string(map, "buffer", "?"));
         header_put(r, ". */\n");
@@ -235,7 +229,6 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
             put_map(r, own);
         }
         header_end(r, type, name, " break;\n    }\n    return t;\n");
-        free(name);
     }
 }
 
@@ -245,8 +238,8 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     static const char type[] = "struct name_launch_shape";
     const json_t *section;
     size_t i;
-    json_t *loops = header_loops(r->sections, stage);
-    char *name = text_format("%sgeometry", prefix);
+    autojson json_t *loops = header_loops(r->sections, stage);
+    autofree char *name = text_format("%sgeometry", prefix);
     if (loops) {
         r->repeated = prefix;
         r->loops = loops;
@@ -264,19 +257,15 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     header_end(r, type, name, " break;\n    }\n    return g;\n");
     for (i = 0; i < 10; i++) {
         const char *array = i < 3 ? "grid" : i < 6 ? "block" : i < 9 ? "cluster" : "shared";
-        char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
-             *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
+        autofree char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
+                      *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
         header_put(r, "NAME_FUNCTION unsigned %s%s(name_parameters) { return %s(name_sizes).%s; }\n", prefix, word,
                    name, member);
-        free(word);
-        free(member);
     }
     put_scalars(r, stage, prefix);
     put_tensor_maps(r, stage, prefix);
     r->repeated = NULL;
     r->loops = NULL;
-    json_decref(loops);
-    free(name);
     header_put(r, "\n");
 }
 
@@ -286,16 +275,14 @@ static void put_bytes(struct renderer *r)
     size_t i, k;
     if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
     json_array_foreach(header_buffers(r), k, buffer) {
-        char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
-             *function = text_format("%s_bytes_%s", r->lower, identifier);
+        autofree char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
+                      *function = text_format("%s_bytes_%s", r->lower, identifier);
         header_begin(r, "long long", function, "");
         json_array_foreach(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
         }
         header_end(r, "long long", function, " return 0;\n    }\n");
-        free(identifier);
-        free(function);
     }
 }
 
@@ -303,7 +290,7 @@ static void put_supported(struct renderer *r)
 {
     const json_t *section, *limit, *condition;
     size_t i, k;
-    char *name = text_format("%s_supported", r->lower);
+    autofree char *name = text_format("%s_supported", r->lower);
     header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
                   "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
     header_begin(r, "int", name, "");
@@ -322,7 +309,6 @@ static void put_supported(struct renderer *r)
         header_put(r, ";\n");
     }
     header_end(r, "int", name, " return 0;\n    }\n");
-    free(name);
     header_put(r, "\n");
 }
 

@@ -83,33 +83,29 @@ static void put_binaries(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    json_t *seen = json_object();
+    autojson json_t *seen = json_object();
     header_put(r, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     json_array_foreach(r->sections, i, section) {
-        char *name = header_binary_name(r->lower, section);
+        autofree char *name = header_binary_name(r->lower, section);
         if (name && !json_object_get(seen, name))
             header_put(r, "extern const unsigned char %s[%" PRId64 "];\n", name,
                        json_get_integer(json_object_get(section, "binary"), "bytes", 0));
         if (name) json_object_set_new(seen, name, json_true());
-        free(name);
     }
     header_put(r, "#ifdef __cplusplus\n}\n#endif\n\n"
                   "static inline const struct name_binary *name_binaries(int *count)\n{\n"
                   "    static const struct name_binary binaries[] = {\n");
     json_array_foreach(r->sections, i, section) {
-        char *device = header_literal(json_get_string(section, "device", "")),
-             *name = header_binary_name(r->lower, section);
+        autofree char *device = header_literal(json_get_string(section, "device", "")),
+                      *name = header_binary_name(r->lower, section);
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
         header_put(r, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s, {", device, header_compute(section),
                    json_get_integer(section, "sm_count", 0), digits ? strtol(digits, NULL, 10) : 0,
                    json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
         put_units(r, json_object_get(json_object_get(section, "binary"), "units"), most_units(r));
         header_put(r, "}},\n");
-        free(device);
-        free(name);
     }
     header_put(r, "    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n");
-    json_decref(seen);
 }
 
 // The sizes of the text's arrays, which have at least one element each.
@@ -154,12 +150,10 @@ static char *stage_symbol(struct renderer *r, const json_t *section, const json_
     const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
     const char *entry = json_get_string(stage, "entry", "");
     if (!symbols || !header_is_part(stage) || json_object_get(stage, "library")) return text_copy("0");
-    char *known = binary_symbol_name((size_t)json_get_integer(stage, "unit", 0), entry);
+    autofree char *known = binary_symbol_name((size_t)json_get_integer(stage, "unit", 0), entry);
     if (!json_is_string(json_object_get(symbols, known)))
         header_refuse(r, "the stored binary has no symbol for the entry '%s'", entry);
-    char *symbol = header_literal(json_get_string(symbols, known, ""));
-    free(known);
-    return symbol;
+    return header_literal(json_get_string(symbols, known, ""));
 }
 
 static void put_stage(struct renderer *r, const json_t *section, const json_t *stage)
@@ -167,9 +161,9 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
     const char *name = json_get_string(stage, "name", ""), *shared = json_get_string(stage, "shared", "0");
     const json_t *swaps = json_object_get(stage, "swap"), *pair;
     bool part = header_is_part(stage), library = part && json_object_get(stage, "library");
-    char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
+    autofree char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
-    json_t *loops = header_loops(r->sections, name);
+    autojson json_t *loops = header_loops(r->sections, name);
     size_t i;
     header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %zu, {", symbol, call,
                json_get_integer(stage, "unit", 0), header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
@@ -179,9 +173,6 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
                    header_index(header_buffers(r), json_string_value(json_array_get(pair, 0))),
                    header_index(header_buffers(r), json_string_value(json_array_get(pair, 1))));
     header_put(r, json_array_size(swaps) ? "}},\n" : "{0, 0}}},\n");
-    json_decref(loops);
-    free(symbol);
-    free(call);
 }
 
 static void put_stages(struct renderer *r)
@@ -207,11 +198,9 @@ static void put_variables(struct renderer *r)
     json_array_foreach(r->sections, i, section)
         json_array_foreach(json_object_get(section, "constants"), k, constant) {
             if (!json_object_get(constant, "symbol")) continue;
-            char *name = header_literal(json_get_string(constant, "name", "")),
-                 *symbol = header_literal(json_get_string(constant, "symbol", ""));
+            autofree char *name = header_literal(json_get_string(constant, "name", "")),
+                          *symbol = header_literal(json_get_string(constant, "symbol", ""));
             header_put(r, "        {%zu, %s, %s},\n", i, name, symbol);
-            free(name);
-            free(symbol);
         }
     header_put(r, "    };\n    *count = (int)(sizeof variables / sizeof variables[0]);\n    return variables;\n}\n\n");
 }
@@ -257,21 +246,17 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     const json_t *members = json_object_get(a, "members"), *member;
     size_t i;
     if (!members) {
-        char *function = header_scalar_name(prefix, place, NULL),
-             *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
+        autofree char *function = header_scalar_name(prefix, place, NULL),
+                      *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
         put_scalar(r, a, section, function, at);
-        free(function);
-        free(at);
         return;
     }
     header_put(r, "        {\n        unsigned char *at = name_value(s, %" PRId64 ", 16);\n",
                json_get_integer(a, "bytes", 1));
     json_array_foreach(members, i, member) {
-        char *function = header_scalar_name(prefix, place, member),
-             *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
+        autofree char *function = header_scalar_name(prefix, place, member),
+                      *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
         put_scalar(r, member, section, function, at);
-        free(function);
-        free(at);
     }
     header_put(r, "        }\n");
 }
@@ -297,7 +282,7 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
 {
     const json_t *a, *library = json_object_get(stage, "library");
     const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
-    json_t *loops = header_loops(r->sections, name);
+    autojson json_t *loops = header_loops(r->sections, name);
     size_t n;
     if (loops && library)
         header_refuse(r, "a launch cannot be embedded: stage '%s' is a library's and runs again and again", name);
@@ -311,7 +296,6 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
         json_array_foreach(json_object_get(stage, "arguments"), n, a) put_argument(r, section, i, a, prefix, n);
     header_put(r, "        break;\n");
     r->repeated = NULL;
-    json_decref(loops);
 }
 
 // The function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and calls. What
@@ -351,19 +335,17 @@ static void put_launch(struct renderer *r)
         library ? ", then the callback for a library's stage" : "");
     json_array_foreach(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
     json_array_foreach(header_buffers(r), i, each) {
-        char *name = header_identifier(json_get_string(each, "name", "?"));
+        autofree char *name = header_identifier(json_get_string(each, "name", "?"));
         int element = element_of(each);
         bool in = !strcmp(json_get_string(each, "direction", ""), "in");
         header_put(r, in ? ", NAME_IN(%s) buffer_%s" : ", NAME_OUT(%s) buffer_%s",
                    only_bits(element) ? "void" : c_type(element), name);
         text_add(&call, "    c.buffer[%zu] = %s_ADDRESS(buffer_%s);\n", i, r->upper, name);
-        free(name);
     }
     json_array_foreach(header_objects(r), i, each) {
-        char *name = header_object_name(each);
+        autofree char *name = header_object_name(each);
         header_put(r, ", unsigned long long %s", name);
         text_add(&call, "    c.object[%zu] = %s;\n", i, name);
-        free(name);
     }
     if (library) header_put(r, ", name_library_call *call, void *user");
     header_put(r, ")\n{\n    struct name_call c;\n"

@@ -10,12 +10,10 @@
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.
 static void define_interval(struct renderer *r, const char *name, struct interval value)
 {
-    char *low = text_format("%s_low", name), *high = text_format("%s_high", name);
+    autofree char *low = text_format("%s_low", name), *high = text_format("%s_high", name);
     if (isfinite(value.value)) header_define(r, name, "%.9g", value.value);
     if (isfinite(value.low)) header_define(r, low, "%.9g", value.low);
     if (isfinite(value.high)) header_define(r, high, "%.9g", value.high);
-    free(low);
-    free(high);
 }
 
 static char *date_of(const json_t *section)
@@ -53,9 +51,8 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
     char text[96], other[96];
     size_t i;
     if (!nvcc) return;
-    char *result = builds_text(nvcc, nvrtc);
+    autofree char *result = builds_text(nvcc, nvrtc);
     header_comment(r, "   built by %s with NAME_OPTIONS_NVCC: %s", *version ? version : PROTOCOL_NVCC, result);
-    free(result);
     json_array_foreach(json_object_get(nvcc, "problems"), i, problem) {
         struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
                         theirs = json_get_interval(problem, PROTOCOL_NVCC);
@@ -72,9 +69,10 @@ static void comment_choice(struct renderer *r, const json_t *section)
                *hash = json_get_string(section, "source_hash", "");
     int64_t kernels = json_get_integer(section, "kernels", 0), rounds = json_get_integer(section, "rounds", 0),
             recorded = json_get_integer(section, "recorded_rounds", 0);
-    char *date = date_of(section), *kernel = kernels ? text_format("kernel %" PRId64 " of %" PRId64 ": ",
-                                                                   json_get_integer(section, "kernel", 0), kernels)
-                                                     : text_copy("");
+    autofree char *date = date_of(section), *kernel = kernels
+                                                          ? text_format("kernel %" PRId64 " of %" PRId64 ": ",
+                                                                        json_get_integer(section, "kernel", 0), kernels)
+                                                          : text_copy("");
     header_put(r, " *\n");
     header_comment(r, " %s%s (%s%s%s%s%s%s), %s",
                    fallback ? "any other device: the job's fallback, not tuned; its results on " : "",
@@ -90,17 +88,15 @@ static void comment_choice(struct renderer *r, const json_t *section)
     else if (!fallback)
         header_comment(r, "   NOT decided in a final: the best of the search so far, which luck may have chosen");
     if (replayed) {
-        char *final = recorded ? text_format("a final of %" PRId64 " round%s", recorded, recorded == 1 ? "" : "s")
-                               : text_copy("no final");
+        autofree char *final = recorded
+                                   ? text_format("a final of %" PRId64 " round%s", recorded, recorded == 1 ? "" : "s")
+                                   : text_copy("no final");
         header_comment(r, "   replayed from a recording: nothing was measured here; the recording has %s", final);
-        free(final);
         header_comment(r,
                        *hash ? "   the measured template has the hash %s"
                              : "   source not recorded: it is unknown which version of the template was measured%s",
                        hash);
     }
-    free(date);
-    free(kernel);
 }
 
 // The compiler's figures and the counters of each stage, as far as they are known.
@@ -182,7 +178,7 @@ static void put_provenance(struct renderer *r, const json_t *section)
 {
     const json_t *problems = json_object_get(section, "problems"), *ratio;
     size_t i;
-    char *date = date_of(section);
+    autofree char *date = date_of(section);
     header_define_text(r, "driver", json_get_string(section, "driver", ""));
     header_define_text(r, "compiler", json_get_string(section, "compiler", ""));
     header_define_text(r, "date", date);
@@ -193,15 +189,13 @@ static void put_provenance(struct renderer *r, const json_t *section)
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
     if (json_get_integer(section, "launches_judged", 0) > 0)
         header_define(r, "launches_judged", "%" PRId64, json_get_integer(section, "launches_judged", 0));
-    free(date);
     if (header_is_fallback(section)) return; // the rest is from the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = json_get_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
     json_array_foreach(json_object_get(section, "ratios"), i, ratio) {
-        char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
+        autofree char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
         define_interval(r, macro, json_get_interval(ratio, "ratio"));
-        free(macro);
     }
     put_nvcc(r, section);
 }

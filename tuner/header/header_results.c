@@ -90,16 +90,14 @@ static void put_result_rows(struct renderer *r)
     size_t i, k;
     json_array_foreach(r->sections, i, section) {
         if (header_is_fallback(section)) continue;
-        char *device = header_literal(json_get_string(section, "device", ""));
+        autofree char *device = header_literal(json_get_string(section, "device", ""));
         json_array_foreach(json_object_get(section, "problems"), k, problem) {
-            char *name = header_literal(json_get_string(problem, "name", ""));
+            autofree char *name = header_literal(json_get_string(problem, "name", ""));
             struct interval time = json_get_interval(problem, "time");
             header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
             put_sizes(r, json_object_get(problem, "sizes"));
             header_put(r, "}, %.9g, %.9g, %.9g},\n", known(time.value), known(time.low), known(time.high));
-            free(name);
         }
-        free(device);
     }
 }
 

@@ -15,11 +15,10 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
     struct text dense = {0};
     text_add(&dense, "1");
     for (size_t i = 0; i < map->rank; i++) {
-        json_t *stride = i ? const_eval_text(f, tensor_map_stride(b, map, i), dense.text) : NULL;
+        autojson json_t *stride = i ? const_eval_text(f, tensor_map_stride(b, map, i), dense.text) : NULL;
         if (i)
             json_array_append_new(strides,
                                   json_sprintf("%zu * (%s)", element_size(b->type), json_string_value(stride)));
-        json_decref(stride);
         json_array_append_new(sizes, const_eval_text(f, tensor_map_size(b, map, i), "1"));
         json_array_append_new(box, const_eval_text(f, map->box[map->rank - 1 - i], "1"));
         text_add(&dense, " * (%s)", json_string_value(json_array_get(sizes, i)));
@@ -98,9 +97,8 @@ static json_t *stage_section(struct const_eval *f, const struct stage *stage, co
         json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
         json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
         json_object_set_new(object, "occupancy", json_real(figures->occupancy));
-        char *counters = counters_text(trial, (int)i);
+        autofree char *counters = counters_text(trial, (int)i);
         if (counters) json_object_set_new(object, "counters", json_string(counters));
-        free(counters);
         break;
     }
     return object;
@@ -235,7 +233,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
                        const struct final *final, size_t kernel, json_t *ties, struct error *err)
 {
-    json_t *section =
+    autojson json_t *section =
         json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
                   job->name, "template", text_file_name(job->source), "source_hash", environment->source_hash, "device",
                   environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
@@ -247,11 +245,8 @@ json_t *header_section(const struct job *job, const struct environment *environm
         json_object_set_new(section, "stage", json_string(selector->stage));
         json_object_set_new(section, "at_once", json_integer(selector->at_once));
     }
-    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, err)) {
-        json_decref(section);
-        return NULL;
-    }
-    return section;
+    bool failed = add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, err);
+    return failed ? NULL : json_incref(section);
 }
 
 // The static shared memory, as the compiler reports it.

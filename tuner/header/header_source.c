@@ -21,7 +21,7 @@ static void define_options(struct renderer *r, const json_t *section)
     const json_t *options = json_object_get(section, "options");
     struct text nvrtc = {0}, nvcc = {0};
     size_t count = json_array_size(options);
-    const char **given = memory_new(count, sizeof *given);
+    autofree const char **given = memory_new(count, sizeof *given);
     if (*arch) text_add(&nvrtc, "--gpu-architecture=%s ", arch);
     text_add(&nvrtc, "-std=%s", PROTOCOL_CXX_STANDARD);
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,6 @@ static void define_options(struct renderer *r, const json_t *section)
     header_define_text(r, "options_nvcc", nvcc.text ? nvcc.text : "");
     free(nvrtc.text);
     free(nvcc.text);
-    free(given);
     text_list_release(&for_nvcc);
 }
 
@@ -47,10 +46,9 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
     struct text text = {0};
     text_add(&text, "%s", "");
     json_array_foreach(buffers, i, item) {
-        char *identifier = header_identifier(json_get_string(item, "name", "?"));
+        autofree char *identifier = header_identifier(json_get_string(item, "name", "?"));
         text_add(&text, "%sX(%s, %s, %s)", i ? " " : "", json_get_string(item, "direction", "in"),
                  json_get_string(item, "type", "?"), identifier);
-        free(identifier);
     }
     header_define_function(r, "buffers", "(X)", text.text);
     free(text.text);
@@ -59,16 +57,12 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
 {
     const char *entry = json_get_string(stage, "entry", "");
-    char *prefix =
-             header_stage_count(section) == 1 ? text_copy("") : text_format("%s_", json_get_string(stage, "name", "?")),
-         *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
-         *instance = text_format("%sinstantiate", prefix);
+    autofree char *prefix = header_stage_count(section) == 1 ? text_copy("")
+                                                             : text_format("%s_", json_get_string(stage, "name", "?")),
+                  *instantiation = nvcc_instantiation(entry), *name = text_format("%sentry", prefix),
+                  *instance = text_format("%sinstantiate", prefix);
     header_define_text(r, name, entry);
     if (instantiation) header_define(r, instance, "%s", instantiation);
-    free(name);
-    free(instance);
-    free(prefix);
-    free(instantiation);
 }
 
 void header_source_macros(struct renderer *r, const json_t *section)
@@ -89,7 +83,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
 static void comment_argument(struct renderer *r, const char *prefix, size_t place, const json_t *argument)
 {
     const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
-    char *text;
+    autofree char *text = NULL;
     if (!strcmp(kind, "scalar"))
         text = json_object_get(argument, "real")
                    ? text_format(" = %g", json_get_number(argument, "real", 0))
@@ -105,7 +99,6 @@ static void comment_argument(struct renderer *r, const char *prefix, size_t plac
                                                       : "",
                            json_get_string(argument, "direction", "in"));
     header_comment(r, "     %2zu  %-4s %s%s", place, json_get_string(argument, "type", "?"), name, text);
-    free(text);
 }
 
 static void comment_attributes(struct renderer *r, const json_t *stage)
@@ -130,12 +123,11 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
 static void comment_macros(struct renderer *r, const json_t *stage)
 {
     if (!json_object_get(stage, "defines")) return;
-    char *name = header_upper(json_get_string(stage, "name", "?"));
+    autofree char *name = header_upper(json_get_string(stage, "name", "?"));
     header_comment(r,
                    "     its own macros: #define NAME_STAGE_%s and NAME_DEFINE_PARAMETERS, and compile the template "
                    "once for it",
                    name);
-    free(name);
 }
 
 static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
@@ -240,10 +232,8 @@ void header_comment_contract(struct renderer *r, const json_t *section)
 
 char *header_object_name(const json_t *argument)
 {
-    char *identifier = header_identifier(json_get_string(argument, "name", "?")),
-         *name = text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
-    free(identifier);
-    return name;
+    autofree char *identifier = header_identifier(json_get_string(argument, "name", "?"));
+    return text_format("%s_%s", json_get_string(argument, "kind", "texture"), identifier);
 }
 
 const json_t *header_objects(const struct renderer *r)
@@ -260,7 +250,7 @@ void header_architecture(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    json_t *done = json_object();
+    autojson json_t *done = json_object();
     header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && "
                   "!defined(NAME_ANY_ARCHITECTURE)\n");
     json_array_foreach(r->sections, i, section) {
@@ -275,5 +265,4 @@ void header_architecture(struct renderer *r)
             r->lower, arch);
     }
     header_put(r, "#endif\n");
-    json_decref(done);
 }

@@ -108,9 +108,8 @@ static char *expand(const struct renderer *r, const char *template, bool format)
 
 static void put_expanded(struct renderer *r, const char *template)
 {
-    char *text = expand(r, template, false);
+    autofree char *text = expand(r, template, false);
     fputs(text, r->file);
-    free(text);
 }
 
 void header_put_template(struct renderer *r, const char *text)
@@ -123,25 +122,22 @@ void header_put_template(struct renderer *r, const char *text)
 void header_put(struct renderer *r, const char *format, ...)
 {
     va_list args;
-    char *expanded = expand(r, format, true);
+    autofree char *expanded = expand(r, format, true);
     va_start(args, format);
     vfprintf(r->file, expanded, args);
     va_end(args);
-    free(expanded);
 }
 
 void header_comment(struct renderer *r, const char *format, ...)
 {
     va_list args;
-    char *expanded = expand(r, format, true);
+    autofree char *expanded = expand(r, format, true);
     va_start(args, format);
-    char *line = text_format_list(expanded, args);
+    autofree char *line = text_format_list(expanded, args);
     va_end(args);
     fputs(" *", r->file);
     header_put_comment(r->file, line);
     fputc('\n', r->file);
-    free(line);
-    free(expanded);
 }
 
 void header_put_condition(struct renderer *r, size_t section)
@@ -183,46 +179,35 @@ void header_end(struct renderer *r, const char *type, const char *name, const ch
 
 void header_refuse(struct renderer *r, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     if (!r->collided) error_set(r->err, "%s", text);
     r->collided = true;
-    free(text);
 }
 
 bool header_take(struct renderer *r, const char *macro)
 {
-    char *key = text_format("%zu %s", r->section, macro);
+    autofree char *key = text_format("%zu %s", r->section, macro);
     bool taken = json_object_get(r->macros, key);
     json_object_set_new(r->macros, key, json_true());
-    free(key);
     return taken;
 }
 
 void header_define_function(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
-    char *upper = header_upper(name);
+    autofree char *upper = header_upper(name);
     if (header_take(r, upper))
         header_refuse(r, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
     fprintf(r->file, "#define %s_%s%s%s%s\n", r->upper, upper, parameters, *value ? " " : "", value);
-    free(upper);
 }
 
 void header_define(struct renderer *r, const char *name, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *value = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, value);
     header_define_function(r, name, "", value);
-    free(value);
 }
 
 void header_define_text(struct renderer *r, const char *name, const char *text)
 {
-    char *quoted = header_literal(text);
+    autofree char *quoted = header_literal(text);
     header_define_function(r, name, "", quoted);
-    free(quoted);
 }

@@ -79,9 +79,8 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             found = !failed && !d->signatures.log;
             if (nvcc && !found) failed = 0; // it may be missing
             if (!nvcc && !failed && !found && !d->log) {
-                char *line = compile_first_line(d->signatures.log);
+                autofree char *line = compile_first_line(d->signatures.log);
                 d->log = arena_copy(d->memory, line);
-                free(line);
             }
             if (found && nvcc) d->nvcc = d->log;
         }

@@ -44,12 +44,8 @@ const struct draft_parameter *draft_find_parameter(const struct job_draft *d, co
 
 void draft_note(struct job_draft *d, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     const char *note = arena_copy(d->memory, text);
-    free(text);
     for (size_t i = 0; i < d->note_count; i++)
         if (!strcmp(d->notes[i], note)) return;
     memory_add(d->notes, d->note_count) = note;
@@ -310,16 +306,14 @@ static const char *parse(const struct job_draft *d, const struct draft_scope *s,
 static const char *write_expression(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end,
                                     int64_t *value)
 {
-    char *text = NULL;
+    autofree char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct expression_writer w = {d, s, out, 0};
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
     // A text that is not an expression was not one in the source either.
-    const char *expression = good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
-    free(text);
-    return expression;
+    return good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
 }
 
 const char *draft_expression(const struct job_draft *d, const struct draft_scope *s, size_t begin, size_t end)

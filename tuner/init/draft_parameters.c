@@ -107,7 +107,7 @@ static void add(struct job_draft *d, const char *name, const char *source, const
 // A name for a parameter that the source does not have, and that the job's header can have.
 static const char *free_name(const struct job_draft *d, const char *wanted)
 {
-    char *upper = header_upper(wanted);
+    autofree char *upper = header_upper(wanted);
     const char *name = arena_copy(d->memory, upper);
     for (int i = 0;; i++) {
         bool taken = cuda_file_uses(d->file, name) || header_macro_taken(name);
@@ -115,7 +115,6 @@ static const char *free_name(const struct job_draft *d, const char *wanted)
         if (!taken) break;
         name = i ? arena_format(d->memory, "TUNE_%s_%d", upper, i + 1) : arena_format(d->memory, "TUNE_%s", upper);
     }
-    free(upper);
     return name;
 }
 

@@ -159,14 +159,13 @@ static void print_type(FILE *f, const struct job_draft *d, const struct draft_ar
                        : p->vector  ? element_name(p->vector->element)
                        : p->type    ? kernel_type_word(p->type)
                                     : NULL;
-    char *known = a->is_known ? kernel_parameter_text(p) : a->source ? text_copy(a->source->type) : NULL;
+    autofree char *known = a->is_known ? kernel_parameter_text(p) : a->source ? text_copy(a->source->type) : NULL;
     fprintf(f, " type = ");
     if (word)
         print_string(f, word);
     else
         print_blank(f, known ? arena_format(d->memory, "a type, for the source's %s", known) : "a type");
     fputc(';', f);
-    free(known);
 }
 
 static void print_buffer(FILE *f, const struct job_draft *d, const struct draft_argument *a, const char *kind)

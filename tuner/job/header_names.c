@@ -64,27 +64,20 @@ bool header_macro_taken(const char *macro)
 
 static bool is_keyword(const char *name)
 {
-    char *word = text_format(" %s ", name);
-    bool found = strstr(keywords, word) != NULL;
-    free(word);
-    return found;
+    autofree char *word = text_format(" %s ", name);
+    return strstr(keywords, word) != NULL;
 }
 
 static bool is_identifier(const char *name)
 {
-    char *identifier = header_identifier(name);
-    bool same = !strcmp(identifier, name);
-    free(identifier);
-    return same;
+    autofree char *identifier = header_identifier(name);
+    return !strcmp(identifier, name);
 }
 
 static bool same_upper(const char *a, const char *b)
 {
-    char *x = header_upper(a), *y = header_upper(b);
-    bool same = !strcmp(x, y);
-    free(x);
-    free(y);
-    return same;
+    autofree char *x = header_upper(a), *y = header_upper(b);
+    return !strcmp(x, y);
 }
 
 // Why a name cannot become a macro unchanged.
@@ -94,19 +87,17 @@ static char *refuse_macro(const struct job *job, const char *name)
     if (is_keyword(name)) return text_copy("cannot be the name of a macro: it is a keyword of C or C++");
     if (!strncmp(name, "SWEETSPOT_", 10))
         return text_copy("begins with 'SWEETSPOT_', which is reserved for the program's macros");
-    char *upper = header_upper(job->name), *reason = NULL;
+    autofree char *upper = header_upper(job->name);
     size_t length = strlen(upper);
-    if (!strncmp(name, upper, length) && name[length] == '_' && header_macro_taken(name + length + 1))
-        reason = text_copy("is a macro of the job's header");
-    for (size_t i = 0; i < space_parameter_count(job->space) && !reason; i++) {
-        char *macro = header_upper(space_parameter(job->space, i)->name);
-        if (!strncmp(name, upper, length) && name[length] == '_' && !strcmp(name + length + 1, macro))
-            reason = text_format("is the macro that the job's header has for parameter '%s'",
-                                 space_parameter(job->space, i)->name);
-        free(macro);
+    if (strncmp(name, upper, length) || name[length] != '_') return NULL;
+    if (header_macro_taken(name + length + 1)) return text_copy("is a macro of the job's header");
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const char *parameter = space_parameter(job->space, i)->name;
+        autofree char *macro = header_upper(parameter);
+        if (!strcmp(name + length + 1, macro))
+            return text_format("is the macro that the job's header has for parameter '%s'", parameter);
     }
-    free(upper);
-    return reason;
+    return NULL;
 }
 
 // Why a job cannot have this parameter, this macro (`defines` of its kernel or of a stage), this stage: words that
@@ -114,15 +105,14 @@ static char *refuse_macro(const struct job *job, const char *name)
 static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
-    char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
+    autofree char *upper = header_upper(job->name), *macro = header_upper(name);
+    char *reason = refuse_macro(job, name);
     if (!reason && header_macro_taken(macro))
         reason = text_format("is not possible: the job's header already has a macro %s_%s", upper, macro);
     for (size_t i = 0; i < parameter && !reason; i++)
         if (same_upper(space_parameter(job->space, i)->name, name))
             reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,
                                  space_parameter(job->space, i)->name);
-    free(upper);
-    free(macro);
     return reason;
 }
 

@@ -124,10 +124,7 @@ static int compare_path(const void *path, const void *location)
 struct location job_location(const struct job *job, const char *format, ...)
 {
     struct location found = {0};
-    va_list args;
-    va_start(args, format);
-    char *path = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, path);
     for (char *end = path + strlen(path); *path;) {
         const struct location *at =
             job->location_count ? bsearch(path, job->locations, job->location_count, sizeof *at, compare_path) : NULL;
@@ -138,7 +135,6 @@ struct location job_location(const struct job *job, const char *format, ...)
         while (end > path && *end != '.' && *end != '[') end--;
         *end = 0;
     }
-    free(path);
     return found;
 }
 

@@ -8,9 +8,8 @@ static struct expr *load_columns(struct reader *r, struct job *job, const struct
 {
     struct expr *texels = reader_expression(r, n, job);
     if (channels == 1 || !texels) return texels;
-    char *text = text_format("(%s) * %d", expr_text(texels), channels);
+    autofree char *text = text_format("(%s) * %d", expr_text(texels), channels);
     texels = job_parse(job, text, NULL);
-    free(text);
     return texels;
 }
 
@@ -18,9 +17,8 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
 {
     bool constant = !strcmp(form, "constant"), surface = !strcmp(form, "surface"),
          image = surface || !strcmp(form, "texture");
-    char *what = !strcmp(form, "tensor_map") ? text_copy("a tensor map") : text_format("a %s argument", form);
+    autofree char *what = !strcmp(form, "tensor_map") ? text_copy("a tensor map") : text_format("a %s argument", form);
     if (!constant) reader_check_group(r, n, what, "arguments[]", form);
-    free(what);
     int known = job_find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);

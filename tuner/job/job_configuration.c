@@ -59,17 +59,16 @@ void load_configuration(struct reader *r, const struct job *job, const struct no
                         uint16_t *config)
 {
     size_t count = space_parameter_count(job->space);
-    const char **names = memory_new(count + 1, sizeof *names);
+    autofree const char **names = memory_new(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = space_parameter(job->space, i)->name;
     reader_check_members(r, group, what, names);
-    free(names);
     for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, config);
 }
 
 // Why it is not a valid configuration.
 static int explain_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     const char *broken = NULL;
     for (size_t i = 0; i < space_constraint_count(job->space) && !broken; i++) {
         const char *text = space_constraint_text(job->space, i);
@@ -79,17 +78,15 @@ static int explain_constraint(const struct job *job, const uint16_t *config, con
             broken = text;
         expr_free(e);
     }
-    free(values);
     return broken ? error_set(err, "%s violates the constraint \"%s\"", what, broken)
                   : error_set(err, "%s is not a valid configuration", what);
 }
 
 int job_check_configuration(const struct job *job, const struct implementation *c, struct error *err)
 {
-    char *what = text_format("'%s'", c->setting);
+    autofree char *what = text_format("'%s'", c->setting);
     bool bad = c->kind == IMPLEMENTATION_CONFIGURATION && space_index(job->space, c->config) < 0;
     if (bad) explain_constraint(job, c->config, what, err);
-    free(what);
     return bad ? job_locate_error(job, c->setting, err) : 0;
 }
 
@@ -102,7 +99,7 @@ int job_locate_error(const struct job *job, const char *setting, struct error *e
 int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)
 {
     const struct stage *s = &job->stages[stage];
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int failed = 0;
     *bytes = 0;
     *problem = 0;
@@ -117,7 +114,6 @@ int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, siz
         }
         failed = more != 0;
     }
-    free(values);
     return failed ? error_prefix(err, "'fallback', stage '%s'", s->name) : 0;
 }
 

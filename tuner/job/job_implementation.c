@@ -145,9 +145,8 @@ static void read_library(struct implementation_reading *g)
     to->path = read_path(g, MEMBER("library"), "library ");
     if (!to->path) to->path = job_copy(g->job, "");
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++) {
-        char *member = text_format(MEMBER("%s"), implementation_functions[i]);
+        autofree char *member = text_format(MEMBER("%s"), implementation_functions[i]);
         to->functions[i] = job_copy(g->job, reader_string(g->r, g->group, member));
-        free(member);
     }
     to->timeout = reader_duration(g->r, g->group, MEMBER("timeout"));
     load_strings(g->r, g->job, g->group, MEMBER("options"), NULL, check_library_option, &to->options,
@@ -228,9 +227,8 @@ static void read_implementation(struct reader *r, struct job *job, const struct 
         return;
     }
     to->kind = form->kind;
-    char *name = text_format("%s.%s", use->setting, implementation_words[to->kind]);
+    autofree char *name = text_format("%s.%s", use->setting, implementation_words[to->kind]);
     if (!kinds[to->kind].open) reader_check_group(r, group, use->what, "IMPLEMENTATION", name);
-    free(name);
     kinds[to->kind].read(&(struct implementation_reading){r, job, group, use, to});
 }
 

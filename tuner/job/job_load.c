@@ -29,17 +29,14 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
 // none. malloc'ed.
 static char *find_template(const struct job *job, const char *source)
 {
-    char *path = text_join_path(job->directory, source), *folder = text_directory(source), *installed = NULL;
+    autofree char *path = text_join_path(job->directory, source), *folder = text_directory(source);
     const char *file = text_file_name(source);
     if (access(path, F_OK) && source[0] != '/' && (file == source || !strcmp(text_file_name(folder), "templates"))) {
-        char *name = text_format("templates/%s", file);
-        installed = installation_data(name);
-        free(name);
+        autofree char *name = text_format("templates/%s", file);
+        char *installed = installation_data(name);
+        if (installed) return installed;
     }
-    free(folder);
-    if (!installed) return path;
-    free(path);
-    return installed;
+    return text_copy(path);
 }
 
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
@@ -83,15 +80,14 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
     for (size_t i = 0; derived && i < node_count(derived); i++) {
         const struct node *n = node_at(derived, i);
         struct error err;
-        char *text = node_is_integer(n)  ? text_format("%" PRId64, node_integer(n))
-                     : node_is_string(n) ? text_copy(node_string(n))
-                                         : NULL;
+        autofree char *text = node_is_integer(n)  ? text_format("%" PRId64, node_integer(n))
+                              : node_is_string(n) ? text_copy(node_string(n))
+                                                  : NULL;
         if (!text)
             reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
         else if (job_add_derived(job, node_name(n), text, &err))
             reader_mistake(r, n, "%s", err.message);
         if (symbols_find(job->symbols, node_name(n)) < 0) reader_undefined(r, node_name(n));
-        free(text);
     }
 }
 
@@ -205,9 +201,8 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
             job->domain |= 1u << found;
             continue;
         }
-        char *words = text_join(value_domain_text, "\", \"");
+        autofree char *words = text_join(value_domain_text, "\", \"");
         reader_mistake(r, node_at(list, i), "'values' can hold \"%s\"", words);
-        free(words);
     }
 }
 
@@ -217,7 +212,7 @@ static void load_table(struct reader *r, const struct node *group, const char *p
                        void *to)
 {
     for (const struct setting *s = table; s->name; s++) {
-        char *path = text_format("%s.%s", prefix, s->name);
+        autofree char *path = text_format("%s.%s", prefix, s->name);
         double value = s->fallback;
         if (s->location != SETTING_FIXED && node_member(group, s->name)) switch (s->kind) {
             case SETTING_BOOL:
@@ -237,11 +232,9 @@ static void load_table(struct reader *r, const struct node *group, const char *p
                 break;
             }
         setting_set(s, to, value);
-        free(path);
     }
-    char *what = text_format("'%s'", prefix);
+    autofree char *what = text_format("'%s'", prefix);
     reader_check_group(r, group, what, prefix, NULL);
-    free(what);
 }
 
 // `search` may be NULL.
@@ -386,9 +379,8 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     struct job *job = memory_new(1, sizeof *job);
     struct error err;
     job->path = job_copy(job, path);
-    char *folder = text_directory(path);
+    autofree char *folder = text_directory(path);
     job->directory = job_keep(job, text_join_path(".", folder));
-    free(folder);
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
     const struct node *root = reader_root(r);

@@ -70,11 +70,9 @@ static struct layout load_numbers(struct reader *r, struct job *job, const struc
     if (!value && (v || count > 1)) reader_mistake(r, n, "'%s' needs 'value' with its %zu numbers", path, total);
     bool sound = value ? !list || (!alone && node_count(value) == total) : total == 1;
     for (size_t i = 0; i < total && sound; i++) {
-        char *at = count > 1 ? text_format("%s[%zu]", path, i / lane_count) : text_copy(path);
-        char *full = v ? text_format("%s.%s", at, lanes[i % lane_count]) : text_copy(at);
+        autofree char *at = count > 1 ? text_format("%s[%zu]", path, i / lane_count) : text_copy(path);
+        autofree char *full = v ? text_format("%s.%s", at, lanes[i % lane_count]) : text_copy(at);
         add_number(r, job, n, list ? node_at(value, i) : value, full, last ? last + 1 : path, element, i * size, a);
-        free(full);
-        free(at);
     }
     return (struct layout){total * size, v ? vector_type_alignment(v) : size};
 }
@@ -99,13 +97,12 @@ static struct layout load_member(struct reader *r, struct job *job, const struct
                            plain[i]);
     }
     for (int64_t i = 0; i < count && a->member_count < ARGUMENT_MEMBERS_MAX; i++) {
-        char *each = count > 1 ? text_format("%s[%" PRId64 "]", path, i) : text_copy(path);
+        autofree char *each = count > 1 ? text_format("%s[%" PRId64 "]", path, i) : text_copy(path);
         size_t first = a->member_count;
         struct layout one = load_members(r, job, n, each, a, depth + 1);
         for (size_t k = first; k < a->member_count; k++) a->members[k].offset += all.size;
         all.size += one.size;
         all.alignment = one.alignment;
-        free(each);
     }
     return all;
 }
@@ -131,7 +128,7 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
             return all;
         }
         reader_check_group(r, n, "a member", "arguments[].members[]", NULL);
-        char *full = text_format("%s.%s", path, name);
+        autofree char *full = text_format("%s.%s", path, name);
         size_t first = a->member_count;
         struct layout own = load_member(r, job, n, full, a, depth);
         size_t at = round_up(all.size, own.alignment);
@@ -141,7 +138,6 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
         for (size_t k = first; k < a->member_count; k++) a->members[k].offset += at;
         all.size = at + own.size;
         if (own.alignment > all.alignment) all.alignment = own.alignment;
-        free(full);
     }
     all.size = round_up(all.size, all.alignment);
     return all;

@@ -6,9 +6,8 @@
 static void unknown_operation(struct reader *r, const struct node *n, const char *name)
 {
     const char *const *names = operation_names();
-    char *text = text_unknown("operation", name, names);
+    autofree char *text = text_unknown("operation", name, names);
     reader_mistake(r, n, "%s", text);
-    free(text);
 }
 
 // The number that a word stands for, a compute class of the operation; -1 for words that are names.
@@ -17,9 +16,8 @@ static int class_number(struct reader *r, const struct operation *op, const stru
     if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
     int number = operation_class(op, node_string(member));
     if (number >= 0) return number;
-    char *text = text_unknown("compute class", node_string(member), op->classes);
+    autofree char *text = text_unknown("compute class", node_string(member), op->classes);
     reader_mistake(r, member, "%s", text);
-    free(text);
     return 0;
 }
 
@@ -78,13 +76,12 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
 static void check_roles(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                         const struct implementation *to)
 {
-    struct job_number *numbers = job_numbers(job);
-    const char **names = NULL;
+    autofree struct job_number *numbers = job_numbers(job);
+    autofree const char **names = NULL;
     size_t count = 0;
     for (size_t i = 0; i < job->buffer_count; i++) memory_add(names, count) = job->buffers[i].name;
     for (size_t i = 0; numbers[i].name; i++) memory_add(names, count) = numbers[i].name;
     memory_add(names, count) = NULL;
-    free(numbers);
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];
         const char *bound = role->name;
@@ -106,7 +103,6 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
                        is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "",
                        nearest ? nearest : "", nearest ? "'?)" : "", role->name);
     }
-    free(names);
     for (size_t b = 0; b < to->binding_count; b++) {
         size_t k = 0;
         while (op->roles[k].name && strcmp(op->roles[k].name, to->bindings[b].role)) k++;

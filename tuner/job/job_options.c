@@ -71,9 +71,8 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
                            p->name);
             return;
         }
-        char *text = option_with(job, last, v);
+        autofree char *text = option_with(job, last, v);
         bool good = !text || check_option(r, n, text);
-        free(text);
         if (!good) return;
     }
 }
@@ -82,8 +81,7 @@ void job_options(const struct job *job, const uint16_t *config, void (*add)(void
 {
     for (size_t i = 0; i < job->option_count; i++) add(user, job->options[i]);
     for (size_t i = 0; config && i < space_parameter_count(job->space); i++) {
-        char *option = job->parameter_options[i] ? option_with(job, i, config[i]) : NULL;
+        autofree char *option = job->parameter_options[i] ? option_with(job, i, config[i]) : NULL;
         if (option) add(user, option);
-        free(option);
     }
 }

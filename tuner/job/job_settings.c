@@ -157,9 +157,8 @@ char *job_setting_range(const struct job_setting *s)
     char low[32], high[32];
     bool number = s->kind == KIND_INTEGER || s->kind == KIND_NUMBER;
     if (s->kind == KIND_WORD) {
-        char *words = text_join(s->words, "\", \""), *quoted = text_format("\"%s\"", words);
-        free(words);
-        return quoted;
+        autofree char *words = text_join(s->words, "\", \"");
+        return text_format("\"%s\"", words);
     }
     if (s->kind == KIND_DURATION) return text_copy("0 and more");
     if (!number || (!s->low && !s->high)) return text_copy("");

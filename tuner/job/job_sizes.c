@@ -194,7 +194,7 @@ struct job *job_draw_sizes(struct job *job)
 {
     if (!job->verify.enabled || !job->size_count || has_files(job)) return NULL;
     bool slow = job->reference.kind == IMPLEMENTATION_COMMAND || job->reference.kind == IMPLEMENTATION_LIBRARY;
-    struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
+    autofree struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
     for (size_t p = 0; p < job->problem_count; p++)
         for (size_t s = 0; s < job->size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
     for (size_t s = 0; s < job->size_count; s++) ranges[s].turn = entropy_below(8);
@@ -207,7 +207,6 @@ struct job *job_draw_sizes(struct job *job)
     size_t most = slow ? DRAWN_WITH_COMMAND : JOB_DRAWN_SIZES;
     while (drawn->problem_count < most && draw_problem(job, drawn, ranges, &limit)) {
     }
-    free(ranges);
     if (job->domain) add_own(job, drawn, &limit);
     const uint64_t first = entropy_below(SIZE_KINDS);
     for (size_t p = 0; p < drawn->problem_count; p++) drawn->problems[p].variant = first + p;

@@ -207,9 +207,8 @@ static void scan(struct scan *s, const char *text, int depth)
             const char *quote = memchr(p, '"', n),
                        *end = quote ? memchr(quote + 1, '"', n - (size_t)(quote + 1 - p)) : NULL;
             if (end) {
-                char *path = text_format("%s/%.*s", s->reader->folder, (int)(end - quote - 1), quote + 1);
+                autofree char *path = text_format("%s/%.*s", s->reader->folder, (int)(end - quote - 1), quote + 1);
                 scan_include(s->reader, path, depth + 1);
-                free(path);
                 n = (size_t)(end + 1 - p);
             }
         } else if (*p == '"') {
@@ -250,13 +249,12 @@ static void scan_include(struct reader *r, const char *path, int depth)
     enum { MOST_DEPTH = 10 }; // libconfig's
     if (depth > MOST_DEPTH) return;
     struct error err;
-    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
+    autofree char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
     struct scan s = {.reader = r, .file = path, .line = 1};
     if (text)
         scan(&s, text, depth);
     else if (errno != ENOENT)
         mistakes_add_in(r->mistakes, NULL, 0, "@include: %s", err.message);
-    free(text);
 }
 
 // A blank, of a draft by `init`: a string that begins with ?, and then a hint.
@@ -281,7 +279,7 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     bool named = config_setting_is_group(group);
     for (int i = 0; i < config_setting_length(group); i++) {
         config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
-        char *own =
+        autofree char *own =
             named ? text_format("%s%s%s", path, *path ? "." : "", config_setting_name(s)) : text_format("%s[]", path);
         if (config_setting_type(s) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(s)))
             reader_mistake(r, node(s), "a number is too large");
@@ -290,7 +288,6 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
         else if (is_blank(s))
             add_blank(r, s, own);
         if (config_setting_is_aggregate(s)) look_through(r, s, own);
-        free(own);
     }
 }
 

@@ -36,10 +36,9 @@ void reader_check_members(struct reader *r, const struct node *group, const char
 void reader_check_group(struct reader *r, const struct node *group, const char *what, const char *path,
                         const char *form)
 {
-    const char **known = job_setting_names(path, form);
+    autofree const char **known = job_setting_names(path, form);
     assert(*known);
     if (group) check_members(r, group, what, path, known);
-    free(known);
 }
 
 // The text of a duration, or a number of seconds.
@@ -138,12 +137,11 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     const char *word = n && node_is_string(n) ? node_string(n) : NULL;
     int fallback = s->fallback ? word_find(s->words, s->fallback) : 0, found = n ? word_find(s->words, word) : fallback;
     if (found >= 0) return found;
-    char *list = text_join(s->words, "\", \"");
+    autofree char *list = text_join(s->words, "\", \"");
     const char *nearest = word ? setting_foreign_word(word) : NULL;
     if (word && word_find(s->words, nearest) < 0) nearest = text_nearest(word, s->words);
     reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
                    nearest ? nearest : "", nearest ? "\"?" : "");
-    free(list);
     return fallback;
 }
 

@@ -98,10 +98,8 @@ static const char *find(const struct setting_hint *rows, const char *name)
 
 const char *setting_removed(const char *group, const char *name)
 {
-    char *path = text_format("%s%s%s", group, *group ? "." : "", name);
-    const char *hint = find(removed, path);
-    free(path);
-    return hint;
+    autofree char *path = text_format("%s%s%s", group, *group ? "." : "", name);
+    return find(removed, path);
 }
 
 const char *setting_foreign(const char *name)

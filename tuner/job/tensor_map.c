@@ -11,9 +11,8 @@
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
 {
-    char *path = text_format("arguments[].%s", name);
+    autofree char *path = text_format("arguments[].%s", name);
     const struct node *list = reader_member(r, n, path);
-    free(path);
     size_t count = list ? node_count(list) : 0;
     if (count > TENSOR_MAP_RANK_MAX) {
         reader_mistake(r, list, "'%s' has %zu dimensions; a tensor map has one to %d", name, count,

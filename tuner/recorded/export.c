@@ -140,7 +140,8 @@ static int add_trial(void *user, const struct trial *trial)
 static int add_baselines(struct exporter *e, struct error *err)
 {
     struct recorded *r = e->recorded;
-    json_t *document = store_get_document(e->store, 0, "baselines", NULL, err), *baseline;
+    autojson json_t *document = store_get_document(e->store, 0, "baselines", NULL, err);
+    json_t *baseline;
     size_t i;
     if (!document) return *err->message ? -1 : 0;
     const json_t *list = json_object_get(document, "baselines");
@@ -155,7 +156,6 @@ static int add_baselines(struct exporter *e, struct error *err)
         for (size_t p = 0; p < r->problem_count; p++)
             record_read(problem_figures(), json_array_get(problems, p), &to->problems[p], &r->memory, NULL);
     }
-    json_decref(document);
     return 0;
 }
 

@@ -61,7 +61,7 @@ static bool is_whole(enum parameter_kind kind)
 int recorded_add_parameter(struct recorded *r, const char *name, const json_t *values, int kind, struct error *err)
 {
     size_t count = json_array_size(values);
-    int64_t *list = memory_new(count, sizeof *list);
+    autofree int64_t *list = memory_new(count, sizeof *list);
     bool integers = true, numbers = true;
     int result = 0;
     for (size_t i = 0; i < count && !result; i++) {
@@ -77,13 +77,11 @@ int recorded_add_parameter(struct recorded *r, const char *name, const json_t *v
     if (!result && whole && !integers)
         result = error_set(err, "parameter '%s' has a value that is not an integer", name);
     for (size_t i = 0; i < count && !result && !whole; i++) {
-        char *text = value_text(json_array_get(values, i));
+        autofree char *text = value_text(json_array_get(values, i));
         list[i] = symbols_intern(r->symbols, text);
-        free(text);
     }
     if (!result) result = space_add_parameter(r->space, name, (enum parameter_kind)kind, list, count, err);
     r->parameter_count = space_parameter_count(r->space);
-    free(list);
     return result < 0 ? -1 : 0;
 }
 
@@ -97,13 +95,12 @@ static bool same_value(enum parameter_kind kind, const char *a, const char *b)
 static size_t value_index(const struct recorded *r, const struct parameter *p, const json_t *value)
 {
     int64_t integer;
-    char *text = is_whole(p->kind) ? NULL : value_text(value);
+    autofree char *text = is_whole(p->kind) ? NULL : value_text(value);
     size_t i = 0;
     if (is_whole(p->kind) ? !as_integer(value, &integer) : !text) return p->count;
     while (i < p->count &&
            (text ? !same_value(p->kind, symbols_text(r->symbols, p->values[i]), text) : p->values[i] != integer))
         i++;
-    free(text);
     return i;
 }
 
@@ -113,9 +110,8 @@ int recorded_set_value(struct recorded *r, size_t trial, size_t parameter, const
     size_t index = value_index(r, p, value);
     r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
     if (index < p->count) return 0;
-    char *text = json_dumps(value, JSON_COMPACT);
+    autofree char *text = json_dumps(value, JSON_COMPACT);
     error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text, p->name);
-    free(text);
     return -1;
 }
 

@@ -101,7 +101,7 @@ static int compare_json_numbers(const void *a, const void *b)
 static json_t *collect_values(const json_t *results, const char *name)
 {
     size_t count = 0, room = 16;
-    json_t **found = memory_new(room, sizeof *found);
+    autofree json_t **found = memory_new(room, sizeof *found);
     bool numbers = true;
     for (size_t i = 0; i < json_array_size(results); i++) {
         json_t *value = json_object_get(json_object_get(json_array_get(results, i), "configuration"), name);
@@ -115,7 +115,6 @@ static json_t *collect_values(const json_t *results, const char *name)
     if (numbers) qsort(found, count, sizeof *found, compare_json_numbers);
     json_t *values = json_array();
     for (size_t i = 0; i < count; i++) json_array_append(values, found[i]);
-    free(found);
     return values;
 }
 
@@ -157,9 +156,8 @@ static int from_t4(struct recorded *r, const json_t *document, struct error *err
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
     json_object_foreach(first, name, value) {
-        json_t *values = collect_values(results, name);
+        autojson json_t *values = collect_values(results, name);
         int result = recorded_add_parameter(r, name, values, -1, err);
-        json_decref(values);
         if (result) return -1;
     }
     if (recorded_add_trials(r, json_array_size(results), err)) return -1;
@@ -215,7 +213,7 @@ struct recorded *recorded_read(const char *path, struct error *err)
     if (!text) return NULL;
     blank_python_numbers(text);
     json_error_t where;
-    json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
+    autojson json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
     free(text);
     if (!document) {
         bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
@@ -238,7 +236,6 @@ struct recorded *recorded_read(const char *path, struct error *err)
         result = from_t4(r, document, err);
     else
         result = error_set(err, "not a recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
-    json_decref(document);
     if (result == 0) result = recorded_index(r, err);
     if (result < 0) {
         error_prefix(err, "%s", path);

@@ -160,7 +160,7 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
 static int read_trials(struct recorded *r, const json_t *names, const json_t *rows, struct error *err)
 {
     size_t count = json_array_size(names);
-    struct column *columns = memory_new(count, sizeof *columns);
+    autofree struct column *columns = memory_new(count, sizeof *columns);
     r->unknown_columns = arena_new(&r->memory, count * sizeof *r->unknown_columns);
     size_t parameters = 0;
     int result = 0;
@@ -186,7 +186,6 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
     if (result == 0) result = recorded_add_trials(r, json_array_size(rows), err);
     for (size_t i = 0; i < r->trial_count && result == 0; i++)
         result = read_trial(r, i, json_array_get(rows, i), columns, count, err);
-    free(columns);
     return result;
 }
 
@@ -223,9 +222,8 @@ static const size_t measured = JSON_REAL_PRECISION(7);
 // Appends a value, which it takes.
 static void put(struct text *o, const char *before, json_t *value, size_t precision)
 {
-    char *text = json_dumps(value, JSON_COMPACT | precision);
+    autofree char *text = json_dumps(value, JSON_COMPACT | precision);
     text_add(o, "%s%s", before, text);
-    free(text);
     json_decref(value);
 }
 
@@ -328,9 +326,9 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     json_t *member;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&count);
-    const struct trial_field **chosen = memory_new(count, sizeof *chosen);
+    autofree const struct trial_field **chosen = memory_new(count, sizeof *chosen);
     count = choose_columns(r, chosen);
-    json_t *head = json_pack("{s:s, s:i}", "format", "sweetspot-space", "version", FORMAT_VERSION);
+    autojson json_t *head = json_pack("{s:s, s:i}", "format", "sweetspot-space", "version", FORMAT_VERSION);
     record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
     json_object_set_new(head, "parameters", parameters_json(r));
     json_object_set_new(head, "columns", columns_json(r, chosen, count));
@@ -342,8 +340,6 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     for (size_t i = 0; i < r->trial_count; i++) put(&o, i ? ",\n" : "\n", trial_row(r, i, chosen, count), measured);
     text_add(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
-    json_decref(head);
-    free(chosen);
     free(o.text);
     return result;
 }

@@ -105,9 +105,8 @@ void transfer_add(struct transfer *t, const char *text, enum trial_status status
 void transfer_add_recorded(struct transfer *t, const struct recorded *r)
 {
     for (size_t i = 0; i < r->trial_count; i++) {
-        char *text = space_text(r->space, r->configs + i * r->parameter_count);
+        autofree char *text = space_text(r->space, r->configs + i * r->parameter_count);
         transfer_add(t, text, r->trials[i].status, r->trials[i].objective);
-        free(text);
     }
 }
 

@@ -69,7 +69,7 @@ static json_t *reproduce_json(const struct result *r)
                                       {"--strategy", json_get_string(run, "strategy", NULL)},
                                       {"--seed", run ? seed : NULL},
                                       {"--device", strcmp(device, "0") ? device : NULL}};
-    const char **words = NULL;
+    autofree const char **words = NULL;
     size_t count = 0, i;
     memory_add(words, count) = "sweetspot";
     memory_add(words, count) = "tune";
@@ -81,11 +81,8 @@ static json_t *reproduce_json(const struct result *r)
         memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }
     memory_add(words, count) = NULL;
-    char *line = text_command(words);
-    json_t *command = json_string(line);
-    free(line);
-    free(words);
-    return command;
+    autofree char *line = text_command(words);
+    return json_string(line);
 }
 
 // The beginning of a RESULT: where it is from.

@@ -79,12 +79,12 @@ static double importance_of(const struct trial_table *t, const double *logs, con
 json_t *report_parameters(const struct result *r)
 {
     const struct trial_table *t = &r->table;
-    double *times = memory_new(t->timed, sizeof *times), *logs = memory_new(t->timed, sizeof *logs);
+    autofree double *times = memory_new(t->timed, sizeof *times), *logs = memory_new(t->timed, sizeof *logs);
     json_t *list = json_array();
     for (size_t k = 0; k < t->timed; k++) logs[k] = log(t->rows[t->order[k]].time);
     for (size_t p = 0; p < t->parameter_count; p++) {
         const struct tried_parameter *parameter = &t->parameters[p];
-        struct by_value *values = gather(t, p, logs, times);
+        autofree struct by_value *values = gather(t, p, logs, times);
         json_t *names = json_array(), *figures = json_array();
         double importance = importance_of(t, logs, values, parameter->count);
         for (size_t v = 0; v < parameter->count; v++) {
@@ -100,9 +100,6 @@ json_t *report_parameters(const struct result *r)
             list, json_pack("{s:s, s:o, s:o, s:f, s:o}", "name", parameter->name, "values", names, "grouped",
                             parameter->grouped ? json_integer((json_int_t)parameter->grouped) : json_null(),
                             "importance", importance, "by_value", figures));
-        free(values);
     }
-    free(times);
-    free(logs);
     return list;
 }

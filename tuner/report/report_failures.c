@@ -21,7 +21,7 @@ json_t *report_failures(const struct result *r)
 {
     const struct trial_table *t = &r->table;
     size_t reasons = t->words.count, kinds = 0, left = 0, rest = 0;
-    struct failure *all = memory_new(reasons * STATUS_COUNT, sizeof *all);
+    autofree struct failure *all = memory_new(reasons * STATUS_COUNT, sizeof *all);
     for (size_t i = 0; i < t->count; i++) {
         if (!trial_failed((enum trial_status)t->rows[i].status)) continue;
         struct failure *f = &all[t->rows[i].reason * STATUS_COUNT + t->rows[i].status];
@@ -50,6 +50,5 @@ json_t *report_failures(const struct result *r)
     if (left)
         json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:[]}", "status", "others", "reason",
                                               "rarer kinds of failures together", "count", (json_int_t)rest, "trials"));
-    free(all);
     return list;
 }

@@ -110,7 +110,7 @@ static void take_winner(const struct result *r, const struct final *final, struc
 int report_final(const struct result *r, struct report_final *out, struct error *err)
 {
     double when = 0, opened = 0;
-    json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
+    autojson json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
     const json_t *shown = document ? document : open; // an open one has no winner
     struct final final = {0};
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
@@ -127,8 +127,6 @@ int report_final(const struct result *r, struct report_final *out, struct error 
         if (document) take_winner(r, &final, out);
     }
     if (document) final_release(&final);
-    json_decref(document);
-    json_decref(open);
     if (!out->json) out->json = json_null();
     if (!out->ratio) out->ratio = json_null();
     if (!out->winner) out->winner = json_null();

@@ -16,22 +16,21 @@ int report_charts_read(struct report_charts *charts, struct error *err)
                                   "without them";
     static const char *const names[PARTS] = {"libraries.js", "LICENSES"};
     const char *given = getenv("SWEETSPOT_CHARTS");
-    char *folder = given ? text_copy(given) : installation_data("report"), **to[] = {&charts->script, &charts->licence};
+    char **to[] = {&charts->script, &charts->licence};
+    autofree char *folder = given ? text_copy(given) : installation_data("report");
     *charts = (struct report_charts){0};
     if (!folder) folder = installation_data("out/npm/report");
     if (!folder)
         return error_set(err, "the page needs the libraries of its charts and tables, which are missing: %s", missing);
     int status = 0;
     for (size_t i = 0; i < PARTS && !status; i++) {
-        char *path = text_format("%s/%s", folder, names[i]);
+        autofree char *path = text_format("%s/%s", folder, names[i]);
         *to[i] = text_read_file(path, NULL);
         if (!*to[i])
             status =
                 error_set(err, "the page needs the libraries of its charts and tables, and '%s' cannot be read: %s; %s",
                           path, strerror(errno), missing);
-        free(path);
     }
-    free(folder);
     if (status) report_charts_release(charts);
     return status;
 }
@@ -59,12 +58,11 @@ static void write_json(FILE *out, const json_t *value, int depth)
     }
     fputc(object ? '{' : '[', out);
     json_object_foreach((json_t *)value, key, member) {
-        json_t *name = json_string(key);
+        autojson json_t *name = json_string(key);
         fputs(separator, out);
         json_dumpf(name, out, TEXT_FLAGS);
         fputc(':', out);
         write_json(out, member, depth + 1);
-        json_decref(name);
         separator = ",\n";
     }
     json_array_foreach(value, i, member) {
@@ -89,15 +87,14 @@ static char *plain_text(const json_t *report)
 // In JSON "<" stands in strings alone, and "\u003c" is the same there. HTML ends a script element at "</script".
 char *report_text(const json_t *report, bool in_page)
 {
-    char *text = plain_text(report);
+    if (!in_page) return plain_text(report);
+    autofree char *text = plain_text(report);
     struct text safe = {0};
-    if (!in_page) return text;
     for (const char *p = text, *next; *p; p = next) {
         size_t length = strcspn(p, "<");
         next = p + length + (p[length] == '<');
         text_add(&safe, "%.*s%s", (int)length, p, p[length] == '<' ? "\\u003c" : "");
     }
-    free(text);
     return safe.text;
 }
 
@@ -131,7 +128,7 @@ static void write_plain(FILE *out, const char *text)
 
 int report_page_write(FILE *out, const json_t *report, const struct report_charts *charts, struct error *err)
 {
-    char *data = report_text(report, true);
+    autofree char *data = report_text(report, true);
     const struct {
         const char *placeholder, *text;
         void (*write)(FILE *, const char *);
@@ -154,6 +151,5 @@ int report_page_write(FILE *out, const json_t *report, const struct report_chart
             fprintf(out, "%.*s\n", (int)length, line);
         }
     }
-    free(data);
     return ferror(out) ? error_set(err, "cannot write the page: %s", strerror(errno)) : 0;
 }

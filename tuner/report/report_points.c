@@ -62,9 +62,8 @@ static void put_level(struct points *c, enum field_level level, const void *reco
             if (level == FIELD_PROBLEM && !strcmp(f->name, "time")) continue;
             if (level == FIELD_STAGE && trial_field_find(FIELD_TRIAL, f->name)) continue;
         }
-        char *name = part ? text_format("%s of %s", f->name, part) : NULL;
+        autofree char *name = part ? text_format("%s of %s", f->name, part) : NULL;
         put(c, name ? name : f->name, f->unit, f->meaning, number_of(f, record));
-        free(name);
     }
 }
 
@@ -76,11 +75,10 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
         problem = trial->problems[counter->problem].name;
     if (trial->stage_count > 1 && counter->stage >= 0 && (size_t)counter->stage < trial->stage_count)
         stage = trial->stages[counter->stage].name;
-    char *name = text_format("%s%s%s%s%s", counter->key, problem || stage ? " of " : "", problem ? problem : "",
-                             problem && stage ? ", " : "", stage ? stage : "");
+    autofree char *name = text_format("%s%s%s%s%s", counter->key, problem || stage ? " of " : "",
+                                      problem ? problem : "", problem && stage ? ", " : "", stage ? stage : "");
     put(c, name, metric ? metric->unit : "", metric ? metric->description : "a counter that the job names",
         counter->value);
-    free(name);
 }
 
 static void add_point(struct points *c, const struct trial *trial)
@@ -146,7 +144,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
 {
     const struct trial_table *t = &r->table;
     size_t count, *chosen = choose(r, r->source->points, &count);
-    struct points *c = memory_new(1, sizeof *c);
+    autofree struct points *c = memory_new(1, sizeof *c);
     json_t *values = json_array();
     int status = 0;
     c->result = r;
@@ -165,7 +163,6 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     *points = columns_json(c, values, count);
     json_decref(c->rows);
     string_pool_release(&c->columns);
-    free(c);
     free(chosen);
     return status;
 }
@@ -174,7 +171,7 @@ json_t *report_trials(const struct result *r)
 {
     const struct trial_table *t = &r->table;
     size_t limit = r->source->points * TRIALS_PER_POINT, count = t->count < limit ? t->count : limit;
-    size_t *chosen = memory_new(count, sizeof *chosen);
+    autofree size_t *chosen = memory_new(count, sizeof *chosen);
     for (size_t k = 0; k < count; k++) // evenly spread
         chosen[k] = count > 1 ? (size_t)((double)k * (double)(t->count - 1) / (double)(count - 1) + 0.5) : 0;
     json_t *ids = json_array(), *times = json_array(), *status = json_array(), *values = json_array();
@@ -188,7 +185,6 @@ json_t *report_trials(const struct result *r)
         for (size_t k = 0; k < count; k++) json_array_append_new(own, json_integer(trial_value(t, chosen[k], p)));
         json_array_append_new(values, own);
     }
-    free(chosen);
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "of", (json_int_t)t->count, "trial", ids, "time", times, "status",
                      status, "values", values);
 }

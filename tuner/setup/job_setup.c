@@ -15,9 +15,8 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
                     struct error *err)
 {
     *s = (struct job_setup){.job = job, .cache = cache, .seed = seed};
-    char *parent = text_directory(cache);
+    autofree char *parent = text_directory(cache);
     mkdir(parent, 0777); // "out" of "out/cache"; if it cannot be made, nor can the cache
-    free(parent);
     if (mkdir(cache, 0777) && errno != EEXIST) {
         error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
         return EXIT_ENVIRONMENT;
@@ -32,12 +31,11 @@ static json_t *support_defines(const struct job *job)
 {
     json_t *defines = json_object();
     for (int type = 0; type < ELEMENT_COUNT; type++) {
-        char *macro = text_format("SUPPORT_%s", element_name((enum element)type));
+        autofree char *macro = text_format("SUPPORT_%s", element_name((enum element)type));
         bool used = false;
         for (char *c = macro; *c; c++) *c = (char)toupper((unsigned char)*c);
         for (size_t i = 0; i < job->buffer_count && !used; i++) used = (int)job->buffers[i].type == type;
         if (used) json_object_set_new(defines, macro, json_string("1"));
-        free(macro);
     }
     return defines;
 }
@@ -134,9 +132,8 @@ static void draw_sizes(struct job_setup *s, const struct worker_pool *pool)
         struct error ignored;
         one.problems = &drawn->problems[p];
         one.problem_count = 1;
-        json_t *request = request_job(&one, pool->memory, s->answers, s->seed, &ignored);
+        autojson json_t *request = request_job(&one, pool->memory, s->answers, s->seed, &ignored);
         if (request) drawn->problems[kept++] = drawn->problems[p];
-        json_decref(request);
     }
     if (!kept) return;
     drawn->problem_count = kept;
@@ -260,10 +257,9 @@ static int check_launches(const struct job *job, const struct device_limits *lim
 static int check_compiled(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                           struct error *reason)
 {
-    struct trial_stage *stages = memory_new(compiled->entry_count + 1, sizeof *stages);
+    autofree struct trial_stage *stages = memory_new(compiled->entry_count + 1, sizeof *stages);
     for (size_t i = 0; i < compiled->entry_count; i++) stages[i] = compiled->entries[i].figures;
     struct static_facts facts = static_facts_of(stages, compiled->entry_count);
-    free(stages);
     return job_check_compiled(job, config, &facts, reason);
 }
 
@@ -273,14 +269,12 @@ static void add_drawn(const struct job *drawn, const struct device_limits *limit
                       const struct compiled *compiled, json_t *problems)
 {
     for (size_t p = 0; p < drawn->problem_count; p++) {
-        struct planned_launch *launches = NULL;
+        autofree struct planned_launch *launches = NULL;
         size_t count;
         struct error ignored;
-        json_t *one = request_problem(drawn, config, compiled, p, &launches, &count, &ignored);
+        autojson json_t *one = request_problem(drawn, config, compiled, p, &launches, &count, &ignored);
         if (one && count && !check_launches(drawn, limits, compiled, launches, count, &ignored))
             json_array_append(problems, one);
-        json_decref(one);
-        free(launches);
     }
 }
 

@@ -12,32 +12,28 @@ enum { PROBE_TIMEOUT = 120 };
 static json_t *ask_new(const char *variable, const char *program, char *device, json_t *request, struct error *err)
 {
     struct worker w = WORKER_NONE;
-    char *path = installation_worker(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
-    json_t *answer = NULL;
+    autofree char *path = installation_worker(variable, program);
+    char *argv[] = {path, device ? "--device" : NULL, device, NULL};
+    autojson json_t *answer = NULL;
     bool greets = !strcmp(json_get_string(request, "op", ""), "hello");
     if (worker_start(&w, program, argv, err))
         json_decref(request);
     else
         answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
-    if (answer && greets && greeting_check(answer, err)) {
-        error_prefix(err, "%s", path);
-        json_decref(answer);
-        answer = NULL;
-    }
+    bool wrong = answer && greets && greeting_check(answer, err);
+    if (wrong) error_prefix(err, "%s", path);
     json_object_del(answer, "protocol"); // of no use to others
     worker_stop(&w, 2);
     worker_release(&w);
-    free(path);
-    return answer;
+    return wrong ? NULL : json_incref(answer);
 }
 
 // The GPU worker's answer, which has `member` unless it says why not.
 static json_t *ask_gpu(char *device, json_t *request, const char *member, const char *why, struct error *err)
 {
-    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
-    if (!answer || json_object_get(answer, member)) return answer;
+    autojson json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
+    if (!answer || json_object_get(answer, member)) return json_incref(answer);
     error_set(err, "%s", answer_reason(answer, why));
-    json_decref(answer);
     return NULL;
 }
 

@@ -196,14 +196,13 @@ static int describe_own_launches(const struct job *job, const struct implementat
 static void name_baseline(const struct job *job, const struct implementation *m, const json_t *answer,
                           struct implementation_request *to, struct arena *memory)
 {
-    char *detail = m->kind == IMPLEMENTATION_CONFIGURATION
-                       ? space_text(job->space, m->config)
-                       : text_format("%s of %s", m->stage.entry, text_file_name(m->path));
+    autofree char *detail = m->kind == IMPLEMENTATION_CONFIGURATION
+                                ? space_text(job->space, m->config)
+                                : text_format("%s of %s", m->stage.entry, text_file_name(m->path));
     bool made = !answer || answer_status(answer) == STATUS_OK;
     to->candidate.name = m->name;
     to->detail = arena_copy(memory, detail);
     if (!made) to->reason = answer_reason(answer, "it could not be built");
-    free(detail);
 }
 
 // The functions of the reference's library. What is at its path may be built again there. A library that is given by
@@ -213,9 +212,8 @@ static void describe_library(const struct implementation *m, const json_t *answe
 {
     char hash[HASH_TEXT_SIZE];
     size_t size;
-    char *content = implementation_is_built(m) ? NULL : text_read_file(m->path, &size);
+    autofree char *content = implementation_is_built(m) ? NULL : text_read_file(m->path, &size);
     if (content) hash_content(content, size, hash);
-    free(content);
     to->path = m->path;
     to->hash = content ? arena_copy(memory, hash) : json_get_string(answer, "hash", "");
     to->built = json_get_string(answer, "library", "");
@@ -320,7 +318,7 @@ static bool constant_role(const struct job *job, const char *role, struct record
 static void describe_roles(const struct job *job, const int64_t *values, struct problem_request *to,
                            struct arena *memory)
 {
-    struct job_number *numbers = job_numbers(job);
+    autofree struct job_number *numbers = job_numbers(job);
     const struct operation *op = job_operation(job);
     size_t count = 0, most = OPERATION_ROLES_MAX + job->size_count;
     for (const struct job_number *n = numbers; n->name; n++) most++;
@@ -341,7 +339,6 @@ static void describe_roles(const struct job *job, const int64_t *values, struct 
         roles[count].name = n->name;
         count += role_value(job, numbers, n->name, values, &roles[count].value);
     }
-    free(numbers);
     to->roles = roles;
     to->role_count = count;
 }

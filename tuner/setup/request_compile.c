@@ -48,7 +48,7 @@ static void define(void *defines, const char *name, const char *value)
 // exist where it is not used.
 static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->stage_count; i++) {
         if (job->stages[i].operation || job->stages[i].unit != unit) continue;
         bool used = !job->stages[i].when;
@@ -60,7 +60,6 @@ static void add_entries(const struct job *job, const uint16_t *config, size_t un
             same++;
         if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
     }
-    free(values);
 }
 
 // What is compiled for itself: the stages with the same macros. Where no stage has macros of its own, there is one, and
@@ -69,7 +68,7 @@ static json_t *describe_units(const struct job *job, const uint16_t *config)
 {
     json_t *units = json_array();
     for (size_t u = 0; u < job->unit_count; u++) {
-        json_t *entries = json_array(), *defines = json_object();
+        autojson json_t *entries = json_array(), *defines = json_object();
         size_t s = 0;
         add_entries(job, config, u, entries);
         while (job->stages[s].operation || job->stages[s].unit != u) s++;
@@ -78,8 +77,6 @@ static json_t *describe_units(const struct job *job, const uint16_t *config)
         if (json_array_size(entries))
             json_array_append_new(
                 units, json_pack("{s:I, s:O, s:O}", "unit", (json_int_t)u, "defines", defines, "entries", entries));
-        json_decref(entries);
-        json_decref(defines);
     }
     return units;
 }
@@ -106,20 +103,17 @@ static void define_for_reference(const struct job *job, json_t *defines)
 
 int request_source_open(const struct job *job, const char *path, struct source *source, struct error *err)
 {
-    char *folder = text_directory(path);
+    autofree char *folder = text_directory(path);
     struct source_request request = {.path = path,
                                      .include_count = job->include_count + 1,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
                                      .host_headers = job->compiler == JOB_NVRTC};
-    const char **folders = memory_new(request.include_count, sizeof *folders);
+    autofree const char **folders = memory_new(request.include_count, sizeof *folders);
     folders[0] = folder;
     for (size_t i = 0; i < job->include_count; i++) folders[i + 1] = job->includes[i];
     request.include = folders;
-    int result = source_open(source, &request, err);
-    free(folders);
-    free(folder);
-    return result;
+    return source_open(source, &request, err);
 }
 
 int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
@@ -140,10 +134,9 @@ static void add_text(void *list, const char *text)
 static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
                                     json_t *entries, const char *arch, const char *cache)
 {
-    char *folder = text_directory(source);
+    autofree char *folder = text_directory(source);
     json_t *include = json_pack("[s]", folder), *options = json_array();
     for (size_t i = 0; i < job->include_count; i++) add_text(include, job->includes[i]);
-    free(folder);
     job_options(job, config, add_text, options);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",

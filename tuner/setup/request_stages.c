@@ -199,9 +199,9 @@ static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 static json_t *describe_launches(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                                  size_t p, struct launches *out, struct error *err)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    int *names = memory_new(job->buffer_count + 1, sizeof *names);
-    json_t *stages = json_array();
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int *names = memory_new(job->buffer_count + 1, sizeof *names);
+    autojson json_t *stages = json_array();
     int failed = job_problem_values(job, config, p, values, err);
     if (!failed && job_first_names(job, values, names, err))
         failed = error_prefix(err, "problem %s", job->problems[p].name);
@@ -209,31 +209,23 @@ static json_t *describe_launches(const struct job *job, const uint16_t *config, 
         failed = describe_runs(job, s, symbol_of(compiled, &job->stages[s]), p, names, values, stages, out, err);
         if (failed) error_prefix(err, "problem %s", job->problems[p].name);
     }
-    free(values);
-    free(names);
-    if (!failed) return number_problem(job, p, stages);
-    json_decref(stages);
-    return NULL;
+    return failed ? NULL : number_problem(job, p, json_incref(stages));
 }
 
 json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                          bool tuned_only, struct planned_launch **launches, size_t *launch_count, struct error *err)
 {
     struct launches out = {0};
-    json_t *problems = json_array();
-    for (size_t p = 0; problems && p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
+    autojson json_t *problems = json_array();
+    bool sound = true;
+    for (size_t p = 0; sound && p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
         json_t *one = describe_launches(job, config, compiled, p, &out, err);
-        if (one) {
-            json_array_append_new(problems, one);
-            continue;
-        }
-        json_decref(problems);
-        problems = NULL;
+        sound = one && !json_array_append_new(problems, one);
     }
-    if (launch_count) *launch_count = problems ? out.count : 0;
-    if (launches) *launches = problems ? out.list : NULL;
-    if (!launches || !problems) free(out.list);
-    return problems;
+    if (launch_count) *launch_count = sound ? out.count : 0;
+    if (launches) *launches = sound ? out.list : NULL;
+    if (!launches || !sound) free(out.list);
+    return sound ? json_incref(problems) : NULL;
 }
 
 json_t *request_problem(const struct job *job, const uint16_t *config, const struct compiled *compiled, size_t problem,
@@ -268,22 +260,17 @@ json_t *request_own_problems(const struct job *job, const struct implementation 
                              const char *library, struct error *err)
 {
     struct stage stage = job_stage_of(job, m);
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    json_t *problems = json_array();
-    for (size_t p = 0; p < job->problem_count && problems; p++) {
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autojson json_t *problems = json_array();
+    for (size_t p = 0; p < job->problem_count; p++) {
         struct launch_shape shape;
         json_t *one = NULL;
         if (!job_problem_values(job, NULL, p, values, err))
             one = m->kind == IMPLEMENTATION_LIBRARY
                       ? describe_call(job, m, &stage, library, p, values, err)
                       : describe_stage(job, &stage, symbol_of(compiled, &stage), NULL, values, 0, &shape, err);
-        if (one) {
-            json_array_append_new(problems, number_problem(job, p, json_pack("[o]", one)));
-            continue;
-        }
-        json_decref(problems);
-        problems = NULL;
+        if (!one) return NULL;
+        json_array_append_new(problems, number_problem(job, p, json_pack("[o]", one)));
     }
-    free(values);
-    return problems;
+    return json_incref(problems);
 }

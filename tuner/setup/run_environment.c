@@ -30,9 +30,8 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
 {
     json_t *stages = json_array(), *options = json_array(), *defines = json_array(), *parameters = json_array();
     for (size_t i = 0; i < job->stage_count; i++) {
-        char *stage = describe_stage(job, &job->stages[i]);
+        autofree char *stage = describe_stage(job, &job->stages[i]);
         json_array_append_new(stages, json_string(stage));
-        free(stage);
     }
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
@@ -47,11 +46,10 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                               known->source_hash, "compiler", known->compiler, "device", known->device, "arch",
                               known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
                               defines, "parameters", parameters, "replayed", (int)replayed);
-    json_t *compiled = json_array();
+    autojson json_t *compiled = json_array();
     for (size_t i = 0; i < job->compiled_count; i++)
         json_array_append_new(compiled, json_string(expr_text(job->compiled[i].holds)));
     if (job->compiled_count) json_object_set(facts, "compiled", compiled);
-    json_decref(compiled);
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     json_object_set(facts, "problems", json_object_get(request, "problems"));
     json_object_set(facts, "reference", json_object_get(request, "reference"));

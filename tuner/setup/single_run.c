@@ -99,15 +99,12 @@ int single_run_compile(struct single_run *single, const uint16_t *config, const 
 {
     *c = (struct single_run_candidate){
         .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
-    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config, false),
-           *extra = json_deep_copy(defines);
-    if (extra) json_object_update(json_object_get(request, "defines"), extra);
-    json_decref(extra);
-    json_t *answer = pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
+    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config, false);
+    if (defines) json_object_update(json_object_get(request, "defines"), (json_t *)(uintptr_t)defines);
+    autojson json_t *answer =
+        pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
     if (!answer) return -1;
-    int failed = take_compiled(single, config, answer, c, err);
-    json_decref(answer);
-    return failed;
+    return take_compiled(single, config, answer, c, err);
 }
 
 void single_run_candidate_release(struct single_run_candidate *c)
@@ -127,11 +124,10 @@ json_t *single_run_ask(struct single_run *single, json_t *request, double second
         json_decref(request);
         return NULL;
     }
-    json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
+    autojson json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
     single->ended = json_get_bool(answer, "restart", false);
     if (late) *late = !answer && single->pool.gpus[single->pool.first_gpu].worker.failure == WORKER_LATE;
-    if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
+    if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return json_incref(answer);
     error_set(err, "%s", answer_reason(answer, "the GPU worker failed"));
-    json_decref(answer);
     return NULL;
 }

@@ -41,9 +41,9 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
     size_t count = 0;
     *out = (struct wave_model){.stage = -1};
     if (space_parse(job->space, trial->config, config, err)) return -1;
-    struct planned_launch *launches = NULL;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    json_t *problems = request_problems(job, config, NULL, true, &launches, &count, err);
+    autofree struct planned_launch *launches = NULL;
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autojson json_t *problems = request_problems(job, config, NULL, true, &launches, &count, err);
     int failed = problems ? 0 : -1;
     bool done[JOB_MAX_PROBLEMS] = {false};
     for (size_t i = 0; i < count && !failed; i++) {
@@ -62,8 +62,5 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
         if (launches[i].stage == out->stage && !launches[i].run)
             out->of[launches[i].problem] = fn_relative_time(out->of[launches[i].problem], blocks, (double)out->at_once);
     }
-    json_decref(problems);
-    free(values);
-    free(launches);
     return failed;
 }

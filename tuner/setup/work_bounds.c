@@ -33,18 +33,16 @@ char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *pip
     const struct execution_unit *own = measured(ceilings, pipe);
     const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), own->key);
     double clock = json_get_number(lasting, "clock_mhz", NAN);
-    char *at = !own->lasts ? text_copy("")
-               : !lasting  ? text_copy(", for some milliseconds only")
-               : clock > 0 ? text_format(", at %.0f MHz, the clock that lasts", clock)
-                           : text_copy(", at the clock that lasts");
-    char *words = text_format("%s %.4g T%s/s%s", own->name, value / 1e12, own->unit, at);
-    free(at);
-    return words;
+    autofree char *at = !own->lasts ? text_copy("")
+                        : !lasting  ? text_copy(", for some milliseconds only")
+                        : clock > 0 ? text_format(", at %.0f MHz, the clock that lasts", clock)
+                                    : text_copy(", at the clock that lasts");
+    return text_format("%s %.4g T%s/s%s", own->name, value / 1e12, own->unit, at);
 }
 
 int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, struct work_bounds *w, struct error *err)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     double times;
     *w = (struct work_bounds){.flops = NAN, .bytes = NAN, .operations = NAN, .ceiling = NAN};
     w->pipe = job_unit(job, &times);
@@ -55,7 +53,6 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
         w->bytes = evaluate(job->bytes, values);
         w->operations = job->operations ? evaluate(job->operations, values) : times * w->flops;
     }
-    free(values);
     if (w->pipe) w->ceiling = work_ceiling(ceilings, w->pipe);
     w->arithmetic = w->operations / w->ceiling;
     w->memory = w->bytes / work_ceiling(ceilings, &execution_units[UNIT_READ]);
@@ -68,14 +65,12 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
 
 double work_least_objective(const struct job *job, const json_t *ceilings)
 {
-    double *floors = memory_new(job->tuned_count, sizeof *floors), least;
+    autofree double *floors = memory_new(job->tuned_count, sizeof *floors);
     struct work_bounds w;
     struct error ignored;
     for (size_t p = 0; p < job->tuned_count; p++)
         floors[p] = work_bounds(job, p, ceilings, &w, &ignored) ? (double)NAN : w.floor;
-    least = job_objective(job, floors);
-    free(floors);
-    return least;
+    return job_objective(job, floors);
 }
 
 // Whether `work` is possible ------------------------------------------------------------------------------------------
@@ -148,15 +143,14 @@ json_t *job_ceilings_request(const struct job *job, const json_t *known)
 {
     double times;
     const struct execution_unit *own = job_unit(job, &times);
-    json_t *missing = json_array();
+    autojson json_t *missing = json_array();
     for (int i = 0; i < UNIT_COUNT; i++) {
         const struct execution_unit *p = &execution_units[i];
         bool wanted = p == own || !p->arithmetic || (!own && p->key && !p->macro);
         if (wanted && !is_known(known, p, own)) json_array_append_new(missing, json_string(p->name));
     }
     if (json_array_size(missing))
-        return json_pack("{s:s, s:b, s:o}", "op", "ceilings", "lasting", own != NULL, "pipes", missing);
-    json_decref(missing);
+        return json_pack("{s:s, s:b, s:O}", "op", "ceilings", "lasting", own != NULL, "pipes", missing);
     return NULL;
 }
 

@@ -52,7 +52,7 @@ static double *sorted_times(const struct recorded *r, size_t *count)
 static int64_t cutoff_of(const struct recorded *r)
 {
     size_t valid, low = 1, high = r->trial_count;
-    double *times = sorted_times(r, &valid);
+    autofree double *times = sorted_times(r, &valid);
     double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -61,7 +61,6 @@ static int64_t cutoff_of(const struct recorded *r)
         else
             low = middle + 1;
     }
-    free(times);
     return (int64_t)low;
 }
 
@@ -84,7 +83,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options);
     size_t width = r->parameter_count, waiting = 0;
-    uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
+    autofree uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
     int64_t done = 0;
     int result = 0;
     while (done < length && result == 0) {
@@ -105,7 +104,6 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     strategy_free(s);
     *seconds = (clock_cpu() - start) / (double)(done ? done : 1);
     for (; done < length; done++) curve[done] = best; // the space is exhausted
-    free(configs);
     return result;
 }
 

@@ -53,13 +53,11 @@ static json_t *hello(const struct recorded *r)
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
     const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
-    char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
-    json_t *answer = json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol",
-                               PROTOCOL_VERSION, "compiler", compiler, "device", device, "replayed", 1, "recording",
-                               provenance(r), "recorded", identity(r), "libraries", "nvml", 0, "counters", "available",
-                               (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
-    free(compiler);
-    return answer;
+    autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
+    return json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol", PROTOCOL_VERSION,
+                     "compiler", compiler, "device", device, "replayed", 1, "recording", provenance(r), "recorded",
+                     identity(r), "libraries", "nvml", 0, "counters", "available", (int)(r->metric_count > 0), "chip",
+                     "recorded", "reason", "none were recorded");
 }
 
 static json_t *compile(const struct recorded *r, const void *asked, struct arena *memory)
@@ -249,20 +247,17 @@ int main(int argc, char **argv)
     recorded_warn(r, argv[1]);
     const char *delay = getenv("SWEETSPOT_REPLAY_DELAY"), *log_path = getenv("SWEETSPOT_REPLAY_LOG");
     FILE *log = log_path ? fopen(log_path, "a") : NULL;
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, stdin) > 0) {
-        json_t *request = json_parse(line, &err);
+        autojson json_t *request = json_parse(line, &err);
         const char *op = json_get_string(request, "op", "");
         if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * strtod(delay, NULL)));
-        json_t *answer = request ? serve(r, request, op, log) : answer_refuse(PROTOCOL_ERROR, err.message);
+        autojson json_t *answer = request ? serve(r, request, op, log) : answer_refuse(PROTOCOL_ERROR, err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
-        json_decref(answer);
-        json_decref(request);
         if (failed) break;
     }
-    free(line);
     if (log) fclose(log);
     recorded_free(r);
     return EXIT_DONE;

@@ -39,13 +39,13 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
     int status = 0;
     for (const char *at = text; *at && !status;) {
         size_t length = strcspn(at, ","), word = strcspn(at, "=,"), i = 0;
-        char *name = text_format("%.*s", (int)word, at);
-        char *value = at[word] == '=' ? text_format("%.*s", (int)(length - word - 1), at + word + 1) : text_copy("");
+        autofree char *name = text_format("%.*s", (int)word, at);
+        autofree char *value =
+            at[word] == '=' ? text_format("%.*s", (int)(length - word - 1), at + word + 1) : text_copy("");
         while (names[i] && strcmp(names[i], name)) i++;
         if (!names[i]) {
-            char *unknown = text_unknown("setting", name, names);
+            autofree char *unknown = text_unknown("setting", name, names);
             status = error_set(err, "%s", unknown);
-            free(unknown);
         } else if (given[i]) {
             status = error_set(err, "%s is given twice", name);
         } else if (i == 0 || i == 3) {
@@ -54,8 +54,6 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
             status = parse_seconds(name, value, i == 1 ? &settings->compile : &settings->gpu, err);
         }
         if (names[i]) given[i] = true;
-        free(name);
-        free(value);
         at += length + (at[length] == ',');
     }
     for (size_t i = 0; i < 3 && !status; i++)
@@ -72,13 +70,12 @@ struct durations {
 // Fills in unknown times. -1 if all are unknown.
 static int complete(double *seconds, size_t count)
 {
-    double *known = memory_new(count, sizeof *known);
+    autofree double *known = memory_new(count, sizeof *known);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(seconds[i]) && seconds[i] >= 0) known[n++] = seconds[i];
     stats_sort(known, n);
     double median = n ? known[n / 2] : NAN;
-    free(known);
     for (size_t i = 0; i < count; i++)
         if (!(isfinite(seconds[i]) && seconds[i] >= 0)) seconds[i] = median;
     return n ? 0 : -1;
@@ -211,15 +208,12 @@ static void rank(struct simulation *simulation)
 {
     struct simulated_search *s = (struct simulated_search *)simulation;
     size_t count;
-    struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
-    const uint16_t **configs = memory_new(count, sizeof *configs);
-    double *acquisition = memory_new(count, sizeof *acquisition);
+    autofree struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
+    autofree const uint16_t **configs = memory_new(count, sizeof *configs);
+    autofree double *acquisition = memory_new(count, sizeof *acquisition);
     for (size_t i = 0; i < count; i++) configs[i] = config_of(s, waiting[i]);
     strategy_rank(s->strategy, configs, count, acquisition);
     for (size_t i = 0; i < count; i++) waiting[i]->acquisition = acquisition[i];
-    free(acquisition);
-    free(configs);
-    free(waiting);
 }
 
 static const struct simulation_calls calls = {.propose = propose,

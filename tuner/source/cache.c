@@ -17,12 +17,10 @@ char *cache_path(const char *folder, const char *key, const char *suffix)
 // Of an entry's members but "hash".
 static bool hash_entry(const json_t *entry, char hash[HASH_TEXT_SIZE])
 {
-    json_t *rest = json_copy((json_t *)entry);
+    autojson json_t *rest = json_copy((json_t *)entry);
     json_object_del(rest, "hash");
-    char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    autofree char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (text) hash_content(text, strlen(text), hash);
-    json_decref(rest);
-    free(text);
     return text != NULL;
 }
 
@@ -33,47 +31,42 @@ static bool whole(const json_t *entry, const char *cubin_path)
     if (!json_is_object(entry) || !json_is_object(json_object_get(entry, "figures")) || !hash_entry(entry, hash) ||
         strcmp(hash, json_get_string(entry, "hash", "")) != 0)
         return false;
-    char *cubin = input_file_read(cubin_path, 0, &size, NULL);
+    autofree char *cubin = input_file_read(cubin_path, 0, &size, NULL);
     if (!cubin) return false;
     hash_content(cubin, size, hash);
-    free(cubin);
     return size && (int64_t)size == json_get_integer(entry, "cubin_bytes", -1) &&
            !strcmp(hash, json_get_string(entry, "cubin_hash", ""));
 }
 
 json_t *cache_find(const char *folder, const char *key, const char *suffix)
 {
-    char *cubin = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"),
-         *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, NULL);
+    autofree char *cubin = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"),
+                  *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, NULL);
     json_t *entry = text ? json_loads(text, 0, NULL) : NULL, *figures = NULL;
     if (entry && whole(entry, cubin)) figures = json_incref(json_object_get(entry, "figures"));
     json_decref(entry);
-    free(text);
-    free(cubin);
-    free(path);
     return figures;
 }
 
 static int write_renamed(const char *path, const void *data, size_t size, struct error *err)
 {
-    char *temporary = text_format("%s.%ld", path, (long)getpid());
+    autofree char *temporary = text_format("%s.%ld", path, (long)getpid());
     FILE *file = fopen(temporary, "we");
     bool good = file && fwrite(data, 1, size, file) == size;
     if (file && fclose(file)) good = false;
     if (good && rename(temporary, path)) good = false;
     if (!good) error_set(err, "cannot write '%s': %s", path, strerror(errno));
     if (!good) unlink(temporary);
-    free(temporary);
     return good ? 0 : -1;
 }
 
 int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,
               struct error *err)
 {
-    char *cubin_path = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"), *text = NULL;
+    autofree char *cubin_path = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"), *text = NULL;
     char hash[HASH_TEXT_SIZE];
     hash_content(cubin, size, hash);
-    json_t *entry =
+    autojson json_t *entry =
         json_pack("{s:O, s:I, s:s}", "figures", figures, "cubin_bytes", (json_int_t)size, "cubin_hash", hash);
     int result = -1;
     if (entry && hash_entry(entry, hash) && !json_object_set_new(entry, "hash", json_string(hash)))
@@ -82,9 +75,5 @@ int cache_add(const char *folder, const char *key, const char *suffix, const voi
         error_set(err, "out of host memory");
     else if (!output_make_folders(cubin_path, err) && !write_renamed(cubin_path, cubin, size, err))
         result = write_renamed(path, text, strlen(text), err);
-    json_decref(entry);
-    free(cubin_path);
-    free(path);
-    free(text);
     return result;
 }

@@ -34,9 +34,8 @@ bool source_options_toolkit(const char *folder)
     static const char *const places[] = {"cuda_runtime_api.h", "../cuda_runtime_api.h"}; // the latter of include/cccl
     bool found = false;
     for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
-        char *path = text_format("%s/%s", folder, places[i]);
+        autofree char *path = text_format("%s/%s", folder, places[i]);
         found = !access(path, F_OK);
-        free(path);
     }
     return found;
 }
@@ -90,10 +89,9 @@ void source_options_move(json_t *options, const char *root)
         if (which < 0 || option_table[which].kind != OPTION_FOLDER) continue;
         size_t after = value ? (size_t)(value - option) : 0; // what stands before the value stays
         if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
-        char *path = value ? text_join_path(".", value) : NULL;
+        autofree char *path = value ? text_join_path(".", value) : NULL;
         if (path && !source_options_toolkit(path))
             json_array_set_new(options, i, json_sprintf("%.*s%s%s", (int)after, option, root, path));
-        free(path);
     }
 }
 
@@ -126,15 +124,13 @@ static int try_folder(struct closure *c, const char *folder, const char *name, s
                       struct error *err)
 {
     struct stat info, plain;
-    char *path = *name == '/' ? text_copy(name) : text_format("%s/%s", folder, name),
-         *normal = text_join_path(folder, name);
+    autofree char *path = *name == '/' ? text_copy(name) : text_format("%s/%s", folder, name),
+                  *normal = text_join_path(folder, name);
     int found = look(c, path, &info, file, err);
     // Without its ".." a path through a symbolic link may be another file's.
     bool same = found > 0 && !stat(normal, &plain) && plain.st_ino == info.st_ino && plain.st_dev == info.st_dev;
     if (found > 0 && *file == SOURCE_NONE && visit(c, same ? normal : path, &info, file, err)) found = -1;
     if (found > 0 && *file == except) found = 0;
-    free(path);
-    free(normal);
     return found;
 }
 
@@ -142,23 +138,20 @@ static int try_folder(struct closure *c, const char *folder, const char *name, s
 static int resolve(struct closure *c, size_t from, const char *name, bool next, size_t *file, struct error *err)
 {
     size_t length = strlen(name), begin = 0;
-    char *plain = text_format("%.*s", (int)(length - 2), name + 1),
-         *beside = text_directory(c->source->files[from].path);
+    autofree char *plain = text_format("%.*s", (int)(length - 2), name + 1),
+                  *beside = text_directory(c->source->files[from].path);
     int found = 0;
     size_t except = next ? from : SOURCE_NONE;
     if (*plain && *name == '"' && !next) found = try_folder(c, beside, plain, except, file, err);
     // include_next continues after the folder in which the including file was found.
     for (size_t i = 0; next && i < c->options.folders.count && !begin; i++) {
         struct stat info;
-        char *path = text_format("%s/%s", c->options.folders.list[i], plain);
+        autofree char *path = text_format("%s/%s", c->options.folders.list[i], plain);
         size_t which;
         if (look(c, path, &info, &which, NULL) > 0 && which == from) begin = i + 1;
-        free(path);
     }
     for (size_t i = begin; *plain && i < c->options.folders.count && !found; i++)
         found = try_folder(c, c->options.folders.list[i], plain, except, file, err);
-    free(plain);
-    free(beside);
     if (!found) *file = SOURCE_NONE;
     return found < 0 ? -1 : 0;
 }
@@ -172,12 +165,10 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
     const struct host_header *h = c->host_headers ? host_header_find(name) : NULL;
     *file = SOURCE_NONE;
     if (!h) return 0;
-    char *path = text_format("sweetspot/%s", name);
+    autofree char *path = text_format("sweetspot/%s", name);
     for (size_t i = 0; i < c->source->file_count && *file == SOURCE_NONE; i++)
         if (!strcmp(c->source->files[i].path, path)) *file = i;
-    int result = *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
-    free(path);
-    return result;
+    return *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
 }
 
 // A vendor's header gets the stand-ins that it needs, under their names. It declares the host's functions, which NVRTC
@@ -220,10 +211,9 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
         target[i] = SOURCE_NONE;
         if (m.list[i].computed) continue;
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
-        char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
+        autofree char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
         int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
         if (!result && target[i] == SOURCE_NONE) result = stand_in_for_vendor(c, plain, err);
-        free(plain);
         if (result) return -1;
     }
     return 0;
@@ -244,11 +234,9 @@ static int visit_program(struct closure *c, const struct source_request *request
         char *text = text_copy(request->text);
         return add(c, request->path ? request->path : "text.cu", text, strlen(text), NULL, &file, err);
     }
-    char *path = text_join_path(".", request->path);
+    autofree char *path = text_join_path(".", request->path);
     bool there = look(c, path, &info, &file, NULL) > 0; // if not, reading says why
-    int result = visit(c, path, there ? &info : NULL, &file, err);
-    free(path);
-    return result;
+    return visit(c, path, there ? &info : NULL, &file, err);
 }
 
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
@@ -287,7 +275,7 @@ static int visit_tokens(struct closure *c, struct error *err)
 {
     for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
         size_t file;
-        char *path = text_format("sweetspot/%s", w->header);
+        autofree char *path = text_format("sweetspot/%s", w->header);
         char *option = text_format("--pre-include=%s", path);
         bool there = false; // by another word
         for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
@@ -296,7 +284,6 @@ static int visit_tokens(struct closure *c, struct error *err)
             text_list_add(&c->options.rest, option);
         else
             free(option);
-        free(path);
         if (needed && stand_in(c, w->header, &file, err)) return -1;
     }
     return 0;

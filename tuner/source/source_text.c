@@ -45,10 +45,9 @@ static int edit(struct edited *e, const struct source *s, const struct include *
     if (m->computed) replace(e, m->word, m->end, unknown[m->kind]);
     if (m->next && !m->computed) replace(e, m->word, m->operand, words[m->kind]);
     if (target == SOURCE_NONE) return 0;
-    char *name = header_name(s->files[target].path, err);
+    autofree char *name = header_name(s->files[target].path, err);
     if (!name) return -1;
     replace(e, m->operand, m->end, name);
-    free(name);
     return 0;
 }
 

@@ -19,10 +19,11 @@
 // and SQLite needs no shared-memory file. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
-    char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;
+    autofree char *folder = text_directory(path), *log = text_format("%s-wal", path);
+    char *uri = NULL;
     if (access(path, W_OK) || access(folder, W_OK)) {
         size_t used = 0;
-        char *escaped = memory_new(3 * strlen(path) + 1, 1);
+        autofree char *escaped = memory_new(3 * strlen(path) + 1, 1);
         for (const char *p = path; *p; p++) {
             bool plain = !strchr("%?#", *p);
             if (plain)
@@ -31,10 +32,7 @@ static char *read_only_uri(const char *path)
                 used += (size_t)sprintf(escaped + used, "%%%02X", (unsigned)(unsigned char)*p);
         }
         uri = text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
-        free(escaped);
     }
-    free(log);
-    free(folder);
     return uri;
 }
 
@@ -69,7 +67,7 @@ static int check_damage(struct store *store, bool writing, struct error *err)
 int store_open(struct store **out, const char *path, bool create, struct error *err)
 {
     struct store *store = memory_new(1, sizeof *store);
-    char *uri = NULL;
+    autofree char *uri = NULL;
     int result = -1;
     *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1, .committed = store_check_presence};
     if (create && store_create(path, err)) goto out;
@@ -95,7 +93,6 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     result = 0;
 out:
-    free(uri);
     if (result) {
         store_close(store);
         store = NULL;

@@ -126,12 +126,11 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which, struct 
     if (!*statement) {
         const char *owner = field_statements[which].owner, *first = field_statements[which].first;
         enum field_level level = field_statements[which].level;
-        char *made = owner   ? insert_text(level, owner)
-                     : first ? select_text(store, level, first, field_statements[which].rest)
-                             : NULL;
+        autofree char *made = owner   ? insert_text(level, owner)
+                              : first ? select_text(store, level, first, field_statements[which].rest)
+                                      : NULL;
         int code = sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
                                       statement, NULL);
-        free(made);
         if (code != SQLITE_OK) {
             store_failed(store, err);
             return NULL;
@@ -176,9 +175,9 @@ int store_add_columns(struct store *store, struct error *err)
         size_t i = 0;
         for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
             if (status || store->present[i - 1]) continue;
-            char *text = text_format("ALTER TABLE %s ADD COLUMN %s %s", tables[level], f->name, types[f->kind]);
+            autofree char *text =
+                text_format("ALTER TABLE %s ADD COLUMN %s %s", tables[level], f->name, types[f->kind]);
             status = store_execute(store, text, err);
-            free(text);
         }
     }
     if (!status) status = store_find_columns(store, err); // the views have the new columns, too

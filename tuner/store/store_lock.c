@@ -19,9 +19,8 @@ enum { ATTEMPTS = 10 };
 static const char *lock_path(struct store *store)
 {
     if (!store->lock_path) {
-        char *real = realpath(store->path, NULL);
+        autofree char *real = realpath(store->path, NULL);
         store->lock_path = text_format("%s.lock", real ? real : store->path);
-        free(real);
     }
     return store->lock_path;
 }

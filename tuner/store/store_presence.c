@@ -25,11 +25,9 @@ static int write_copy(struct store *store, const char *path, struct error *err)
 // Beside the store, else in the current folder.
 static int rescue(struct store *store, struct error *err)
 {
-    char *folder = text_directory(store->path), *base = text_copy(store->path);
-    if (access(folder, W_OK)) {
-        free(base);
-        base = text_format("./%s", text_file_name(store->path));
-    }
+    autofree char *folder = text_directory(store->path);
+    autofree char *base =
+        access(folder, W_OK) ? text_format("./%s", text_file_name(store->path)) : text_copy(store->path);
     char *path = text_format("%s.rescued", base);
     for (int i = 2; i < NAMES_MOST && !access(path, F_OK); i++) {
         free(path);
@@ -40,8 +38,6 @@ static int rescue(struct store *store, struct error *err)
         free(path);
     else
         store->rescued = path;
-    free(base);
-    free(folder);
     return status;
 }
 

@@ -62,12 +62,13 @@ static const char schema[] =
 static int write_schema(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
-    char *trials = store_column_definitions(FIELD_TRIAL), *problems = store_column_definitions(FIELD_PROBLEM),
-         *stages = store_column_definitions(FIELD_STAGE), *tables = text_format(schema, trials, problems, stages),
-         *views = store_view_definitions();
-    char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
-                             "%s %s COMMIT; PRAGMA journal_mode = WAL;",
-                             STORE_APPLICATION_ID, STORE_VERSION, tables, views);
+    autofree char *trials = store_column_definitions(FIELD_TRIAL), *problems = store_column_definitions(FIELD_PROBLEM),
+                  *stages = store_column_definitions(FIELD_STAGE),
+                  *tables = text_format(schema, trials, problems, stages), *views = store_view_definitions();
+    autofree char *text =
+        text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
+                    "%s %s COMMIT; PRAGMA journal_mode = WAL;",
+                    STORE_APPLICATION_ID, STORE_VERSION, tables, views);
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
@@ -80,12 +81,6 @@ static int write_schema(const char *path, struct error *err)
                                  : "out of memory");
     }
     sqlite3_close(db);
-    free(trials);
-    free(problems);
-    free(stages);
-    free(tables);
-    free(views);
-    free(text);
     return result;
 }
 
@@ -103,16 +98,15 @@ static void store_remove_file(const char *path)
 {
     static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof remains / sizeof *remains; i++) {
-        char *name = text_format("%s%s", path, remains[i]);
+        autofree char *name = text_format("%s%s", path, remains[i]);
         unlink(name);
-        free(name);
     }
 }
 
 int store_create(const char *path, struct error *err)
 {
     if (!access(path, F_OK)) return 0;
-    char *folder = text_directory(path), *temporary = text_format("%s.new-%ld", path, (long)getpid());
+    autofree char *folder = text_directory(path), *temporary = text_format("%s.new-%ld", path, (long)getpid());
     int result = -1;
     if (mkdir(folder, 0777) && errno != EEXIST) {
         error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
@@ -129,8 +123,6 @@ int store_create(const char *path, struct error *err)
     if (result) error_prefix(err, "cannot create the store '%s'", path);
     store_remove_file(temporary);
 out:
-    free(temporary);
-    free(folder);
     return result;
 }
 
@@ -142,11 +134,9 @@ static uint32_t big_endian(const unsigned char *bytes)
 // The write-ahead log has commits that are not in the main file yet: a tuner runs, or was killed.
 static bool has_log(const char *path)
 {
-    char *log = text_format("%s-wal", path);
+    autofree char *log = text_format("%s-wal", path);
     struct stat info;
-    bool has = !stat(log, &info) && info.st_size > 0;
-    free(log);
-    return has;
+    return !stat(log, &info) && info.st_size > 0;
 }
 
 int store_find_file(const char *path, struct error *err)

@@ -308,8 +308,8 @@ int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
                int (*visit)(void *user, const struct trial *), void *user, struct error *err)
 {
     int64_t count, room = 1;
-    int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
-    struct trial *trials = memory_new(CHUNK, sizeof *trials);
+    autofree int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
+    autofree struct trial *trials = memory_new(CHUNK, sizeof *trials);
     struct arena memory = {NULL};
     int result = count < 0 ? -1 : 0;
     for (int64_t first = 0; first < count && !result; first += room, room = room < CHUNK ? 2 * room : CHUNK) {
@@ -319,8 +319,6 @@ int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
         for (int i = 0; i < read && !result; i++) result = visit(user, &trials[i]);
         arena_release(&memory);
     }
-    free(trials);
-    free(ids);
     return result;
 }
 

@@ -273,9 +273,8 @@ char *store_view_definitions(void)
 {
     struct text all = {0};
     for (size_t i = 0; i < VIEWS; i++) {
-        char *one = definition(&views[i], NULL);
+        autofree char *one = definition(&views[i], NULL);
         text_add(&all, "%s;", one);
-        free(one);
     }
     return all.text;
 }
@@ -303,7 +302,7 @@ static bool has_column(sqlite3_stmt *query, const char *name)
 // A view with a column that we do not know was made by a newer program, and is left to it.
 static bool is_newer(struct store *store, const char *name, const char *text)
 {
-    char *all = text_format("SELECT * FROM %s", name);
+    autofree char *all = text_format("SELECT * FROM %s", name);
     sqlite3_stmt *theirs = NULL, *ours = NULL;
     bool newer = false;
     if (!store_prepare(store, all, &theirs, NULL) && !store_prepare(store, strstr(text, " AS ") + 4, &ours, NULL))
@@ -311,7 +310,6 @@ static bool is_newer(struct store *store, const char *name, const char *text)
             newer = !has_column(ours, sqlite3_column_name(theirs, i));
     sqlite3_finalize(theirs);
     sqlite3_finalize(ours);
-    free(all);
     return newer;
 }
 
@@ -321,16 +319,14 @@ static int renew(struct store *store, bool look, struct error *err)
     int count = 0, status = 0;
     for (size_t i = 0; i < VIEWS && !status; i++) {
         const char *name = views[i].name;
-        char *text = definition(&views[i], store->present);
+        autofree char *text = definition(&views[i], store->present);
         bool there = false, same = false;
         status = is_there(store, name, text, &there, &same, err);
         if (!status && !same && !(there && is_newer(store, name, text))) {
-            char *drop = text_format("DROP VIEW IF EXISTS %s", name);
+            autofree char *drop = text_format("DROP VIEW IF EXISTS %s", name);
             count++;
             if (!look && (store_execute(store, drop, err) || store_execute(store, text, err))) status = -1;
-            free(drop);
         }
-        free(text);
     }
     return status ? -1 : count;
 }

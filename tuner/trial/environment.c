@@ -123,11 +123,8 @@ static char *value_text(const json_t *value)
 {
     if (!json_is_real(value)) return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     double real = json_real_value(value);
-    char *text = text_format("%.17g", real);
-    if (strcspn(text, ".en") < strlen(text)) return text;
-    char *longer = text_format("%s.0", text);
-    free(text);
-    return longer;
+    autofree char *text = text_format("%.17g", real);
+    return text_format(strpbrk(text, ".en") ? "%s" : "%s.0", text);
 }
 
 static int collect(struct text_list *lines, const char *path, const json_t *value, struct error *err)
@@ -137,14 +134,12 @@ static int collect(struct text_list *lines, const char *path, const json_t *valu
     json_t *part;
     int result = 0;
     json_object_foreach((json_t *)value, key, part) {
-        char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
+        autofree char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
         if (!result) result = collect(lines, deeper, part, err);
-        free(deeper);
     }
     json_array_foreach(value, i, part) {
-        char *deeper = text_format("%s.%zu", path, i);
+        autofree char *deeper = text_format("%s.%zu", path, i);
         if (!result) result = collect(lines, deeper, part, err);
-        free(deeper);
     }
     if (json_is_object(value) || json_is_array(value)) return result;
     const struct environment_setting *setting = find(path);
@@ -152,10 +147,9 @@ static int collect(struct text_list *lines, const char *path, const json_t *valu
         return error_set(
             err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
     if (!setting->matters) return 0;
-    char *text = value_text(value);
+    autofree char *text = value_text(value);
     if (!text) return error_set(err, "'%s' is not UTF-8", path);
     text_list_add(lines, text_format("%s %s\n", path, text));
-    free(text);
     return 0;
 }
 

@@ -200,10 +200,8 @@ int metrics_check(const char *name, struct error *err)
                          known->name);
     if (strstr(name, "__")) // as all hardware metrics have: unit, quantity, roll-up
         return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
-    const char **names = set_names();
-    char *text = text_unknown("metric set", name, names);
+    autofree const char **names = set_names();
+    autofree char *text = text_unknown("metric set", name, names);
     error_set(err, "%s; a single metric has a hardware name such as sm__icc_requests.sum", text);
-    free(text);
-    free(names);
     return -1;
 }

@@ -103,9 +103,8 @@ void field_take(const struct trial_field *f, void *record, const json_t *value, 
 
 void field_copy(const struct trial_field *f, void *to, const void *from, struct arena *memory)
 {
-    json_t *value = field_json(f, from);
+    autojson json_t *value = field_json(f, from);
     field_take(f, to, value, memory);
-    json_decref(value);
 }
 
 static const struct record *trial_answer(enum field_level level, unsigned from)
