@@ -3,12 +3,73 @@
 #ifndef SWEETSPOT_REPORT_PARTS_H
 #define SWEETSPOT_REPORT_PARTS_H
 
+#include "tuner/base/hash_index.h"
 #include "tuner/final/finals.h"
 #include "tuner/report/report.h"
-#include "tuner/report/run_times.h"
-#include "tuner/report/trial_table.h"
 
 enum { NO_TRIAL = 0 };
+
+enum { REPORT_GROUPS = 60 };
+
+struct tried_parameter {
+    char *name;
+    size_t count;   // values, or groups of them
+    char **values;  // "128", or of a group "1 to 17"
+    size_t grouped; // the number of values in the groups; 0: no groups
+};
+
+struct tried {
+    int64_t id;
+    double time;     // objective, s; NaN where it is missing, not positive or not finite
+    double finished; // Unix time
+    enum trial_status status;
+    uint32_t reason; // if neither ok nor slow: index into `words`
+};
+
+struct trial_table {
+    size_t count, room, value_room, parameter_count;
+    struct tried *rows;       // by id, ascending
+    uint16_t *values;         // parameter_count a trial
+    struct string_pool words; // reasons, every number in them replaced by #
+    struct tried_parameter *parameters;
+    size_t timed;  // trials with a time
+    size_t *order; // these, fastest first
+};
+
+// Reads the current environment of the store. -1 with a message.
+int trial_table_read(struct trial_table *, struct store *, struct error *);
+void trial_table_release(struct trial_table *);
+
+static inline uint16_t trial_value(const struct trial_table *t, size_t trial, size_t parameter)
+{
+    return t->values[trial * t->parameter_count + parameter];
+}
+
+// Whether this status means that a candidate cannot be used.
+static inline bool trial_failed(enum trial_status status)
+{
+    return status != STATUS_OK && status != STATUS_SLOW;
+}
+
+struct search_run {
+    double from;           // Unix time from which trials are its own
+    double started, ended; // Unix time
+    double began, seconds; // when its search began, and how long it took
+    double at;             // seconds of search before it
+    size_t evaluations_before, evaluations;
+    json_t *document; // NULL: none
+};
+
+struct run_times {
+    size_t count;
+    struct search_run *runs; // oldest first
+    double seconds;          // of all of them
+};
+
+int run_times_read(struct run_times *, struct store *, const struct trial_table *, struct error *);
+void run_times_release(struct run_times *);
+
+json_t *run_times_json(const struct run_times *);
 
 struct report_problem {
     char *name;

@@ -1,6 +1,8 @@
-// See run_times.h.
-#include "tuner/report/run_times.h"
-
+// When the runs of an environment searched, and how many seconds of search lie before a moment: runs are nights apart,
+// and a chart over time must not show the days between them.
+//
+// Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
+// or is still running, has only the first, and lasts until its last trial.
 #include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 

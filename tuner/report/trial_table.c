@@ -1,9 +1,12 @@
-// See trial_table.h.
-#include "tuner/report/trial_table.h"
-
+// All trials of an environment: what a report counts, sorts and draws, in about thirty bytes per trial plus its values.
+//
+// Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
+// has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If
+// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
 #include <ctype.h>
 
 #include "tuner/base/base.h"
+#include "tuner/report/report_parts.h"
 
 enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons; the most characters of one
 
@@ -128,10 +131,10 @@ static void settle_parameter(struct trial_table *t, size_t p, const struct strin
 {
     struct tried_parameter *parameter = &t->parameters[p];
     size_t count = values->count;
-    struct value_rank *ranked = rank_values(values);
-    size_t *trials = memory_new(count, sizeof *trials);
-    uint32_t *rank = memory_new(count, sizeof *rank);
-    uint16_t *group = memory_new(count, sizeof *group);
+    autofree struct value_rank *ranked = rank_values(values);
+    autofree size_t *trials = memory_new(count, sizeof *trials);
+    autofree uint32_t *rank = memory_new(count, sizeof *rank);
+    autofree uint16_t *group = memory_new(count, sizeof *group);
     for (size_t i = 0; i < count; i++) rank[ranked[i].number] = (uint32_t)i;
     for (size_t i = 0; i < t->count; i++) trials[rank[trial_value(t, i, p)]]++;
     bool grouped = count > REPORT_GROUPS;
@@ -148,10 +151,6 @@ static void settle_parameter(struct trial_table *t, size_t p, const struct strin
         uint16_t *value = &t->values[i * t->parameter_count + p];
         *value = group[rank[*value]];
     }
-    free(ranked);
-    free(trials);
-    free(rank);
-    free(group);
 }
 
 static int by_time(const void *a, const void *b, void *user)
