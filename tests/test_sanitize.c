@@ -7,7 +7,6 @@
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/explain/sanitized.h"
 #include "tuner/setup/sanitize.h"
 #include "tuner/setup/sanitizer_log.h"
 #include "tuner/store/store.h"

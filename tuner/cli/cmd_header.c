@@ -7,7 +7,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
-#include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
 #include "tuner/header/header_embed.h"
@@ -75,7 +74,7 @@ static int check_header(const struct job *job, const char *path)
     char hash[HASH_TEXT_SIZE];
     int status = present_hash(job, hash);
     if (status) return status;
-    json_t *sections = header_read(path, &err);
+    autojson json_t *sections = header_read(path, &err);
     const json_t *section;
     size_t i;
     if (!sections) return session_complain(EXIT_USAGE, &err);
@@ -88,7 +87,6 @@ static int check_header(const struct job *job, const char *path)
                trouble ? trouble : "the template is the one that was tuned");
         if (trouble) status = EXIT_NOTHING;
     }
-    json_decref(sections);
     return status;
 }
 
@@ -124,9 +122,8 @@ static void add_recording(json_t *section, const json_t *recording)
 // The result of nvcc's build of the winner, where it was raced.
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
-    json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
+    autojson json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
     json_object_set_new(section, "nvcc", builds_summary(document, final, session->job));
-    json_decref(document);
 }
 
 // A final, or something that it would have stored, is missing.
@@ -150,7 +147,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     struct trial trial;
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    json_t *section =
+    autojson json_t *section =
         found ? NULL : header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
     if (!section) {
         *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
@@ -158,16 +155,12 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     }
     if (session->replayed) add_recording(section, session->recording);
     if (final) add_builds(section, session, final);
-    json_t *sanitized = store_get_document(session->store, id, SANITIZED_DOCUMENT, NULL, NULL);
-    char *words = sanitized_text(sanitized);
+    autojson json_t *sanitized = store_get_document(session->store, id, SANITIZED_DOCUMENT, NULL, NULL);
+    autofree char *words = sanitized_text(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
-    free(words);
-    json_decref(sanitized);
     int missing = binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
-    if (!missing) return section;
-    *status = complain_binary(session, missing, &err);
-    json_decref(section);
-    return NULL;
+    if (missing) *status = complain_binary(session, missing, &err);
+    return missing ? NULL : json_incref(section);
 }
 
 // Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.
@@ -177,7 +170,7 @@ static void add_fallback(struct session *session, json_t *sections)
     struct error err = {""};
     struct trial trial;
     if (!job->fallback.kind) return;
-    char *config = space_text(job->space, job->fallback.config);
+    autofree char *config = space_text(job->space, job->fallback.config);
     int missing = store_find(session->store, config, &trial, &err);
     json_t *section =
         missing < 0 ? NULL : header_section_of_fallback(job, &session->environment, missing ? NULL : &trial, &err);
@@ -185,12 +178,10 @@ static void add_fallback(struct session *session, json_t *sections)
     if (section) {
         json_array_append_new(sections, section);
     } else {
-        char *why = text_format("%s: %s", config, err.message);
+        autofree char *why = text_format("%s: %s", config, err.message);
         json_object_set_new(json_array_get(sections, 0), "no_fallback", json_string(why));
         fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", why);
-        free(why);
     }
-    free(config);
 }
 
 // One section a kernel: one, unless the job's objective is "each".
@@ -199,8 +190,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     struct final final = {0};
     bool decided = false;
     int64_t winner;
-    json_t *sections = json_array();
-    json_t *ties = NULL;
+    autojson json_t *sections = json_array(), *ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
@@ -216,11 +206,8 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     if (!*status) add_fallback(session, sections);
     if (!*status && !decided) say_how_to_decide(session, "no final has decided the winner yet, and the header says so");
 out:
-    json_decref(ties);
     final_release(&final);
-    if (!*status) return sections;
-    json_decref(sections);
-    return NULL;
+    return *status ? NULL : json_incref(sections);
 }
 
 // Writes only the winner's binary.
@@ -251,7 +238,7 @@ static int write_header(const struct header_options *o, struct session *session,
     int status = session_build_space(session);
     if (status) return status;
     struct binary_list binaries = {0};
-    json_t *fresh = make_sections(session, o->embed ? &binaries : NULL, &status), *sections = NULL;
+    autojson json_t *fresh = make_sections(session, o->embed ? &binaries : NULL, &status), *sections = NULL;
     if (!fresh) goto out;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err)) {
@@ -272,8 +259,6 @@ static int write_header(const struct header_options *o, struct session *session,
     if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
 out:
     binary_list_release(&binaries);
-    json_decref(fresh);
-    json_decref(sections);
     return status;
 }
 
@@ -302,20 +287,17 @@ static int refuse_combination(const struct header_options *o)
 // The header's name in a folder. malloc'ed.
 static char *header_name(const struct job *job)
 {
-    char *identifier = header_identifier(job->name), *name = text_format("%s_best.h", identifier);
-    free(identifier);
-    return name;
+    autofree char *identifier = header_identifier(job->name);
+    return text_format("%s_best.h", identifier);
 }
 
 // What needs only the job.
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;
-    char *name = header_name(job), *file = o->check ? job_set_file(o->check, name) : NULL;
+    autofree char *name = header_name(job), *file = o->check ? job_set_file(o->check, name) : NULL;
     (void)path;
     int status = o->hash ? print_hash(job, o->job_set.many) : check_header(job, file);
-    free(file);
-    free(name);
     job_free(job);
     return status;
 }
@@ -323,21 +305,15 @@ static int look_at_job(void *user, const char *path, struct job *job)
 static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
-    char *folder = results_folder(session->job), *path, *name;
-    int status;
+    autofree char *folder = results_folder(session->job), *path = NULL, *name = NULL;
     if (o->cubin) {
         name = text_format("%s.cubin", session->job->name);
         path = job_set_file(o->cubin, name);
-        status = write_cubin(session, path);
-    } else {
-        name = header_name(session->job);
-        path = o->output ? job_set_file(o->output, name) : text_format("%s/include/%s", folder, name);
-        status = write_header(o, session, path);
+        return write_cubin(session, path);
     }
-    free(path);
-    free(name);
-    free(folder);
-    return status;
+    name = header_name(session->job);
+    path = o->output ? job_set_file(o->output, name) : text_format("%s/include/%s", folder, name);
+    return write_header(o, session, path);
 }
 
 static int run(void)

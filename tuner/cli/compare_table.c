@@ -5,7 +5,6 @@
 #include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
-#include "tuner/explain/sanitized.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/setup/sanitize.h"
 
@@ -103,12 +102,10 @@ static void print_ceilings(const struct comparison *c)
     bool known = false;
     for (size_t p = 0; p < c->session->job->tuned_count; p++) known |= isfinite(w[p].floor);
     if (!known) return;
-    char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
-         *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
+    autofree char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
+                  *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
     printf("Of ceiling: the least time that the work takes at the measured ceilings, over the tuned time: %s%s%s.\n",
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
-    free(memory);
-    free(arithmetic);
 }
 
 static void print_processes(const struct comparison *c)
@@ -132,11 +129,11 @@ static void print_table(const struct comparison *c)
 {
     const struct final *final = &c->final;
     const struct job *job = c->session->job;
-    char text[96], *device = session_device(c->session);
+    char text[96];
+    autofree char *device = session_device(c->session);
     printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
            show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
            final->replayed ? ", replayed from a recording" : "");
-    free(device);
     const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     if (!strcmp(d->certainty, "undecided"))
@@ -158,10 +155,9 @@ static void print_table(const struct comparison *c)
         printf("compute class: %s%s\n", job_compute_class(job),
                strcmp(job_compute_class(job), op->classes[0]) ? "; do not compare with results of other classes" : "");
     }
-    json_t *documents = json_pack("[o]", compare_json(c));
+    autojson json_t *documents = json_pack("[o]", compare_json(c));
     printf("\n");
     print_times(documents, true);
-    json_decref(documents);
     printf("\n%s", about_ratios);
     print_ceilings(c);
     print_processes(c);
@@ -226,22 +222,18 @@ static void print_sanitized(const struct comparison *c)
 {
     const struct final *final = &c->final;
     for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
-        json_t *document = store_get_document(
+        autojson json_t *document = store_get_document(
             c->session->store, final->kernel_count ? final->kernels[k] : final->winner, SANITIZED_DOCUMENT, NULL, NULL);
         const json_t *tools = json_object_get(document, "tools"), *tool;
-        char *words = sanitized_text(document);
+        autofree char *words = sanitized_text(document);
         size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
         json_array_foreach(tools, i, tool) {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
-            char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
+            autofree char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", name, line);
-            free(name);
-            free(line);
         }
-        free(words);
-        json_decref(document);
     }
 }
 

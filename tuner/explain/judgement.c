@@ -7,7 +7,7 @@
 #include "tuner/base/table.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
-#include "tuner/explain/sanitized.h"
+#include "tuner/setup/sanitize.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: as in a run's final
 
@@ -40,13 +40,11 @@ static int ask(struct judging *g, json_t *request, double seconds, const struct 
 {
     bool late;
     struct error why = {""};
-    json_t *message = single_run_ask(g->single, request, seconds, &late, &why);
+    autojson json_t *message = single_run_ask(g->single, request, seconds, &late, &why);
     bool dead = !message && g->single->pool.gpus[g->single->pool.first_gpu].worker.failure == WORKER_DIED;
     if (message) {
         *answer = arena_new(&g->judgement->memory, record->size);
-        int failed = record_read(record, message, *answer, &g->judgement->memory, err);
-        json_decref(message);
-        return failed;
+        return record_read(record, message, *answer, &g->judgement->memory, err);
     }
     if (late)
         find(g->judgement, STATUS_TIMEOUT, why.message);
@@ -74,10 +72,9 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     struct error reason;
     if (!sanitizer || j->status == STATUS_TIMEOUT || j->status == STATUS_LAUNCH_ERROR) return;
     single_run_say(g->single, "running it under compute-sanitizer");
-    json_t *set_up = job_setup_for_gpu(&g->single->setup, false, NULL, false);
+    autojson json_t *set_up = job_setup_for_gpu(&g->single->setup, false, NULL, false);
     j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
                                                  g->candidate.compiled.cubin, g->candidate.problems, true, INFINITY));
-    json_decref(set_up);
     enum trial_status status = sanitizer_verdict(j->sanitized, &reason);
     if (status != STATUS_OK) find(j, status, reason.message);
 }
@@ -172,15 +169,12 @@ static bool read_final(const struct judged_job *about, const struct judgement *j
 {
     struct error err;
     if (!j->final || !j->final->entries || j->status != STATUS_OK) return false;
-    json_t *answer = record_write(&final_answer_record, j->final), *entries = json_object_get(answer, "entries");
+    autojson json_t *answer = record_write(&final_answer_record, j->final);
     // The seed is for the bootstrap. It is constant, so that the same times give the same intervals.
-    json_t *document =
+    autojson json_t *document =
         json_pack("{s:i, s:I, s:i, s:O}", "seed", 1, "rounds", (json_int_t)about->job->measure.final_rounds, "winner",
-                  (int)JUDGE_TRIAL, "entries", entries);
-    bool sound = !final_read(final, document, about->job->tuned_count, &err);
-    json_decref(document);
-    json_decref(answer);
-    return sound;
+                  (int)JUDGE_TRIAL, "entries", json_object_get(answer, "entries"));
+    return !final_read(final, document, about->job->tuned_count, &err);
 }
 
 // Whether the overall reason names this problem.
@@ -329,7 +323,7 @@ static void print_problems(FILE *to, const json_t *document)
 {
     const json_t *problems = json_object_get(document, "problems"), *problem, *baselines = baselines_of(document), *b;
     size_t i, k, count = 0, made = 0, room = 2 * json_array_size(baselines);
-    const char **titles = memory_new(room + 5, sizeof *titles);
+    autofree const char **titles = memory_new(room + 5, sizeof *titles);
     char **own = memory_new(room + 1, sizeof *own), text[96];
     titles[count++] = "problem";
     titles[count++] = "status";
@@ -364,7 +358,6 @@ static void print_problems(FILE *to, const json_t *document)
     table_free(table);
     for (k = 0; k < made; k++) free(own[k]);
     free(own);
-    free(titles);
     if (made) fprintf(to, "\nRatio: the baseline's time over the kernel's; above 1 the kernel is faster.\n");
 }
 
@@ -377,10 +370,8 @@ static void print_sanitizers(FILE *to, const json_t *document)
     fprintf(to, "\ncompute-sanitizer %s on %s\n", json_get_string(about, "version", "?"),
             json_get_string(about, "problem", "?"));
     json_array_foreach(tools, i, tool) {
-        char *name = sanitized_tool_name(tool), *words = sanitized_tool_text(tool);
+        autofree char *name = sanitized_tool_name(tool), *words = sanitized_tool_text(tool);
         fprintf(to, "  %s: %s\n", name, words);
-        free(name);
-        free(words);
     }
 }
 

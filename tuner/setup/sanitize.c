@@ -50,14 +50,12 @@ struct sanitizing {
 
 static char *beside_nvcc(const char *name)
 {
-    char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
+    autofree char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL;
+    char *found = NULL;
     if (real) {
-        char *folder = text_directory(real);
+        autofree char *folder = text_directory(real);
         found = program_in_folder(folder, strlen(folder), name);
-        free(folder);
     }
-    free(real);
-    free(nvcc);
     return found;
 }
 
@@ -75,9 +73,8 @@ static int read_version(const char *program, char version[32])
 {
     char line[256];
     if (strchr(program, '\'')) return -1;
-    char *command = text_format("'%s' --version 2>/dev/null", program);
+    autofree char *command = text_format("'%s' --version 2>/dev/null", program);
     FILE *from = popen(command, "r");
-    free(command);
     *version = 0;
     while (from && fgets(line, sizeof line, from))
         if (!*version) sscanf(line, "Version %31s", version);
@@ -225,11 +222,11 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     struct tool_run *run = &z->runs[tool];
     struct error why = run->failure;
     double left = fmax(z->deadline - clock_now(), grace); // another tool may have taken all the time
-    json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
+    autojson json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
     left = fmax(z->deadline - clock_now(), grace);
     if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
-    char *text = text_read_file(run->log, NULL);
+    autofree char *text = text_read_file(run->log, NULL);
     struct sanitizer_log log;
     sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
     const char *word = json_get_string(answer, "status", "");
@@ -244,9 +241,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
                             (json_int_t)log.unprinted, "first", log.errors ? log.first_error : log.first_warning,
                             "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
     if (log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
-    json_decref(answer);
     free(run->log);
-    free(text);
     worker_release(&run->worker);
     return out;
 }
@@ -270,8 +265,8 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     }
     z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
     z->deadline = clock_now() + fmin(2 * job->measure.timeout, most);
-    json_t *set_up = make_job(request, (size_t)problem),
-           *asked = make_request(config, cubin, problems, (size_t)problem);
+    autojson json_t *set_up = make_job(request, (size_t)problem),
+                    *asked = make_request(config, cubin, problems, (size_t)problem);
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
     bool brief = !thorough && json_get_number(described, "flops", 0) > most_advice_flops;
     for (size_t i = 0; i < TOOLS; i++) {
@@ -279,8 +274,6 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
         if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
         if (!z->left_out[i]) start(z, i, set_up, json_deep_copy(asked));
     }
-    json_decref(set_up);
-    json_decref(asked);
     return z;
 }
 
@@ -313,4 +306,60 @@ enum trial_status sanitizer_verdict(const json_t *document, struct error *reason
         return json_get_bool(tool, "out_of_bounds", false) ? STATUS_OUT_OF_BOUNDS : STATUS_WRONG;
     }
     return STATUS_OK;
+}
+
+// The document in words ----------------------------------------------------------------------------------------------
+
+// "clean", "failed", "skipped" or "1 error, 2 warnings"; `whole`: also why, or the first of them.
+static char *result_text(const json_t *tool, bool whole)
+{
+    static const char *const kinds[][2] = {{"errors", "error"}, {"warnings", "warning"}};
+    const char *status = json_get_string(tool, "status", "");
+    bool undone = !strcmp(status, "failed") || !strcmp(status, "skipped");
+    struct text out = {0};
+    if (!strcmp(status, "clean")) return text_copy(status);
+    text_add(&out, "%s", undone ? status : "");
+    for (size_t i = 0; i < 2 && !undone; i++) {
+        int64_t n = json_get_integer(tool, kinds[i][0], 0);
+        if (n) text_add(&out, "%s%" PRId64 " %s%s", out.length ? ", " : "", n, kinds[i][1], n == 1 ? "" : "s");
+    }
+    if (whole) text_add(&out, ": %s", json_get_string(tool, undone ? "reason" : "first", ""));
+    return out.text;
+}
+
+char *sanitized_tool_text(const json_t *tool)
+{
+    return result_text(tool, true);
+}
+
+char *sanitized_tool_name(const json_t *tool)
+{
+    const char *status = json_get_string(tool, "status", "");
+    bool found = !strcmp(status, "errors") || !strcmp(status, "warnings");
+    return text_format("%s%s", json_get_string(tool, "tool", "?"),
+                       found && json_get_bool(tool, "advice", false) ? " (warning)" : "");
+}
+
+char *sanitized_text(const json_t *document)
+{
+    const json_t *tool;
+    const char *note = json_get_string(document, "note", "");
+    size_t i;
+    if (!document) return NULL;
+    struct text clean = {0}, all = {0};
+    json_array_foreach(json_object_get(document, "tools"), i, tool) {
+        autofree char *name = sanitized_tool_name(tool), *result = result_text(tool, false);
+        if (!strcmp(result, "clean"))
+            text_add(&clean, "%s%s", clean.length ? ", " : "", name);
+        else
+            text_add(&all, "%s%s: %s", all.length ? "; " : "", name, result);
+    }
+    if (clean.length) text_add(&clean, " clean%s", all.length ? "; " : "");
+    char *out = *note ? text_format("compute-sanitizer %s: %s", json_get_string(document, "version", "?"), note)
+                      : text_format("compute-sanitizer %s on %s: %s%s", json_get_string(document, "version", "?"),
+                                    json_get_string(document, "problem", "?"), clean.length ? clean.text : "",
+                                    all.length ? all.text : "");
+    free(clean.text);
+    free(all.text);
+    return out;
 }

@@ -47,4 +47,12 @@ json_t *sanitizer_end(struct sanitizing *);
 // What a document means for a candidate: STATUS_OK, or what it is instead, with the tool and its first error as reason.
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
 
+// A document in words: "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck
+// (warning): 1 error, 2 warnings". NULL for no document. malloc'ed.
+char *sanitized_text(const json_t *document);
+// One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
+char *sanitized_tool_text(const json_t *tool);
+// The tool's name, with " (warning)" where it found something that does not change the verdict. malloc'ed.
+char *sanitized_tool_name(const json_t *tool);
+
 #endif
