@@ -1,15 +1,32 @@
-// sweetspot tune: search, all night; stop and resume at will. job_set_tune.c tunes one job or several.
+// sweetspot tune: search, all night; stop and resume at will.
+
+#include <errno.h>
+#include <unistd.h>
 
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/interrupt.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/job_set_tune.h"
+#include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
+#include "tuner/policy/time_slices.h"
 #include "tuner/pool/pool_spec.h"
+#include "tuner/pool/worker.h"
+#include "tuner/run/tune.h"
 #include "tuner/watch/events.h"
 
 static const char first_device[] = "0";
+
+// The command line's settings for every job that it tunes.
+struct tune_request {
+    // time, evaluations, stop.until below 0: the job's own; paths are filled in for each job.
+    struct tune_options options;
+    const char *store, *cache; // NULL: out/<job name>.db, and the folder cache next to it
+};
 
 static struct {
     struct job_set jobs;
@@ -66,6 +83,292 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
+// The log of a store: x.log of x.db.
+static char *store_log_path(const char *store)
+{
+    size_t length = strlen(store), ending = strlen(".db");
+    bool usual = length > ending && !strcmp(store + length - ending, ".db") && store[length - ending - 1] != '/';
+    return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
+}
+
+// What to do with the results. A job that was only searched has no winner yet, and one that was not checked can be.
+static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
+                               bool unchecked)
+{
+    const struct tune_options *o = &request->options;
+    struct session found = {.job_path = job->path, .store_given = request->store};
+    autofree char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
+    if (!o->final && !o->quiet) // nothing but results goes to stdout
+        fprintf(stderr, "results are in %s; to decide the winner: %s --finish\n", store_path, tune);
+    if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
+    if (o->final && (unchecked || !o->checks))
+        printf("%s left out; to decide with them: %s --finish\n",
+               o->checks ? "checks for which there was no time are" : "compute-sanitizer and nvcc's build are", tune);
+}
+
+// Makes the folder of the results. 0, or an exit status after a message.
+static int make_folder(const char *store_path, bool named)
+{
+    struct error err;
+    autofree char *folder = text_directory(store_path);
+    int failed = output_make_folders(store_path, &err);
+    if (!failed && access(folder, W_OK))
+        failed = error_set(&err, "cannot write in the folder '%s': %s", folder, strerror(errno));
+    if (!failed) return 0;
+    return complain(EXIT_ENVIRONMENT, "%s%s", err.message, named ? "" : "; --store FILE keeps the results elsewhere");
+}
+
+// Fills in what the command line leaves open from the job, and the job's paths.
+static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct tune_options o = request->options;
+    if (o.time < 0) o.time = job->budget_time;
+    if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    if (o.stop.until < 0) {
+        o.stop.until = job->stop.until;
+        o.stop.ceiling = job->stop.ceiling;
+    }
+    autofree char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
+    autofree char *log_path = store_log_path(store_path),
+                  *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
+    o.store_path = store_path;
+    o.log_path = log_path;
+    o.cache = cache_path;
+    o.cache_given = request->cache != NULL;
+    struct tune_outcome own;
+    tune_outcome_init(&own);
+    int status = make_folder(store_path, request->store);
+    if (!status) status = tune(job, &o, outcome ? outcome : &own);
+    if (!status && !o.events && !outcome) print_next_command(job, request, store_path, own.unchecked);
+    tune_outcome_release(&own);
+    return status;
+}
+
+// Tunes one job file. Returns an exit status (protocol.h).
+static int tune_path(const char *path, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct job *job;
+    int status = session_load_job(path, &job);
+    if (status) return status;
+    status = tune_job(job, request, outcome);
+    job_free(job);
+    return status;
+}
+
+static const double unknown_finish = 5;                 // s that a job's final may take, before it was searched
+static const double least_slice = 1, least_final = 0.1; // s
+
+struct suite_job {
+    const char *path;
+    char *name;
+    int status;
+    bool out; // it failed, or more time would not help
+    double spent;
+    struct tune_outcome outcome;
+};
+
+static struct {
+    struct suite_job *jobs;
+    size_t count;
+    double own_time; // the sum of the jobs' own budgets
+} suite;
+
+static int note_job(void *user, const char *path, struct job *job)
+{
+    (void)user;
+    suite.jobs[suite.count++] = (struct suite_job){.path = path, .name = text_copy(job->name)};
+    suite.own_time += job->budget_time;
+    job_free(job);
+    return 0;
+}
+
+// The winners of the other jobs, nearest in the list first: neighbouring shapes tend to have similar winners. The
+// caller frees.
+static const char **collect_starts(size_t own, size_t *found)
+{
+    const char **starts = memory_new(suite.count, sizeof(char *));
+    *found = 0;
+    for (size_t distance = 1; distance < suite.count; distance++) {
+        for (int side = 0; side < 2; side++) {
+            size_t i = side ? own + distance : own - distance; // below 0: far above count
+            const char *best = i < suite.count ? suite.jobs[i].outcome.best_config : NULL;
+            if (best) starts[(*found)++] = best;
+        }
+    }
+    return starts;
+}
+
+static void run_slice(struct suite_job *j, double seconds, bool final)
+{
+    struct tune_request mine = given.request;
+    struct tune_outcome outcome;
+    tune_outcome_init(&outcome); // stays like this if the job cannot begin
+    mine.options.time = final ? seconds : 0;
+    mine.options.search_time = final ? 0 : seconds;
+    mine.options.final = mine.options.finish = final;
+    autofree const char **starts = final ? NULL : collect_starts((size_t)(j - suite.jobs), &mine.options.start_count);
+    mine.options.starts = starts;
+    double begin = clock_now();
+    int status = tune_path(j->path, &mine, &outcome);
+    j->spent += clock_now() - begin;
+    if (status) j->status = status;
+    if (status == EXIT_USAGE || status == EXIT_ENVIRONMENT) j->out = true;
+    if (final && !isfinite(outcome.best)) {
+        tune_outcome_release(&outcome);
+        return;
+    }
+    double gain = final ? j->outcome.gain : outcome.gain;
+    tune_outcome_release(&j->outcome);
+    j->outcome = outcome;
+    j->outcome.gain = gain;
+    j->out |= outcome.exhausted;
+}
+
+// The next job that gets time; NULL: none.
+static struct suite_job *next_job(const struct time_slices *slices, double spent)
+{
+    autofree double *gains = memory_new(suite.count, sizeof *gains);
+    for (size_t i = 0; i < suite.count; i++) gains[i] = suite.jobs[i].out ? (double)NAN : suite.jobs[i].outcome.gain;
+    size_t next = time_slices_next(slices, spent, gains, suite.count);
+    return next < suite.count ? &suite.jobs[next] : NULL;
+}
+
+static void announce(const struct suite_job *j, const char *what, double seconds)
+{
+    char shown[32];
+    if (!given.request.options.quiet)
+        fprintf(stderr, "-- %s: %s%s\n", j->name, what,
+                seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
+}
+
+static json_t *summary_json(void)
+{
+    json_t *list = json_array();
+    for (const struct suite_job *j = suite.jobs; j < suite.jobs + suite.count; j++) {
+        const struct tune_outcome *o = &j->outcome;
+        double best = o->best > 0 ? o->best : NAN;
+        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", j->name, "evaluations",
+                                              (json_int_t)o->evaluations, "seconds", j->spent, "best", json_real(best),
+                                              "baseline", o->baseline_name, "ratio", json_real(o->baseline / best),
+                                              "exit_status", j->status));
+    }
+    return list;
+}
+
+static char *best_text(const json_t *job)
+{
+    char shown[32];
+    double best = json_get_number(job, "best", NAN);
+    return text_copy(isfinite(best) ? text_show_duration(best, shown, sizeof shown) : "none");
+}
+
+static void print_summary(const json_t *jobs)
+{
+    static const struct row_column columns[] = {COLUMN("job"),
+                                                COLUMN(">evaluations"),
+                                                COLUMN_NUMBER(">time spent", "seconds", "%.0f s"),
+                                                COLUMN_TEXT(">best", best_text),
+                                                COLUMN(">baseline"),
+                                                COLUMN_NUMBER(">ratio (not paired)", "ratio", "%.3f"),
+                                                {0}};
+    rows_print(jobs, columns, false, stdout);
+    printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
+}
+
+static double finish_of(const struct suite_job *j)
+{
+    return j->outcome.finish >= 0 ? j->outcome.finish : unknown_finish;
+}
+
+// s that are kept for the finals of all jobs: at most half of the budget.
+static double time_of_finals(double time)
+{
+    double most = time / (2 * (double)suite.count), sum = 0;
+    for (size_t i = 0; i < suite.count && given.request.options.final; i++)
+        sum += fmin(finish_of(&suite.jobs[i]), most);
+    return sum;
+}
+
+// A job's part of the time that is left for its final and those after it.
+static double time_of_final(const struct suite_job *own, double end)
+{
+    double all = 0, left = end - clock_now();
+    for (const struct suite_job *j = own; j < suite.jobs + suite.count; j++) all += finish_of(j);
+    return fmax(all > 0 ? left * finish_of(own) / all : left, least_final);
+}
+
+// The searches, in slices. 0, or the first job's exit status if no job can be tuned.
+static int search_all(double time, double begin)
+{
+    size_t count = suite.count;
+    struct time_slices slices = time_slices_make(time - time_of_finals(time), count);
+    double share = slices.first;
+    if (time > 0 && share * (double)count > time)
+        fprintf(stderr, "sweetspot: %zu jobs need at least %.0f s each: give --time %.0fs or more, not %.0f s\n", count,
+                share, share * (double)count, time);
+    for (size_t i = 0; i < count && !interrupt_count(); i++) {
+        struct suite_job *j = &suite.jobs[i];
+        double left = slices.time - (clock_now() - begin); // starting workers takes time too
+        share = fmin(slices.first, fmax(left / (double)(count - i), least_slice));
+        announce(j, "", time > 0 ? share : 0);
+        run_slice(j, time > 0 ? share : 0, false);
+        // The job files are correct: the machine or the command line is at fault, and the other jobs would fail too.
+        if (i == 0 && (j->status == EXIT_ENVIRONMENT || j->status == EXIT_USAGE)) return j->status;
+    }
+    while (time > 0 && !interrupt_count()) {
+        slices.time = time - time_of_finals(time);
+        struct suite_job *next = next_job(&slices, clock_now() - begin);
+        if (!next) break;
+        announce(next, "continues for ", slices.next);
+        run_slice(next, slices.next, false);
+    }
+    return 0;
+}
+
+static int tune_all(double time)
+{
+    const struct tune_options *o = &given.request.options;
+    double begin = clock_now();
+    interrupt_watch();
+    int status = o->finish ? 0 : search_all(time, begin);
+    if (status) return status;
+    for (struct suite_job *j = suite.jobs; j < suite.jobs + suite.count && o->final && !interrupt_count(); j++) {
+        if (!o->finish && !(j->outcome.best > 0 && isfinite(j->outcome.best))) continue;
+        announce(j, "final", 0);
+        run_slice(j, time > 0 ? time_of_final(j, begin + time) : 0, true);
+    }
+    for (size_t i = 0; i < suite.count && !status; i++) status = suite.jobs[i].status;
+    return interrupt_count() ? interrupt_status() : status;
+}
+
+// Tunes every job. Each begins with the winners of the others found so far, those nearest in the list first. --time is
+// for all of them together (the sum of the jobs' own by default): half of it is shared equally, then slice after slice
+// goes to the job whose last slice gained most a second. Then come the finals, whose time is extra. Ends with a table
+// on stdout, or the event "jobs". The first exit status other than 0 is returned, after all jobs have had their turn;
+// that of an interruption at once.
+static int tune_jobs(void)
+{
+    const struct tune_options *o = &given.request.options;
+    suite.jobs = memory_new(given.jobs.count, sizeof *suite.jobs);
+    // Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
+    int status = job_set_each_job(&given.jobs, note_job, NULL);
+    if (!status) {
+        status = tune_all(o->time >= 0 ? o->time : suite.own_time);
+        bool begun = suite.jobs[0].status != EXIT_ENVIRONMENT && suite.jobs[0].status != EXIT_USAGE;
+        autojson json_t *jobs = summary_json();
+        if (o->events)
+            event_write(o->events, "jobs", NULL, json_pack("{s:O, s:i}", "jobs", jobs, "exit_status", status));
+        else if (begun)
+            print_summary(jobs);
+    }
+    for (size_t i = 0; i < suite.count; i++) {
+        free(suite.jobs[i].name);
+        tune_outcome_release(&suite.jobs[i].outcome);
+    }
+    free(suite.jobs);
+    return status;
+}
+
 // --finish searches nothing, so that what says how to search is a mistake. NULL: there is none.
 static const char *useless_with_finish(void)
 {
@@ -107,14 +410,11 @@ static int run(void)
     o->final = !given.no_final;
     o->checks = !given.no_checks;
     given.request.store = given.jobs.store;
-    char *again = options_command_line();
+    autofree char *again = options_command_line();
     o->again = again;
     int status = job_set_open(&given.jobs);
-    if (!status)
-        status = given.jobs.many ? job_set_tune(&given.jobs, &given.request)
-                                 : tune_path(given.jobs.named.items[0], &given.request, NULL);
+    if (!status) status = given.jobs.many ? tune_jobs() : tune_path(given.jobs.named.items[0], &given.request, NULL);
     job_set_close(&given.jobs);
-    free(again);
     return status;
 }
 
