@@ -31,9 +31,6 @@ const struct metric_set *metrics_find(const char *set_name);
 // The first row of any set with that key, or NULL.
 const struct metric *metrics_find_key(const char *key);
 
-// The first row of any set with that key, or NULL.
-const struct metric *metrics_find_key(const char *key);
-
 // Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). counters_open() finds out
 // whether this CUPTI has it, and leaves out what is missing.
 bool metric_applies(const struct metric *metric, const char *chip);
