@@ -156,7 +156,6 @@ static int add_baselines(struct exporter *e, struct error *err)
         for (size_t p = 0; p < r->problem_count; p++)
             record_read(problem_figures(), json_array_get(problems, p), &to->problems[p], &r->memory, NULL);
     }
-    json_decref(document);
     return 0;
 }
 
