@@ -437,9 +437,9 @@ static json_t * final(const json_t *request)
     bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
-        snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d", races ? "race" : "final",
-                 (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
-                 json_array_size(candidates), (int)getpid());
+        snprintf(text, sizeof text, "%s %lld.%lld: %zu rounds, %zu candidates, pid %d, %lld places",
+                 races ? "race" : "final", (long long)process, (long long)json_get_integer(request, "part", 0), rounds,
+                 json_array_size(candidates), (int)getpid(), (long long)places);
         note_text(text);
     }
     rounds = take_time(request, rounds);

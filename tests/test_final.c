@@ -353,11 +353,36 @@ TEST(what_no_final_can_find_is_refused)
 TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");
-    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 210]; }",
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [7]; }, { name = \"Y\"; range = [1, 210]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = "
                          "10; processes = 1; }; };");
     struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
-    assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates");
+    assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
+}
+
+// The best three and as many spares; of equal ones all, but no more than the job allows. 5 is 4% slower than 7.
+TEST(candidates_that_could_still_be_the_fastest_take_part)
+{
+    static const struct {
+        const char *parameters, *setting, *candidates, *places;
+    } near[] = {
+        {"{ name = \"X\"; range = [1, 12]; }", "", "final 0.0: 10 rounds, 6 candidates, pid ", ", 3 places\n"},
+        {"{ name = \"X\"; values = [5, 7]; }, { name = \"Y\"; range = [1, 8]; }", "",
+         "final 0.0: 10 rounds, 16 candidates, pid ", ", 8 places\n"},
+        {"{ name = \"X\"; values = [7]; }, { name = \"Y\"; range = [1, 30]; }", "",
+         "final 0.0: 10 rounds, 24 candidates, pid ", ", 12 places\n"},
+        {"{ name = \"X\"; values = [7]; }, { name = \"Y\"; range = [1, 30]; }", "candidates = 2; ",
+         "final 0.0: 10 rounds, 4 candidates, pid ", ", 2 places\n"},
+    };
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+        char *folder = e2e_folder("near");
+        SCRIPTED_JOB(folder, .parameters = near[i].parameters,
+                     .more = test_text("search = { strategy = \"exhaustive\"; }; measure = { final = { %srounds = 10; "
+                                       "processes = 1; }; };",
+                                       near[i].setting));
+        struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
+        assert_contains(r.out, near[i].candidates, near[i].places);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

@@ -207,8 +207,8 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 9]; }, { name = \"MODE\"; values = [\"final_noisy\"]; }",
                  .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 20; }; };");
-    struct e2e_result r =
-        e2e_passed(disturbed(folder, "final 1.1", "kill -KILL $(sed -n 's/^final 1.1.*pid //p' log)", "cat log"));
+    struct e2e_result r = e2e_passed(
+        disturbed(folder, "final 1.1", "kill -KILL $(sed -n 's/^final 1.1.*pid \\([0-9]*\\).*/\\1/p' log)", "cat log"));
     assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");
 }
 

@@ -42,7 +42,8 @@
       "a candidate that is certainly this many times slower ends early") \
     x(DURATION, JOB, timeout, "timeout", 30, 0, INFINITY, "a candidate that takes longer in total counts as hung")
 #define FINAL_SETTINGS(x) \
-    x(INTEGER, JOB, final_candidates, "candidates", 5, 1, FINAL_CANDIDATES_MAX, "number of candidates that take part") \
+    x(INTEGER, JOB, final_candidates, "candidates", 12, 1, FINAL_CANDIDATES_MAX, \
+      "largest number of candidates that take part") \
     x(INTEGER, JOB, final_rounds, "rounds", 40, 5, FINAL_ROUNDS_MAX, \
       "number of rounds that are planned; in each, every entry runs once") \
     x(INTEGER, JOB, final_processes, "processes", 3, 1, FINAL_PROCESSES_MAX, \

@@ -5,17 +5,23 @@
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/work_bounds.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
+// Candidates that could still be the fastest take part: those whose time in the search is at most this share above the
+// best one, and of short kernels also those within GRAPH_SPREAD. At least three take part, if there are so many.
+static const double near_share = 0.03;
+enum { FINAL_FEWEST = 3 };
 
 enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 4 }; // of compiling and racing nvcc's build
 
 struct pick {
     struct final_run *f;
     size_t count;
+    double best; // s
 };
 
 static int pick(void *user, const struct trial *trial)
@@ -23,7 +29,11 @@ static int pick(void *user, const struct trial *trial)
     struct pick *p = user;
     struct final_run *f = p->f;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (p->count >= final_places(f)) return 1;
+    const struct measure_settings *m = &f->with.job->measure;
+    if (!p->count) p->best = trial->objective;
+    double limit = p->best * (1 + near_share) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
+    if (f->places < (size_t)m->final_candidates && (f->places < FINAL_FEWEST || trial->objective <= limit)) f->places++;
+    if (p->count >= FINAL_SPARES * f->places) return 1;
     if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
         return 0;
     final_add(f, config, trial->id);
@@ -31,7 +41,7 @@ static int pick(void *user, const struct trial *trial)
     return 0;
 }
 
-size_t final_places(const struct final_run *f)
+size_t final_most(const struct final_run *f)
 {
     return (size_t)f->with.job->measure.final_candidates * FINAL_SPARES;
 }
@@ -47,6 +57,7 @@ void final_expect(struct final_run *f, double worker)
 int final_begin(struct final_run *f)
 {
     final_reset(f);
+    f->places = 0;
     if (f->with.job->objective == OBJECTIVE_EACH) return final_begin_each(f);
     struct pick p = {.f = f};
     struct error err;
@@ -66,7 +77,7 @@ void final_send(struct final_run *f, size_t gpu)
                                     .process = f->rounds.process,
                                     .part = f->rounds.part,
                                     .rounds = final_rounds_wanted(&f->rounds),
-                                    .places = all ? -1 : f->with.job->measure.final_candidates,
+                                    .places = all ? -1 : (int64_t)f->places,
                                     .candidates = candidates,
                                     .baselines = baselines};
     f->condemned = 0;

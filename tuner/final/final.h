@@ -48,6 +48,7 @@ struct final_run {
     size_t known_rounds;         // in process_of
     struct final_rounds rounds;  // where the final is
     struct final_clock clock;
+    size_t places;   // how many candidates take part; 0: not known yet
     double until;    // clock_now(); rounds beyond the planned ones end then
     bool unchecked;  // there was no time for some check
     int64_t current; // the finalist that the present kernel is; 0: it has an entry of its own, if it is there
@@ -71,8 +72,8 @@ struct final_run {
 };
 
 void final_close(struct final_run *);
-size_t final_places(const struct final_run *); // how many candidates take part, spares included
-int final_begin(struct final_run *);           // adds the finalists' tasks; 0 none to decide between
+size_t final_most(const struct final_run *); // how many candidates may take part, spares included
+int final_begin(struct final_run *);         // adds the finalists' tasks; 0 none to decide between
 void final_send(struct final_run *, size_t gpu);
 void final_take(struct final_run *, const json_t *answer); // which the pool has checked
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:

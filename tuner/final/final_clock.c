@@ -3,8 +3,9 @@
 
 #include "tuner/base/limits.h"
 
-static const double first_soak = 0.4, later_soak = 0.1; // s, of a candidate in a process (tuner/gpu/soak.h)
-static const double unknown_trial = 0.3;                // s, before there is any
+// s, of a candidate in a process; more than three share the time of three (tuner/gpu/gpu_final.c)
+static const double first_soak = 0.4, later_soak = 0.1, soaks = 3;
+static const double unknown_trial = 0.3; // s, before there is any
 // A timed launch is prepared and judged, which takes about as long as the launch, and some time besides.
 static const double launch_factor = 3, launch_extra = 1e-3; // s
 static const double search_share = 0.5;                     // of the time
@@ -27,7 +28,7 @@ static double cost(const struct final_clock *c, const struct final_size *size)
     double entries = (double)(size->candidates + size->baselines), candidates = (double)size->candidates,
            trial = c->trials ? c->trial : unknown_trial, later = (double)(size->processes - 1),
            proof = (double)size->processes * (c->worker + entries * trial),
-           soak = c->verifies ? candidates * (first_soak + later * later_soak) : 0;
+           soak = c->verifies ? fmin(candidates, soaks) * (first_soak + later * later_soak) : 0;
     return proof + soak + (double)size->rounds * entries * (launch_factor * c->kernel + launch_extra);
 }
 

@@ -14,11 +14,13 @@
 // or a share of what the command has taken.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
+enum { FINAL_EXPECTED = 5 };          // candidates, before the search has ended
 
 struct final_size final_size(const struct final_run *f)
 {
     const struct measure_settings *m = &f->with.job->measure;
-    return (struct final_size){.candidates = (size_t)m->final_candidates,
+    size_t expected = m->final_candidates < FINAL_EXPECTED ? (size_t)m->final_candidates : FINAL_EXPECTED;
+    return (struct final_size){.candidates = f->places ? f->places : expected,
                                .baselines = f->with.job_answer->baseline_count,
                                .rounds = m->final_rounds,
                                .processes = m->final_processes};

@@ -25,7 +25,7 @@
 
 // With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
 // baselines.
-enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
+enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4, SOAKS = 3 };
 
 _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
                "room for all candidates of a job, the libraries and programs");
@@ -189,17 +189,18 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Many launches of a candidate in the module that will race.
+// Many launches of a candidate in the module that will race. More than three candidates share the time of three.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool first = !f->process;
-    const struct soak_budget *budget = first ? &soak_of_finalist : &soak_of_process;
+    struct soak_budget budget = first ? soak_of_finalist : soak_of_process;
+    if (f->places > SOAKS) budget.seconds *= (double)SOAKS / (double)f->places;
     enum trial_status status;
     struct error reason;
     bool late;
     if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
-    int failed = soak_run(f->w, &e->pipeline, budget, &status, &reason, err);
+    int failed = soak_run(f->w, &e->pipeline, &budget, &status, &reason, err);
     if (!failed && status == STATUS_OK && first)
         failed = sizes_run(f->w, e->kernel, true, &e->sizes_verified, &status, &reason, err);
     if (failed == CUDA_REFUSED) disqualify(e, STATUS_LAUNCH_ERROR, err->message);
@@ -582,14 +583,18 @@ int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines
     return failed;
 }
 
+void gpu_final_free(struct gpu_final **final)
+{
+    if (*final) leave(*final);
+    free(*final);
+    *final = NULL;
+}
+
 int gpu_final_end(struct gpu_final **final, struct error *err)
 {
-    struct gpu_final *f = *final;
-    int failed = 0;
-    if (!f) return 0;
-    leave(f);
-    if (!reference_is_fixed(f->w) && f->w->seed != f->old_seed) failed = workload_fill(f->w, f->old_seed, err);
-    free(f);
-    *final = NULL;
-    return failed;
+    if (!*final) return 0;
+    struct workload *w = (*final)->w;
+    uint64_t seed = (*final)->old_seed;
+    gpu_final_free(final);
+    return reference_is_fixed(w) || w->seed == seed ? 0 : workload_fill(w, seed, err);
 }

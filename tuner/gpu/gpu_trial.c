@@ -101,6 +101,7 @@ static double slowdown(const struct gpu_trial *t)
         // A single launch of short work tells little: most of it is overhead that a graph leaves out.
         bool telling = t->first[k] > 2 * w->measure_settings.graph_below;
         least[n] = t->timed[k] ? t->times[k].low : telling ? early_stop_bound(&p->early_stop, t->first[k]) : 0;
+        if (least[n] < w->measure_settings.graph_below) least[n] = fmax(0, least[n] - GRAPH_SPREAD);
         best[n] = t->best[k];
         weight[n++] = p->weight;
     }

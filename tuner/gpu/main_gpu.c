@@ -314,8 +314,8 @@ int main(int argc, char **argv)
     free(line);
     // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
-    struct error ignored;
-    if (w.has_job && !gpu_final_end(&w.final, &ignored)) forget_job(&w);
+    gpu_final_free(&w.final);
+    if (w.has_job) forget_job(&w);
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
     return EXIT_DONE;

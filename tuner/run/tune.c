@@ -231,7 +231,7 @@ static void follow_search(struct run *r)
     if (final_clock_left(&r->final.clock, clock_now()) < time_to_decide(r) + SEARCH_RETRIES * r->final.clock.trial)
         return; // the final comes first
     struct error err;
-    int added = search_retry(&r->search, final_places(&r->final), &r->display, &err);
+    int added = search_retry(&r->search, final_most(&r->final), &r->display, &err);
     if (added < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (added > 0) follow_policy(r);
 }
