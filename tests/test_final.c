@@ -354,9 +354,8 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [7]; }, { name = \"Y\"; range = [1, 210]; }",
-                 .more =
-                     "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = 10; "
-                     "processes = 1; }; };");
+                 .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = "
+                         "10; processes = 1; }; };");
     struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }

@@ -37,7 +37,6 @@ static void check_project(const char *project)
                 fail_msg("check %s: %s%s", jobs.gl_pathv[i], r.out, r.err);
             here++;
         }
-        free(missing);
     }
     globfree(&jobs);
     assert_true(all);

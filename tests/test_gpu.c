@@ -238,11 +238,11 @@ GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     struct e2e_result r = e2e_pass(
         folder,
         "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; for i in $(seq 300); do "
-        "n=$($BIN/sweetspot status configs/sgemm_2048.cfg --store %s 2>/dev/null | sed -n 's/^trials *\\([0-9]*\\) "
-        ".*/\\1/p'); "
-        "test ${n:-0} -gt 20 && break; sleep 0.1; done; kill -9 $pid; wait $pid; sleep 0.5\n"
+        "n=$($BIN/sweetspot status configs/sgemm_2048.cfg --store %s 2>/dev/null | sed -n "
+        "'s/^trials *\\([0-9]*\\) .*/\\1/p'); test ${n:-0} -gt 20 && break; sleep 0.1; done\n"
+        "kill -9 $pid; wait $pid; sleep 0.5\n"
         "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >$DIR/before\n"
-        "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
+        "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 20s",
         path, path, path, path);
     struct error err;
     char *before = test_text("%s/before", folder), *text = test_owned(text_read_file(before, NULL));

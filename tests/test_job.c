@@ -66,9 +66,10 @@ TEST(unroll_factors_become_pragmas)
     struct job *job = sound_load();
     for (uint16_t i = 0; i < 3; i++) {
         uint16_t config[3] = {0, 0, i};
-        char *all = test_owned(text_copy(""));
+        char *all = text_copy("");
         job_defines(job, config, check_define, &all);
         assert_string_equal(all, expected[i]);
+        free(all);
     }
 }
 

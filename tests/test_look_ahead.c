@@ -153,7 +153,6 @@ TEST(compile_times_that_vary_hundredfold_keep_the_gpus_busy)
         }
         for (size_t g = 0; g < cases[i].gpus; g++) busy += s->run.busy[g] / (double)cases[i].gpus;
         if (busy < 0.95 * s->run.now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->run.now);
-        free_sim(again);
     }
 }
 
