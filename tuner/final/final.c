@@ -17,7 +17,9 @@ enum { FINAL_SPARES = 2 }; // candidates for each place
 static const double near_share = 0.03;
 enum { FINAL_FEWEST = 3 };
 
-enum { SANITIZER_SECONDS = 3, NVCC_SECONDS = 4 }; // of compiling and racing nvcc's build
+// s: of the tools, at least, and in starts of a GPU worker (11 s where one took 4); of compiling and timing nvcc's
+// build.
+enum { SANITIZER_SECONDS = 3, SANITIZER_STARTS = 3, NVCC_SECONDS = 4 };
 
 struct pick {
     struct final_run *f;
@@ -48,11 +50,11 @@ size_t final_most(const struct final_run *f)
     return (size_t)f->with.job->measure.final_candidates * FINAL_SPARES;
 }
 
-void final_expect(struct final_run *f, double worker)
+void final_expect(struct final_run *f, double start, double worker)
 {
     f->clock.worker = worker;
     f->clock.verifies = f->with.job->verify.enabled;
-    f->clock.sanitizer = final_sanitizes(f) ? SANITIZER_SECONDS : 0;
+    f->clock.sanitizer = final_sanitizes(f) ? fmax(SANITIZER_SECONDS, SANITIZER_STARTS * start) : 0;
     f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
     f->clock.energy = final_wants_energy(f) ? (double)(FINAL_ENERGY_SECONDS * f->with.job->tuned_count) : 0;
     f->clock.energy_decides = f->with.job->minimize != MINIMIZE_TIME;

@@ -85,8 +85,9 @@ enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 // An interrupted final: stores the rounds so far, and says who is ahead.
 void final_interrupted(struct final_run *);
-// What the clock has to know before a search; its deadline is set. `worker`: s until a GPU worker knows the job.
-void final_expect(struct final_run *, double worker);
+// What the clock has to know before a search; its deadline is set. s: until a GPU worker has greeted, and then until it
+// knows the job.
+void final_expect(struct final_run *, double start, double worker);
 struct final_size final_size(const struct final_run *); // of the job's final, as it is planned
 
 // The entries of a final's document: those of the answer, and one more where the present kernel is a candidate.

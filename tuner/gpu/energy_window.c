@@ -3,7 +3,7 @@
 
 #include "tuner/base/base.h"
 
-static const double sharp = 3e-3; // s between readings around a change that counts
+static const double sharp = 0.05; // s between readings around a change that counts
 static const double patience = 3; // s without a change that counts
 
 void energy_window_begin(struct energy_window *w, double least, double now)
@@ -13,7 +13,8 @@ void energy_window_begin(struct energy_window *w, double least, double now)
 
 const char *energy_window_read(struct energy_window *w, double joules, double now)
 {
-    bool backwards = joules<w->joules, change = joules> w->joules && now - w->read <= sharp;
+    double gap = now - w->read;
+    bool backwards = joules<w->joules, change = joules> w->joules && gap <= sharp;
     w->joules = joules;
     w->read = now;
     if (isnan(joules)) return "the device's energy counter cannot be read";
@@ -21,8 +22,10 @@ const char *energy_window_read(struct energy_window *w, double joules, double no
     if (!change && now - w->changed > patience) return "changes of the device's energy counter were seen too late";
     if (!change || w->known > ENERGY_PARTS) return NULL;
     w->changed = now;
-    if (w->known && now - w->at[0][0] < (double)w->known * w->least / ENERGY_PARTS) return NULL;
-    w->at[w->known][0] = now;
+    double at = now - gap / 2;
+    if (w->known && at - w->at[0][0] < (double)w->known * w->least / ENERGY_PARTS) return NULL;
+    if (gap > w->gap) w->gap = gap;
+    w->at[w->known][0] = at;
     w->at[w->known++][1] = joules;
     return NULL;
 }
@@ -35,10 +38,13 @@ static double watts_between(const struct energy_window *w, size_t from, size_t t
 struct interval energy_window_watts(const struct energy_window *w)
 {
     struct interval watts = {watts_between(w, 0, ENERGY_PARTS), INFINITY, 0};
+    double error = w->gap / (w->at[ENERGY_PARTS][0] - w->at[0][0]); // half a gap at either end
     for (size_t i = 0; i < ENERGY_PARTS; i++) {
         watts.low = fmin(watts.low, watts_between(w, i, i + 1));
         watts.high = fmax(watts.high, watts_between(w, i, i + 1));
     }
+    watts.low = fmin(watts.low, watts.value * (1 - error));
+    watts.high = fmax(watts.high, watts.value * (1 + error));
     return watts;
 }
 

@@ -1,8 +1,9 @@
 // The power of a device from readings of its energy counter, which changes in steps, about ten times a second. Pure:
 // the time is passed in.
 //
-// A window begins and ends at a change, so no part of a step is counted for time outside the window. Changes that were
-// seen more than 3 ms after the reading before do not count, so its length is wrong by at most 0.15% of two seconds.
+// A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
+// to be halfway between the two readings around it. The interval has this uncertainty, too. In a virtual machine a
+// reading took over 3 ms; a change between readings that are more than 50 ms apart does not count.
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -12,6 +13,7 @@ enum { ENERGY_PARTS = 4 };
 struct energy_window {
     double least;                   // s that it lasts
     double joules, read, changed;   // of the newest reading; when it was taken, when the counter changed
+    double gap;                     // s, the largest between readings around a change in `at`
     double at[ENERGY_PARTS + 1][2]; // s and J: of the window's beginning, and of the end of each of its parts
     size_t known;                   // in `at`; all: the window is complete
 };
@@ -20,7 +22,7 @@ void energy_window_begin(struct energy_window *, double least, double now);
 // Takes a reading of the counter, in J; NaN: it cannot be read. NULL, or why there will be no complete window: static
 // text.
 const char *energy_window_read(struct energy_window *, double joules, double now);
-// W of a complete window; the interval has the lowest and the highest of its parts.
+// W of a complete window; the interval has the lowest and the highest of its parts, and the uncertainty of its length.
 struct interval energy_window_watts(const struct energy_window *);
 
 // The energy of one execution, in J. A repetition prepares the data (restored buffers, flushed caches) and then

@@ -265,7 +265,9 @@ int run_setup(struct run *r)
 {
     struct error *err = &r->failure.why;
     const struct job *job = r->job;
+    double first = clock_now();
     int status = meet(r, err);
+    double start = clock_now() - first;
     const char *strategy = r->options->strategy ? r->options->strategy : job->strategy;
     if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
@@ -282,7 +284,7 @@ int run_setup(struct run *r)
     status = set_up_workers(r, err);
     if (status) return status;
     hand_out(r);
-    final_expect(&r->final, clock_now() - begin);
+    final_expect(&r->final, start, clock_now() - begin);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     report_counters(r);
     report_least(r);
