@@ -2,6 +2,7 @@
 # Candidates a second of a search by the random strategy, from one second after the first result on, and the mean time
 # for which one occupies the GPU.
 #
+# SECONDS are those of the whole command; its start may take ten of them.
 # Usage: tests/measure/candidate_rate.sh SECONDS JOB... [-- OPTION...]      options of `sweetspot tune`
 set -eu
 cd "$(dirname "$0")/../.."
