@@ -97,7 +97,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
-    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", ""));
+    e2e_passed(tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", ""));
     char *log = test_owned(text_read_file(path, NULL)), *line = log;
     static const char *const expected[] = {"final 0.0: 7 rounds, 2 ", "final 1.0: 7 rounds, 1 ",
                                            "race 0.0: 7 rounds, 2 ", "race 1.0: 7 rounds, 2 "};
@@ -109,7 +109,7 @@ TEST(the_race_goes_by_the_finals_protocol)
     assert_int_equal(json_get_integer(document, "rounds", 0), 14);
     assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
     json_decref(document);
-    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json");
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json");
     assert_contains(r.out, "\"verdict\": \"same\"", "\"compiler\": \"nvcc 13.1.2\"");
 }
 
@@ -136,8 +136,9 @@ TEST(an_older_race_is_not_shown)
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     tune(folder, "FAKE_NVCC=1", "");
     sleep(1); // finals have the second
-    struct e2e_result r = e2e_passed(tune(folder, "FAKE_NVCC=1", "--no-checks"));
-    r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db "
+    e2e_passed(tune(folder, "FAKE_NVCC=1", "--no-checks"));
+    struct e2e_result r =
+        e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db "
                        "-o - | grep -v OPTIONS_NVCC");
     assert_null(strstr(r.out, "nvcc 13"));
 }

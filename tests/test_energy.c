@@ -15,8 +15,10 @@ static const char *read_steps(struct energy_window *w, double watts, double ever
     const char *reason = NULL;
     double from = 100.0123;
     energy_window_begin(w, 2, from);
-    for (double t = from; t < from + most && !reason && w->known <= ENERGY_PARTS; t += every)
+    for (int i = 0; i * every < most && !reason && w->known <= ENERGY_PARTS; i++) {
+        double t = from + i * every;
         reason = energy_window_read(w, 5000 + watts * 0.098 * floor(t / 0.098), t);
+    }
     return reason;
 }
 

@@ -10,12 +10,14 @@
 // A malloc'ed formatted string; aborts when memory is out.
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *text_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-// Declares `text`: what the last parameter of a variadic function and the arguments behind it say.
+// Declares `text`: what the last parameter of a variadic function and the arguments after it say.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration
 #define TEXT_FROM(format, text)                                       \
     va_list text##_arguments;                                         \
     va_start(text##_arguments, format);                               \
     autofree char *text = text_format_list(format, text##_arguments); \
     va_end(text##_arguments)
+// NOLINTEND(bugprone-macro-parentheses)
 // strdup that aborts when memory is out.
 char *text_copy(const char *text);
 

@@ -408,6 +408,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
             decided = decide(r);
             if (outcome) outcome->unchecked = r->final.unchecked;
         }
+        if (!r->failure.set && !interrupt_count() && isfinite(r->search.incumbent.objective)) run_report_values(r);
         json_t *workers = run_workers_document(r);
         if (r->failure.set)
             json_decref(workers);
