@@ -1,7 +1,7 @@
-// Which values of a space are missing or do not help (tuner/trial/value_use.h).
+// Which values of a space are missing or do not help (search/space/value_use.h).
 #include "tests/testing.h"
 
-#include "tuner/trial/value_use.h"
+#include "search/space/value_use.h"
 
 static struct space *make_space(struct symbols *symbols)
 {

@@ -1,10 +1,10 @@
 // The report of a run: the line of progress, the summary of the search, and the document of kind "run".
 #include <unistd.h>
 
+#include "search/space/value_use.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
-#include "tuner/trial/value_use.h"
 
 #define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)
 static const double least_search = 2; // s: a shorter search is nothing but its beginning and its end

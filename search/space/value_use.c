@@ -1,5 +1,5 @@
 // See value_use.h.
-#include "tuner/trial/value_use.h"
+#include "search/space/value_use.h"
 
 #include "tuner/base/base.h"
 
