@@ -91,7 +91,7 @@ env -u SLURM_JOB_ID "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" --pool 
 result $? 'without an allocation it says how to get one'
 
 # Jobs of others' making, by their numbers.
-a=$(allocate n1 100) b=$(allocate n2 100)
+a=$(allocate n1 300) b=$(allocate n2 300)
 running "$a"
 running "$b"
 fresh

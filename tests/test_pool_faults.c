@@ -24,11 +24,11 @@ enum { CONFIGURATIONS = 32 };
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --no-checks --pool $at/nodes.cfg "
-#define RUN(folder, script)                                                                                       \
-    e2e_run(folder,                                                                                               \
-            "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_POOL_REREAD=200ms\n"                     \
-            "said() { for i in $(seq 600); do grep -qs \"$1\" $at/job.log && break; sleep .05; done; : >$at/go; " \
-            "}\n" script,                                                                                         \
+#define RUN(folder, script)                                                                               \
+    e2e_run(folder,                                                                                       \
+            "export at=$PWD/'%s'; export FAKE_LOG=$at/measured SWEETSPOT_POOL_REREAD=200ms\n"             \
+            "seen() { for i in $(seq 600); do grep -qs \"$1\" $at/job.log && break; sleep .05; done; }\n" \
+            "said() { seen \"$1\"; : >$at/go; }\n" script,                                                \
             folder)
 
 // A node's command that begins when the file has something in it.
@@ -149,8 +149,10 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
                                                         "  { name = \"twin\"; gpus = 1; cores = 1; command = \"" AFTER(
                                                             "toolkit") "FAKE_UUID=GPU-4\"; } );\n");
     struct e2e_result r =
-        RUN(folder, "export FAKE_DELAY=10000 FAKE_WAITS=\"final $at/go\"\n"
-                    "for node in driver model twin; do said \"$node gpu 0 is disabled\"; done &\n" TUNE);
+        RUN(folder,
+            "export FAKE_DELAY=10000 FAKE_WAITS=\"final $at/go\"\n"
+            "{ for node in driver model; do seen \"$node gpu 0 is disabled\"; done; said \"twin gpu 0 is disabled\"; "
+            "} &\n" TUNE);
     expect_all(&r, folder);
     assert_contains(
         r.err, "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with driver 1.2.3",
