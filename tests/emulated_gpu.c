@@ -218,7 +218,7 @@ static void launch(void **args)
 
 int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    *out = memory_try(2, sizeof now, err); // when it was recorded, and how often it was asked for since
+    *out = memory_try(2, sizeof now, err); // the time of recording, and the queries since
     return *out ? 0 : -1;
 }
 

@@ -151,6 +151,24 @@ TEST(the_winner_by_time_has_its_energy_too)
     assert_contains(r.out, ", least energy*time\n  X=8");
 }
 
+// X=6 and X=8 take the same time, and the shared memory decides: the energy is that of the one that wins.
+TEST(the_lighter_of_equals_has_its_energy)
+{
+    static const struct {
+        const char *shared, *winner, *energy;
+    } cases[] = {{"1024 * (20 - X)", "  X=8\n", "\n  33.67 mJ at"}, {"1024 * X", "  X=6\n", "\n  43.29 mJ at"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("lighter");
+        SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [8, 6, 1]; }", .shared = cases[i].shared,
+                     .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 10; }; };");
+        struct e2e_result r = e2e_passed(e2e_run(folder,
+                                                 "cd '%s' && export SWEETSPOT_NVCC=none FAKE_ENERGY=1 " SCRIPTED
+                                                 "; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1",
+                                                 folder));
+        assert_contains(r.out, cases[i].winner, cases[i].energy);
+    }
+}
+
 TEST(without_energies_the_fastest_wins)
 {
     struct e2e_result r = e2e_passed(tune(e2e_folder("none"), "minimize = \"energy\";", "A=", ""));

@@ -297,9 +297,9 @@ TEST(who_is_answered_without_times_cannot_win)
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
-    e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // steady: as a matter of course
+    e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // none depends on the process
     folder = e2e_folder("two_times");
-    struct e2e_result r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // there is no other
+    struct e2e_result r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // the only candidate
     assert_contains(r.out, "takes one of two times, depending on the process that runs it");
     r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out,
@@ -383,6 +383,24 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
         struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
         assert_contains(r.out, near[i].candidates, near[i].places);
     }
+}
+
+// X=7 was the fastest, but the job no longer allows it: the six equals that are left take part.
+TEST(what_the_job_no_longer_allows_takes_no_place)
+{
+    static const char parameters[] = "{ name = \"X\"; values = [7, 9]; }, { name = \"Y\"; range = [1, 6]; }";
+    static const char *const rules[] = {"X == 9 || Y <= 2", "X == 9"};
+    char *folder = e2e_folder("outside"), *out = NULL;
+    for (int i = 0; i < 2; i++) {
+        SCRIPTED_JOB(folder, .parameters = parameters,
+                     .more = test_text("constraints = ( \"%s\" ); search = { strategy = \"exhaustive\"; };\n"
+                                       "measure = { final = { rounds = 10; processes = 1; }; };",
+                                       rules[i]));
+        out = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1",
+                                       i ? "--finish 2>&1 && cat log" : "--no-final 2>&1"))
+                  .out;
+    }
+    assert_contains(out, "final 0.0: 10 rounds, 6 candidates, pid ", ", 6 places\n");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -59,7 +59,7 @@ GPU_TEST(energy_repeats_and_the_power_is_possible)
             print_message("LENGTH=%d: %g J [%g, %g], %g W, %g W while it executes, share %g, idle %g W, limit %g W\n",
                           lengths[i], j.value, j.low, j.high, watts, j.value / time.value, share, idle, limit);
             assert_true(j.value > 0 && j.low <= j.value && j.high >= j.value && share > 0 && share < 1);
-            assert_true(!(watts < idle) && !(watts > 1.05 * limit)); // not known where there is no nvidia-smi
+            assert_true(!(watts < idle) && !(watts > 1.05 * limit)); // NaN without nvidia-smi
             assert_true(!(j.value / time.value < idle) && !(j.value / time.value > 1.3 * limit));
         }
         if (!(fabs(joules[1] / joules[0] - 1) < 0.03)) fail_msg("%g J, and then %g J", joules[0], joules[1]);

@@ -66,12 +66,13 @@ static const char job[] =
 static const struct {
     int way;
     const char *status, *said; // `said`: in the reason; NULL: it may be found before
+    const char *other;         // another status that is right; NULL: none
 } cases[] = {
     {0, "1 ok", NULL},
     {1, "1 wrong", NULL},
     {2, "1 wrong", NULL},
     {3, "1 out_of_bounds", "bytes outside y"},
-    {4, "no valid result", NULL}, // wrong, or another run is
+    {4, "1 wrong", NULL, "1 nondeterministic"}, // the other of two runs on the same data may be right
     {5, "1 wrong", NULL},
     {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there"},
 };
@@ -86,7 +87,7 @@ GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
             e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
                            "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
         print_message("way %d: %s\n", cases[i].way, r.out);
-        if (cases[i].status) assert_contains(r.out, cases[i].status);
+        if (!cases[i].other || !strstr(r.out, cases[i].other)) assert_contains(r.out, cases[i].status);
         if (cases[i].said) assert_contains(r.out, cases[i].said);
     }
 }

@@ -66,8 +66,8 @@ GPU_TEST(every_pipe_has_a_ceiling_of_the_right_size)
             print_message("  %s: not between %g and %g\n", expected[i].pipe, expected[i].low, expected[i].high);
             bad++;
         }
-        // The clock falls under load, or stays; but the first milliseconds may lie before it has risen.
-        if (!isnan(rate) && p->lasts && !(rate <= 1.1e-12 * json_get_number(lasting, "first", NAN))) bad++;
+        // The clock falls under load, or stays; it does not rise by more than noise.
+        if (!isnan(rate) && p->lasts && !(rate <= 1.05e-12 * json_get_number(lasting, "first", NAN))) bad++;
         double copy = json_get_number(ceilings, "copy_bytes_per_second", NAN) / 1e12;
         if (is_h200 && !(copy >= 4.0 && copy <= 4.8)) bad++;
     }

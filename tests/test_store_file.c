@@ -29,7 +29,7 @@ STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 'y');
-    struct store *store = open_store(); // reading and writing goes on: only tuning is exclusive
+    struct store *store = open_store(); // others may read and write, but not tune
     char pid[32];
     snprintf(pid, sizeof pid, "process %ld", (long)child);
     assert_int_equal(store_holder(store), child);

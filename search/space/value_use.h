@@ -11,14 +11,14 @@ struct value_use {
     size_t first[SPACE_MAX_PARAMETERS]; // of a parameter's values in these
 };
 
-// For candidates near the best objective. The space is borrowed.
+// `best`: the best objective, s. Borrows the space.
 void value_use_begin(struct value_use *, const struct space *, double best);
 void value_use_release(struct value_use *);
 // A candidate with a result.
 void value_use_add(struct value_use *, const uint16_t *config, double objective);
-// "the largest TILE (64) and the smallest VECTOR (2)"; NULL: the winner has no such value. Integers with three values
-// or more; none is below 1. malloc'ed.
+// The winner's values beyond which its parameters have none: "the largest TILE (64), the smallest VECTOR (2)". Only of
+// integer parameters with at least three values; 1 and less are never the smallest. NULL: there are none. malloc'ed.
 char *value_use_edges(const struct space *, const uint16_t *winner);
-// "STAGES=4, BLOCK_K=32": values that were tried often enough and are never near the best; NULL: there are none.
-// malloc'ed.
+// "STAGES=4, BLOCK_K=32": values that at least eight candidates have, none of them within 5% of the best. NULL: there
+// are none. malloc'ed.
 char *value_use_idle(const struct value_use *);

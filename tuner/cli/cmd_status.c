@@ -205,7 +205,7 @@ static void print_search(const json_t *live)
                100 * json_get_number(live, "compilers_busy", 0), 100 * json_get_number(live, "driver_busy", 0));
 }
 
-// What a GPU is at: its trial, or why it stopped, or what it compiles.
+// What a worker does: its trial, or the configuration that it compiles; or the reason why it stopped.
 static char *work_text(const json_t *w)
 {
     int64_t trial = json_get_integer(w, "trial", 0);
@@ -213,7 +213,7 @@ static char *work_text(const json_t *w)
                  : text_copy(json_get_string(w, "reason", json_get_string(w, "config", "")));
 }
 
-// The compilers of a node together, in the place of its first one. NULL: another one has them.
+// One row for all compilers of a node, made for the first of them. NULL for the others.
 static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");

@@ -11,14 +11,14 @@
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
-// Candidates that could still be the fastest take part: those whose time in the search is at most this share above the
-// best one, and of short kernels also those within GRAPH_SPREAD. At least three take part, if there are so many; where
-// energy decides, as many as may.
+// Candidates that could still be the fastest take part. Their time in the search is at most this share above the best
+// one, or for short kernels at most GRAPH_SPREAD above it. At least three take part, if there are so many. Where energy
+// decides, as many take part as the job allows.
 static const double near_share = 0.03;
 enum { FINAL_FEWEST = 3 };
 
-// s: of the tools, at least, and in starts of a GPU worker (11 s where one took 4); of compiling and timing nvcc's
-// build.
+// The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as a GPU worker's start if that is
+// more: they took 11 s on a machine where a start took 4. NVCC_SECONDS: to compile and time nvcc's build.
 enum { SANITIZER_SECONDS = 3, SANITIZER_STARTS = 3, NVCC_SECONDS = 4 };
 
 struct pick {
@@ -33,13 +33,13 @@ static int pick(void *user, const struct trial *trial)
     struct final_run *f = p->f;
     uint16_t config[SPACE_MAX_PARAMETERS];
     const struct measure_settings *m = &f->with.job->measure;
+    if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
+        return 0;
     if (!p->count) p->best = trial->objective;
     double limit = p->best * (1 + near_share) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
     bool near = f->places < FINAL_FEWEST || trial->objective <= limit || f->with.job->minimize != MINIMIZE_TIME;
     if (f->places < (size_t)m->final_candidates && near) f->places++;
     if (p->count >= FINAL_SPARES * f->places) return 1;
-    if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
-        return 0;
     final_add(f, config, trial->id);
     p->count++;
     return 0;
@@ -115,28 +115,6 @@ void final_send(struct final_run *f, size_t gpu)
     arena_release(&memory);
 }
 
-// The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
-// runs better next to others.
-static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
-{
-    struct trial trial;
-    struct error err;
-    if (store_get(f->with.store, trial_id, &trial, &err)) return;
-    if (trial.facts.code_bytes > 0) e->code = trial.facts.code_bytes;
-    for (size_t i = 0; i < trial.stage_count; i++) {
-        const struct trial_stage *s = &trial.stages[i];
-        int64_t threads = 1, shared = s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0);
-        for (size_t k = 0; k < f->with.policy->queue.count; k++) {
-            const struct task *t = (const struct task *)f->with.policy->queue.tasks[k];
-            if (t->trial != trial_id || i >= t->launch_count) continue;
-            const int64_t *b = t->launches[i].shape.block;
-            threads = b[0] * b[1] * b[2];
-        }
-        e->share = fmax(e->share, final_share(s->registers, threads, shared, f->with.pool->limits.registers_per_sm,
-                                              f->with.pool->limits.shared_per_sm));
-    }
-}
-
 // The certainty of the winner in words, to follow its time.
 static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
                             const struct contender *contenders, const struct final_verdict *v)
@@ -201,12 +179,7 @@ out:
 static struct contender *read_contenders(struct final_run *f, const struct final_entries *entries)
 {
     struct contender *contenders = memory_new(entries->count, sizeof *contenders);
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct final_entry_answer *e = &entries->list[i].answer;
-        if (!final_passed(e)) continue;
-        contenders[i] = final_contender(f, e, e->trial != 0);
-        if (e->trial) read_resources(f, e->trial, &contenders[i]);
-    }
+    for (size_t i = 0; i < entries->count; i++) contenders[i] = final_entrant(f, &entries->list[i].answer);
     return contenders;
 }
 // Writes what each process found into the entries of the final's document.

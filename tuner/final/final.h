@@ -66,8 +66,8 @@ struct final_run {
         struct error why;  // there is no race
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)
-        bool on;        // it is the part on its way
-        int64_t winner; // so far, whose energy is measured; 0: that of all candidates
+        bool on;        // this part is running
+        int64_t winner; // by the rounds, the only candidate that is measured; 0: all are
     } energy;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
@@ -85,8 +85,8 @@ enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 // An interrupted final: stores the rounds so far, and says who is ahead.
 void final_interrupted(struct final_run *);
-// What the clock has to know before a search; its deadline is set. s: until a GPU worker has greeted, and then until it
-// knows the job.
+// What the clock has to know before a search; its deadline is set. `start`: s until a GPU worker has greeted; `worker`:
+// s from then until it knows the job.
 void final_expect(struct final_run *, double start, double worker);
 struct final_size final_size(const struct final_run *); // of the job's final, as it is planned
 
@@ -97,8 +97,9 @@ struct final_entries {
 };
 
 // final_entries.c: parts that the comparison of builds has too. A contender has the objective of each round of an
-// entry.
+// entry. An entrant of the final has its resources, too.
 struct contender final_contender(const struct final_run *, const struct final_entry_answer *, bool candidate);
+struct contender final_entrant(struct final_run *, const struct final_entry_answer *); // zeroed: it has failed
 void final_contenders_free(struct contender *, size_t count);                  // with their objectives, and the list
 uint64_t final_seed(const struct final_run *);                                 // other data than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // with what all of them have
@@ -135,12 +136,11 @@ void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);   // its GPU was lost with its node
 void final_resume(struct final_run *); // its worker was ended from outside: another one continues
 bool final_stands(const struct final_run *, const struct task *);
-// final_energy.c: the energy of the winner and the baselines or, where energy decides, of all candidates, once there
-// are no more rounds. Whether it is wanted; whether it follows now. Its answer, or that there is none. What is said of
-// it once there is a winner.
+// final_energy.c: after the last round, the energy of the winner and the baselines or, where energy decides, of all
+// candidates.
 bool final_wants_energy(const struct final_run *);
-bool final_energy_begin(struct final_run *);
-bool final_energy_take(struct final_run *);
+bool final_energy_begin(struct final_run *); // false: it is not wanted, or no time is left
+bool final_energy_take(struct final_run *);  // false: the final has failed
 void final_energy_tell(const struct final_run *, const struct final_entries *, const struct contender *, size_t winner);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
 // them. After the final's document is stored, before its tasks are dropped.

@@ -1,7 +1,7 @@
-// The last part of a final: once there are no more rounds, its worker measures energy instead (tuner/gpu/energy.h). By
-// default that of the winner and the baselines, after whatever else the command's time is needed for; where energy
-// decides, that of all candidates. What has no time left is left to `tune --finish`. It is measured once, in the
-// process that took the last rounds.
+// The last part of a final: after the last round, its worker measures energy (tuner/gpu/energy.h). By default it
+// measures the winner and the baselines, if the command's time allows it after all else. Where energy decides, it
+// measures all candidates. `tune --finish` does what there was no time for. Energy is measured once, in the process
+// that took the last rounds.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
@@ -19,14 +19,12 @@ bool final_wants_energy(const struct final_run *f)
 }
 
 // The trial that wins by the rounds; 0: none.
-static int64_t find_leader(const struct final_run *f)
+static int64_t find_leader(struct final_run *f)
 {
     const struct final_answer *all = f->before;
     struct contender *contenders = memory_new(all->entry_count, sizeof *contenders);
     struct final_verdict v;
-    for (size_t i = 0; i < all->entry_count; i++)
-        if (final_passed(&all->entries[i]))
-            contenders[i] = final_contender(f, &all->entries[i], all->entries[i].trial != 0);
+    for (size_t i = 0; i < all->entry_count; i++) contenders[i] = final_entrant(f, &all->entries[i]);
     final_decide(contenders, all->entry_count, f->rounds.look, &v);
     final_contenders_free(contenders, all->entry_count);
     return v.winner < 0 ? 0 : all->entries[v.winner].trial;
@@ -49,7 +47,8 @@ bool final_energy_begin(struct final_run *f)
     return true;
 }
 
-// An entry that fails now is out, as in the rounds. Returns how many energies are missing; *late: for want of time.
+// An entry that fails now is out, as in the rounds. Returns the number of missing energies; sets *late if there was no
+// time for one.
 static size_t add_energy(struct final_entry_answer *to, const struct final_entry_answer *from, bool *late)
 {
     size_t missing = 0;

@@ -62,6 +62,36 @@ struct contender final_contender(const struct final_run *f, const struct final_e
                               .slower = e->left};
 }
 
+// The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
+// runs better next to others.
+static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
+{
+    struct trial trial;
+    struct error err;
+    if (store_get(f->with.store, trial_id, &trial, &err)) return;
+    if (trial.facts.code_bytes > 0) e->code = trial.facts.code_bytes;
+    for (size_t i = 0; i < trial.stage_count; i++) {
+        const struct trial_stage *s = &trial.stages[i];
+        int64_t threads = 1, shared = s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0);
+        for (size_t k = 0; k < f->with.policy->queue.count; k++) {
+            const struct task *t = (const struct task *)f->with.policy->queue.tasks[k];
+            if (t->trial != trial_id || i >= t->launch_count) continue;
+            const int64_t *b = t->launches[i].shape.block;
+            threads = b[0] * b[1] * b[2];
+        }
+        e->share = fmax(e->share, final_share(s->registers, threads, shared, f->with.pool->limits.registers_per_sm,
+                                              f->with.pool->limits.shared_per_sm));
+    }
+}
+
+struct contender final_entrant(struct final_run *f, const struct final_entry_answer *e)
+{
+    if (!final_passed(e)) return (struct contender){0};
+    struct contender entrant = final_contender(f, e, e->trial != 0);
+    if (e->trial) read_resources(f, e->trial, &entrant);
+    return entrant;
+}
+
 void final_contenders_free(struct contender *contenders, size_t count)
 {
     for (size_t i = 0; i < count; i++) free((void *)(uintptr_t)contenders[i].objectives);

@@ -16,7 +16,7 @@ static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // candidates, before the search has ended
 
-// Times alone are compared between processes: energy is measured in one.
+// Energy is measured in one process only, so its times come from the same one.
 static int64_t processes_wanted(const struct final_run *f)
 {
     bool one = f->with.pool->replay || f->with.job->minimize != MINIMIZE_TIME;
@@ -73,7 +73,7 @@ void final_reset(struct final_run *f)
     f->blamed.trial = 0;
     f->ended = 0;
     f->energy.on = false;
-    if (job) // nobody leaves where a slower one may win
+    if (job) // where a slower candidate may win, none leaves early
         f->rounds = final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
                                        job->objective == OBJECTIVE_EACH || job->minimize != MINIMIZE_TIME);
 }
@@ -90,7 +90,7 @@ void final_resume(struct final_run *f)
     struct final_rounds *r = &f->rounds;
     if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
     if (r->process >= r->processes) r->processes = r->process + 1;
-    f->energy.on = false; // it follows the other one's rounds
+    f->energy.on = false; // it follows the rounds of the other worker
     r->part = 0;
     policy_continue_final(f->with.policy);
 }
@@ -207,11 +207,7 @@ static enum final_next look(struct final_run *f, size_t rounds)
 {
     struct final_answer *all = f->before;
     struct contender *contenders = memory_new(all->entry_count, sizeof *contenders);
-    for (size_t i = 0; i < all->entry_count; i++) {
-        struct final_entry_answer *e = &all->entries[i];
-        if (!final_passed(e)) continue;
-        contenders[i] = final_contender(f, e, e->trial != 0);
-    }
+    for (size_t i = 0; i < all->entry_count; i++) contenders[i] = final_entrant(f, &all->entries[i]);
     enum final_next next = final_rounds_take(&f->rounds, rounds, contenders, all->entry_count);
     for (size_t i = 0; i < all->entry_count; i++) {
         struct final_entry_answer *e = &all->entries[i];

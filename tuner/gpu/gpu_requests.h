@@ -26,8 +26,8 @@ struct gpu_final;
 int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines *, const json_t *request,
                   struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
                   struct error *err);
-int gpu_final_end(struct gpu_final **final, struct error *err); // the search's data return
-void gpu_final_free(struct gpu_final **final);                  // with whatever data there are
+int gpu_final_end(struct gpu_final **final, struct error *err); // restores the search's data
+void gpu_final_free(struct gpu_final **final);                  // without restoring them
 
 // What cannot be counted here is a "reason" of the stage.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,

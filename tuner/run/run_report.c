@@ -160,7 +160,7 @@ void run_report_values(struct run *r)
     value_use_begin(&use, space, r->search.incumbent.objective);
     store_scan(r->store, add_use, &use, &err);
     autofree char *edges = value_use_edges(space, winner), *idle = value_use_idle(&use);
-    if (edges) display_message(&r->display, "the winner has %s: values beyond may be faster", edges);
+    if (edges) display_message(&r->display, "the winner has %s: values beyond these may be faster", edges);
     if (idle) display_message(&r->display, "no candidate within 5%% of the best has %s", idle);
     value_use_release(&use);
 }
