@@ -68,13 +68,13 @@ static const struct {
     const char *status, *said; // `said`: in the reason; NULL: it may be found before
     const char *other;         // another status that is right; NULL: none
 } cases[] = {
-    {0, "1 ok", NULL},
-    {1, "1 wrong", NULL},
-    {2, "1 wrong", NULL},
-    {3, "1 out_of_bounds", "bytes outside y"},
+    {0, "1 ok", NULL, NULL},
+    {1, "1 wrong", NULL, NULL},
+    {2, "1 wrong", NULL, NULL},
+    {3, "1 out_of_bounds", "bytes outside y", NULL},
     {4, "1 wrong", NULL, "1 nondeterministic"}, // the other of two runs on the same data may be right
-    {5, "1 wrong", NULL},
-    {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there"},
+    {5, "1 wrong", NULL, NULL},
+    {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there", NULL},
 };
 
 GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
