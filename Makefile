@@ -8,8 +8,9 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-# CUDA: CUDA_HOME, else beside nvcc, else /usr/local/cuda. tools/… no pkg-config anywhere.
-CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v nvcc 2>/dev/null))),/usr/local/cuda)
+# CUDA: CUDA_HOME, else beside nvcc (unless that is a script elsewhere), else /usr/local/cuda. No pkg-config anywhere.
+CUDA_HOME ?= $(or $(patsubst %/include/cuda.h,%,$(wildcard \
+  $(patsubst %/bin/nvcc,%/include/cuda.h,$(realpath $(shell command -v nvcc 2>/dev/null))))),/usr/local/cuda)
 CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/x86_64-linux/lib) $(CUDA_HOME)/lib64)
 
 BUILD := out/obj
