@@ -18,7 +18,7 @@ needs() {
     [ "$(id -u)" = 0 ] || skip "needs root"
     [ "$(command -v "$@" | wc -l)" = $# ] && return
     # shellcheck disable=SC2086
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1
+    sh tests/install.sh $packages
     [ "$(command -v "$@" | wc -l)" = $# ] || skip "$packages: not here, and cannot be installed"
 }
 stop() {

@@ -15,10 +15,8 @@ else
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-        echo "installing:$missing" >&2
-        export DEBIAN_FRONTEND=noninteractive
         # shellcheck disable=SC2086
-        if ! { apt-get update -q && apt-get install -y -q --no-install-recommends $PACKAGES; } >out/setup.log 2>&1; then
+        if ! sh tests/install.sh $PACKAGES; then
             tail -5 out/setup.log >&2
             echo "setup: apt-get failed (out/setup.log)" >&2
             exit 3

@@ -77,6 +77,28 @@ class Chromium {
         });
     }
 
+    // What `work` marks (performance.mark) in a page, by name: the processor time in milliseconds that the page's main
+    // thread had taken by then. On a machine with nothing else to do, that is the time a user waits.
+    async marks(work) {
+        const marks = {};
+        const ended = new Promise(resolve => {
+            this.listeners.set(undefined, (method, params) => {
+                if (method === 'Tracing.tracingComplete') resolve();
+                if (method !== 'Tracing.dataCollected') return;
+                for (const {name, ph, tts} of params.value) if (ph === 'I' && tts) marks[name] = tts / 1000;
+            });
+        });
+        const traceConfig = {includedCategories: ['blink.user_timing']};
+        await this.send('Tracing.start', {transferMode: 'ReportEvents', traceConfig});
+        try {
+            await work();
+        } finally {
+            await this.send('Tracing.end');
+            await ended;
+        }
+        return marks;
+    }
+
     // A tab with this file, loaded. The network is off.
     async open(file, {width = 1200, height = 900, dark = false, hash = ''} = {}) {
         const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
@@ -123,6 +145,7 @@ class Tab {
             else if (method === 'Page.loadEventFired') this.loaded?.();
         });
         for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await this.send(`${domain}.enable`);
+        await this.send('Page.addScriptToEvaluateOnNewDocument', {source: `performance.mark('begin')`});
         await this.send('Network.emulateNetworkConditions', {
             offline: true,
             latency: 0,

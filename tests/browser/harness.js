@@ -43,6 +43,13 @@ async function withPage(file, options, work) {
     }
 }
 
+// The processor time (ms) of a page's main thread from one mark of `work` to another.
+async function processorTime(from, to, work) {
+    const marks = await browser.marks(work);
+    assert.ok(marks[from] >= 0 && marks[to] > marks[from], JSON.stringify(marks));
+    return marks[to] - marks[from];
+}
+
 // A test of a sample's page: all('name', variant, options of the tab, work(tab)).
 function all(name, variant, options, work) {
     test(name, () => withPage(pageOf(variant), options, work));
@@ -118,4 +125,16 @@ const choose = (key, value) => `(() => {
     return select.value;
 })()`;
 
-module.exports = {folder, pageOf, withPage, all, chart, drawn, everyChart, soundText, everySection, choose};
+module.exports = {
+    folder,
+    pageOf,
+    withPage,
+    processorTime,
+    all,
+    chart,
+    drawn,
+    everyChart,
+    soundText,
+    everySection,
+    choose,
+};

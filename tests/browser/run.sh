@@ -17,11 +17,7 @@ case $(node --version) in v[0-9].* | v1[0-9].*) skip 'node is older than 20' ;; 
 [ -s out/npm/report/libraries.js ] || skip 'the libraries of the page are missing (make charts)'
 node --check "$SCRIPT" || { echo '0 passed, 1 failed, 0 skipped'; exit 1; }
 if ! node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)"; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo 'installing chromium' >&2
-        export DEBIAN_FRONTEND=noninteractive
-        { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; } >out/chromium-setup.log 2>&1
-    fi
+    sh tests/install.sh chromium
     node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)" ||
         skip 'Chromium is not installed (apt-get install chromium)'
 fi

@@ -1,4 +1,4 @@
-// Recorded spaces: our format, Kernel Tuner's caches and T4 files.
+// Recorded spaces: our format, Kernel Tuner's caches, KTT's results and T4 documents.
 //
 // Promise: any bytes are read or refused with a message. Every configuration of what is read is found again, and what
 // is written of it can be read.

@@ -9,10 +9,11 @@
 #include "tuner/final/finals.h"
 #include "tuner/recorded/recorded.h"
 
-static const char *input, *output;
+static const char *input, *output, *t1;
 
 static const struct option_spec specs[] = {
-    ARGUMENT(string, &input, "FILE", "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"),
+    ARGUMENT(string, &input, "FILE", "Kernel Tuner cache, KTT or T4 results, or our own JSON; may be gzipped"),
+    OPTION(string, &t1, "space", 0, "FILE", "T1 document with the values of T4's or KTT's parameters (those measured)"),
     OPTION(string, &output, "output", 'o', "FILE",
            "the file to write, compressed if its name ends in .gz; -: standard output (none)"),
     OPTION_END,
@@ -25,6 +26,7 @@ static void print_summary(FILE *f, const struct recorded *r)
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
     fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
             recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
+    if (r->licence[0]) fprintf(f, "licence         %s\n", r->licence);
     fprintf(f, "configurations  %zu:", r->trial_count);
     const char *separator = "";
     for (int s = 0; s < STATUS_COUNT; s++) {
@@ -44,7 +46,7 @@ static void print_summary(FILE *f, const struct recorded *r)
 static int run(void)
 {
     struct error err = {""};
-    struct recorded *recorded = recorded_read(input, &err);
+    struct recorded *recorded = recorded_read_with(input, t1, &err);
     if (!recorded) return complain(EXIT_USAGE, "%s", err.message);
     for (size_t i = 0; i < recorded->unknown_count; i++)
         fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);

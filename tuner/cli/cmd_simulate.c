@@ -18,7 +18,7 @@ static struct {
 } given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"),
+    ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, KTT, T4; gzip or plain"),
     OPTION(string, &given.strategy, "strategy", 'S', "NAMES", "strategies, separated by commas, or all (default)",
            .words = strategy_names),
     OPTION(string, &given.budgets, "budgets", 'b', "LIST",

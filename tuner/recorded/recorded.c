@@ -8,7 +8,7 @@
 struct recorded *recorded_new(void)
 {
     struct recorded *r = memory_new(1, sizeof *r);
-    r->job = "";
+    r->job = r->licence = "";
     r->objective = "geomean";
     r->best = -1;
     return r;
@@ -154,6 +154,24 @@ void recorded_one_problem(struct recorded *r)
 bool recorded_is_time(double time)
 {
     return time >= TRIAL_SHORTEST_TIME && time <= TRIAL_LONGEST_TIME;
+}
+
+// Notes --------------------------------------------------------------------------------------------
+
+void recorded_note(struct recorded *r, const char *text)
+{
+    for (struct recorded_note *n = r->notes; n < r->notes + RECORDED_MOST_NOTES; n++) {
+        if (n->text && strcmp(n->text, text)) continue;
+        n->text = text;
+        n->count++;
+        return;
+    }
+}
+
+void recorded_warn(const struct recorded *r, const char *path)
+{
+    for (const struct recorded_note *n = r->notes; n < r->notes + RECORDED_MOST_NOTES && n->text; n++)
+        fprintf(stderr, "sweetspot: %s: %zu %s\n", path, n->count, n->text);
 }
 
 // Index --------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // A recorded space: every configuration of an earlier search with its result, in memory. Read from our own format
-// (docs/formats.md), from Kernel Tuner's cache files and from T4 files, gzip or plain, recognised by content; written
-// only in our own format.
+// (docs/formats.md), from Kernel Tuner's cache files, KTT's results and T4 documents, gzip or plain, recognised by
+// content; written only in our own format.
 #pragma once
 
 #include "search/space/space.h"
@@ -26,6 +26,13 @@ struct recorded_metric {
     const char *key, *metric, *unit;
 };
 
+// What was left out or counts as failed, and how often: "rows are left out, because ...". `text` is a constant.
+struct recorded_note {
+    const char *text; // NULL: no more of them
+    size_t count;
+};
+enum { RECORDED_MOST_NOTES = 8 };
+
 struct recorded_baseline {
     const char *name;
     struct trial_problem *problems; // one for each problem; of their fields, those of a time are used
@@ -34,10 +41,10 @@ struct recorded_baseline {
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
 // start from recorded_new, make everything in `memory`, set the space and the counts; make trials with
-// recorded_add_trials. A
-// recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
+// recorded_add_trials. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
     const char *job;                       // "" where unknown
+    const char *licence;                   // under which it may be passed on; "" where it is our own
     const char *objective;                 // "geomean" or "worst"
     json_t *device, *environment, *finals; // NULL where absent
     size_t problem_count;                  // at least 1
@@ -54,7 +61,7 @@ struct recorded {
     double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
-    size_t impossible;    // trials without a time that could be, although they are said to be valid
+    struct recorded_note notes[RECORDED_MOST_NOTES];
     size_t unknown_count; // columns of the file without a meaning here
     const char **unknown_columns;
 
@@ -74,7 +81,9 @@ int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
-// Says on stderr how many trials of the file have impossible times, if any.
+// The same for T4 documents and KTT's results, which lack the list of values: a T1 document has it.
+struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);
+// Prints the notes on stderr.
 void recorded_warn(const struct recorded *, const char *path);
 // Writes our format, compressed if the path ends in ".gz". The file appears whole or not at all.
 int recorded_write(const struct recorded *, const char *path, struct error *);

@@ -39,6 +39,7 @@ static const struct record baseline_record = {"a baseline", sizeof(struct record
 
 static const struct record_field fields[] = {
     {"job", RECORD_MEMBER(struct recorded, job)},
+    {"licence", RECORD_MEMBER(struct recorded, licence)},
     {"objective", RECORD_MEMBER(struct recorded, objective)},
     {"device", RECORD_MEMBER(struct recorded, device)},
     {"environment", RECORD_MEMBER(struct recorded, environment)},
@@ -151,7 +152,7 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     }
     if (!complete && (t->status == STATUS_OK || t->status == STATUS_SLOW)) {
         t->status = STATUS_LAUNCH_ERROR;
-        r->impossible++;
+        recorded_note(r, RECORDED_IMPOSSIBLE);
         if (!*t->reason) t->reason = "no time";
     }
     return 0;

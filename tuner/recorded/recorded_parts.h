@@ -1,13 +1,21 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format), and
-// above that recorded_import.c (others' formats, and which one a file has).
+// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
+// recorded_tuners.c (others' formats), and above these recorded_import.c (which one a file has).
 #pragma once
 
 #include <stdbool.h>
 
 #include "tuner/recorded/recorded.h"
 
-// Fills an empty struct from a parsed document. -1 with a message.
+// Fills an empty struct from a parsed document. -1 with a message. `t1`: a T1 document, or NULL.
 int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
+int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
+int recorded_from_t4(struct recorded *, const json_t *document, const json_t *t1, struct error *);
+int recorded_from_ktt(struct recorded *, const json_t *document, const json_t *t1, struct error *);
+
+// Counts something that the user must know: see struct recorded_note.
+void recorded_note(struct recorded *, const char *text);
+#define RECORDED_IMPOSSIBLE \
+    "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"
 
 // Adds a parameter with its values from a JSON array. kind < 0: the narrowest kind (integers, else reals, else
 // strings).
