@@ -256,7 +256,8 @@ TEST(what_cannot_be_read_of_other_tuners_is_refused)
         char *folder = e2e_folder("refused");
         e2e_write(folder, "in.json", refused[i].text);
         e2e_write(folder, "t1.json", refused[i].t1 ? refused[i].t1 : "");
-        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot import in.json %s", refused[i].t1 ? "--space t1.json" : "");
+        struct e2e_result r =
+            e2e_in(folder, "$BIN/sweetspot import in.json %s", refused[i].t1 ? "--space t1.json" : "");
         assert_int_equal(r.status, 2);
         assert_contains(r.err, refused[i].message);
     }
