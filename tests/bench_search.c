@@ -94,9 +94,9 @@ static struct prior *make_prior(const struct space *space, uint64_t seed)
 {
     enum { ROWS = 3000 };
     size_t width = space_parameter_count(space);
-    uint16_t *configs = calloc(ROWS * width, sizeof *configs);
-    double *objectives = calloc(ROWS, sizeof *objectives);
-    bool *known = calloc(width, sizeof *known);
+    autofree uint16_t *configs = calloc(ROWS * width, sizeof *configs);
+    autofree double *objectives = calloc(ROWS, sizeof *objectives);
+    autofree bool *known = calloc(width, sizeof *known);
     struct random rng;
     random_seed(&rng, seed);
     memset(known, true, width);
@@ -106,9 +106,6 @@ static struct prior *make_prior(const struct space *space, uint64_t seed)
     }
     struct prior *prior = prior_new(
         space, &(struct prior_rows){.count = ROWS, .configs = configs, .objectives = objectives, .known = known});
-    free(configs);
-    free(objectives);
-    free(known);
     return prior;
 }
 
@@ -131,7 +128,7 @@ static int proposals(const char *path, const char *name, size_t count, long prio
     if (!s) return 2;
     double spent = 0, longest = 0, best = INFINITY;
     size_t width = space_parameter_count(job->space), done = 0;
-    uint16_t *configs = calloc(count * width, sizeof *configs);
+    autofree uint16_t *configs = calloc(count * width, sizeof *configs);
     for (; done < count; done++) {
         double start = now();
         if (!strategy_ask(s, configs + done * width)) break;
@@ -150,7 +147,6 @@ static int proposals(const char *path, const char *name, size_t count, long prio
            "the longest; best %g\n",
            path, space_size(job->space), name, done, outstanding, 1e3 * spent / (double)done, 1e3 * longest, best);
     strategy_free(s);
-    free(configs);
     for (size_t i = 0; i < options.prior_count; i++) prior_free(priors[i]);
     job_free(job);
     return 0;

@@ -245,10 +245,9 @@ static json_t *job(const json_t *request)
         note_text(text);
     }
     for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
-        json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what",
-                                 "the reference on the CPU");
+        autojson json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i,
+                                          "what", "the reference on the CPU");
         json_write_line(STDOUT_FILENO, line, NULL);
-        json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
     json_t *answer = json_pack("{s:s, s:[{s:s, s:[{s:i, s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines",
@@ -297,9 +296,8 @@ static json_t *trial(const json_t *request)
         return json_pack("{s:s, s:s}", "status", "launch_error", "reason", cubin);
     note(request);
     if (getenv("FAKE_LOG_BEST")) { // the times by which it would be slow
-        char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
+        autofree char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
         note_text(best);
-        free(best);
     }
     if (mode_is(request, "abort")) abort();
     if (mode_is(request, "abort_once") && times_noted(json_get_string(request, "config", "")) == 1) abort();
@@ -365,11 +363,10 @@ static void say_cubin(json_t *entry, const json_t *candidate)
 {
     char hash[HASH_TEXT_SIZE];
     size_t size;
-    char *image = text_read_file(json_get_string(candidate, "cubin", ""), &size);
+    autofree char *image = text_read_file(json_get_string(candidate, "cubin", ""), &size);
     if (image && mode_is(candidate, "final_other_bytes")) image[0]++;
     if (image) hash_content(image, size, hash);
     if (image) json_object_set_new(entry, "cubin_hash", json_string(hash));
-    free(image);
 }
 
 // Mode final_noisy: 6% in every third round.
@@ -541,9 +538,8 @@ static json_t *ceilings(void)
 static void say_begun(const json_t *request, const char *op)
 {
     if (strcmp(op, "trial") && strcmp(op, "guide") && strcmp(op, "count") && strcmp(op, "final")) return;
-    json_t *line = json_pack("{s:O, s:f}", "id", json_object_get(request, "id"), "progress", 0.0);
+    autojson json_t *line = json_pack("{s:O, s:f}", "id", json_object_get(request, "id"), "progress", 0.0);
     json_write_line(STDOUT_FILENO, line, NULL);
-    json_decref(line);
 }
 
 int main(int argc, char **argv)

@@ -87,14 +87,13 @@ static void put_header(uint32_t size)
 static void flood(void)
 {
     enum { PIECE = 1 << 20, WORKERS = 8 };
-    char *bytes = memory_new(PIECE, 1);
+    autofree char *bytes = memory_new(PIECE, 1);
     memset(bytes, ' ', PIECE);
     for (int i = 0; i < atoi(text); i++) {
         frame_put(&out, FRAME_OUTPUT, 1 + (uint32_t)i % WORKERS, bytes, PIECE);
         while (frame_pending(&out))
             if (frame_flush(&out, STDOUT_FILENO)) exit(1);
     }
-    free(bytes);
 }
 
 static void carry(const struct frame *f)
@@ -135,10 +134,9 @@ static void listen_to(int from)
         open = frame_read(&in, from);
         while (!greeted && frame_next_line(&in, &line) > 0) {
             greeted = *line == 's';
-            char *said = greeting(line);
+            autofree char *said = greeting(line);
             printf("%s\n", said);
             fflush(stdout);
-            free(said);
         }
         while (greeted && frame_next(&in, &f, NULL) > 0) carry(&f);
     }

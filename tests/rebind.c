@@ -190,9 +190,8 @@ static json_t *request(struct comparison *c, const uint16_t *config, const char 
     c->job->source = own;
     for (size_t i = 0; i < c->arguments->define_count; i++) {
         const char *define = c->arguments->define[i], *equals = strchr(define, '=');
-        char *name = text_format("%.*s", (int)(equals - define), define);
+        autofree char *name = text_format("%.*s", (int)(equals - define), define);
         json_object_set_new(defines, name, json_string(equals + 1));
-        free(name);
     }
     return request;
 }
@@ -202,9 +201,8 @@ static void compare(struct comparison *c, const uint16_t *config, const char *ar
     ask(&c->old, request(c, config, arch, c->arguments->old));
     ask(&c->new, request(c, config, arch, c->new_source));
     json_t *old = hear(&c->old), *new = hear(&c->new);
-    char *text = space_text(c->job->space, config);
+    autofree char *text = space_text(c->job->space, config);
     compare_answers(c, old, new, text);
-    free(text);
     json_decref(old);
     json_decref(new);
 }
@@ -244,9 +242,8 @@ static void compare_recorded(struct comparison *c)
         uint16_t listed[SPACE_MAX_PARAMETERS], config[SPACE_MAX_PARAMETERS];
         space_get(recorded->space, count < size ? random_below(&rng, size) : i, listed);
         if (i % c->arguments->parts != c->arguments->part) continue;
-        char *text = space_text(recorded->space, listed);
+        autofree char *text = space_text(recorded->space, listed);
         if (space_parse(c->job->space, text, config, &err)) give_up(err.message);
-        free(text);
         compare(c, config, arch);
     }
     printf("%s: %zu of %zu configurations, part %zu of %zu\n", c->arguments->space, count, size, c->arguments->part,

@@ -100,10 +100,9 @@ TEST(only_a_regular_file_of_bounded_size_is_read)
     assert_non_null(out);
     for (int i = 0; i < 100000; i++) fputc('x', out);
     fclose(out);
-    char *text = input_file_read(file, 100000, &size, &err);
+    autofree char *text = input_file_read(file, 100000, &size, &err);
     assert_non_null(text);
     assert_true(size == 100000 && strlen(text) == size);
-    free(text);
     assert_null(input_file_read(file, 99999, NULL, &err));
     if (!strstr(err.message, "File too large")) fail_msg("%s", err.message);
     assert_null(input_file_read("/nothing/here", 0, NULL, &err));
@@ -156,12 +155,11 @@ TEST(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error)
     for (int packed = 0; packed < 2; packed++) {
         snprintf(path[packed], sizeof path[0], "%s/file%s", folder, packed ? ".gz" : "");
         if (gzip_write_file(path[packed], data, SIZE, &err)) fail_msg("%s", err.message);
-        char *back = gzip_read_file(path[packed], &size, &err);
+        autofree char *back = gzip_read_file(path[packed], &size, &err);
         if (!back) fail_msg("%s", err.message);
         assert_int_equal(size, SIZE);
         assert_memory_equal(back, data, SIZE);
         assert_int_equal(back[SIZE], 0);
-        free(back);
     }
     char *file = test_owned(text_read_file(path[1], &size));
     assert_true(size < SIZE * 3 / 4);

@@ -74,7 +74,7 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
     struct error err;
     size_t size, bytes;
     char *one = test_owned(text_read_file(cubin, &size)), *path = test_text("%s.units", cubin);
-    void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
+    autofree void *both = units_join((const void *[]){one, one}, (size_t[]){size, size}, 2, &bytes, &err);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     bool good = both && fwrite(both, bytes, 1, file) == 1;
@@ -83,7 +83,6 @@ static int bench_open_units(struct bench *b, const char *buffers, const char *ar
                              test_text("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k','unit':0," LAUNCH
                                        "},{'symbol':'k','unit':1," LAUNCH "}]}]}",
                                        path, arguments, arguments));
-    free(both);
     return failed;
 }
 

@@ -73,12 +73,11 @@ TEST(the_race_of_builds_is_reported_everywhere)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *mode = test_text("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, NULL, TWO);
-        char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
+        autofree char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
         struct e2e_result r = e2e_passed(tune(folder, variables, "2>&1"));
         assert_contains(r.out, cases[i].tune);
-        json_t *document = builds_document(folder);
+        autojson json_t *document = builds_document(folder);
         assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
-        json_decref(document);
         assert_contains(e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db").out, cases[i].compare);
         r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store job.db -o -"));
         char *body = strstr(r.out, "#ifndef SWEETSPOT_BUILT_BEST_H");
@@ -89,7 +88,6 @@ TEST(the_race_of_builds_is_reported_everywhere)
             assert_contains(r.out, cases[i].top);
         else if (strstr(r.out, " makes a "))
             fail_msg("%s: %s", cases[i].verdict, r.out);
-        free(variables);
     }
 }
 
@@ -105,10 +103,9 @@ TEST(the_race_goes_by_the_finals_protocol)
         line = strstr(line, expected[i]);
         if (!line) fail_msg("no '%s' in its place:\n%s", expected[i], log);
     }
-    json_t *document = builds_document(folder);
+    autojson json_t *document = builds_document(folder);
     assert_int_equal(json_get_integer(document, "rounds", 0), 14);
     assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
-    json_decref(document);
     struct e2e_result r = e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db --format json");
     assert_contains(r.out, "\"verdict\": \"same\"", "\"compiler\": \"nvcc 13.1.2\"");
 }

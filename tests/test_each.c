@@ -408,11 +408,10 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     assert_true(model.of[0] == 6000);
     // What the worker is asked: the second launch may overlap the first for X = 2 alone.
     for (uint16_t x = 0; x < 2; x++) {
-        json_t *problems = request_problems(job, &x, NULL, true, NULL, NULL, &err);
+        autojson json_t *problems = request_problems(job, &x, NULL, true, NULL, NULL, &err);
         const json_t *stages = json_object_get(json_array_get(problems, 0), "stages");
         assert_false(json_get_bool(json_array_get(stages, 0), "overlap", true));
         assert_int_equal(json_get_bool(json_array_get(stages, 1), "overlap", !x), x == 1);
-        json_decref(problems);
     }
     trial.config = "X=3";
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);

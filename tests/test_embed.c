@@ -68,10 +68,10 @@ static void teardown(void)
 // The job with the stages above in the place of its one launch.
 static void write_stages_job(void)
 {
-    char *text = finished_stages(stages_text, "kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; "
-                                              "arguments = ( { buffer = \"y\"; } );");
+    autofree char *text =
+        finished_stages(stages_text, "kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; "
+                                     "arguments = ( { buffer = \"y\"; } );");
     finished_write(job.job, text);
-    free(text);
 }
 
 static void tune_and_embed(void)

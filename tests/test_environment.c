@@ -29,12 +29,10 @@ TEST(somebody_has_said_of_every_setting_of_a_job_whether_it_matters)
     assert_int_equal(glob("tests/stores/*.cfg", GLOB_APPEND, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct job *job;
-        json_t *facts = facts_of(found.gl_pathv[i], &job);
-        char *text = environment_text(facts, &err);
+        autojson json_t *facts = facts_of(found.gl_pathv[i], &job);
+        autofree char *text = environment_text(facts, &err);
         if (!text) fail_msg("%s: %s", found.gl_pathv[i], err.message);
         assert_int_equal(strncmp(text, "environment 1\narch \"sm_90a\"\n", 28), 0);
-        free(text);
-        json_decref(facts);
         job_free(job);
     }
     globfree(&found);
@@ -58,11 +56,10 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     char first[HASH_TEXT_SIZE], key[HASH_TEXT_SIZE];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *facts = test_json(json_parse(cases[i].facts, &err));
-        char *text = environment_text(facts, &err);
+        autofree char *text = environment_text(facts, &err);
         if (!text) fail_msg("case %zu: %s", i, err.message);
         environment_key(text, i ? key : first);
         if (i && !strcmp(key, first) != cases[i].same) fail_msg("case %zu: %s", i, text);
-        free(text);
     }
     json_t *facts = test_json(json_parse("{\"verify\":{\"novelty\":1}}", &err));
     assert_null(environment_text(facts, &err));
@@ -93,12 +90,10 @@ TEST(trials_differ_by_every_setting_but_paths_and_limits_of_the_reference)
         char keys[2][HASH_TEXT_SIZE], *path = test_owned(text_copy(settings[i].name));
         for (char *c = path; *c; c++) *c = *c == '#' ? '0' : *c == '*' ? 'x' : *c;
         for (int k = 0; k < 2; k++) {
-            json_t *facts = facts_with(path, k ? "this" : "that");
-            char *text = environment_text(facts, &err);
+            autojson json_t *facts = facts_with(path, k ? "this" : "that");
+            autofree char *text = environment_text(facts, &err);
             if (!text) fail_msg("%s: %s", path, err.message);
             environment_key(text, keys[k]);
-            free(text);
-            json_decref(facts);
         }
         bool same = strcmp(keys[0], keys[1]) == 0;
         static const char *const without[] = {"reference.cubin", "reference.folder", "reference.built",

@@ -148,7 +148,7 @@ TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
         config_text(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         if (space_parse(job->space, text, config, NULL)) fail_msg("the job has no %s", text);
         struct finding findings[FINDINGS_MAX];
-        json_t *profile = profile_of_trial(job, r, i, config);
+        autojson json_t *profile = profile_of_trial(job, r, i, config);
         size_t count = findings_make(profile, job, &device_limits_h200, findings);
         examined++;
         for (size_t k = 0; k < count; k++) {
@@ -167,7 +167,6 @@ TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
             t->right += gain > 0, all.right += gain > 0;
             t->gain += gain, all.gain += gain;
         }
-        json_decref(profile);
     }
     print_message("%zu configurations examined\n", examined);
     for (struct tally *t = tallies; t->rule; t++)

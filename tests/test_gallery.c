@@ -80,8 +80,7 @@ static bool names(const char *span, const char *path)
 {
     const char *short_path = strchr(path, '/') + 1;
     char *pattern = test_text("%s%s", span, ends_with(span, "/") ? "*" : "");
-    bool found = !fnmatch(pattern, path, FNM_PATHNAME) || !fnmatch(pattern, short_path, FNM_PATHNAME);
-    return found;
+    return !fnmatch(pattern, path, FNM_PATHNAME) || !fnmatch(pattern, short_path, FNM_PATHNAME);
 }
 
 static struct spans gallery, jobs;
@@ -143,7 +142,7 @@ TEST(every_parameter_of_a_job_is_described)
     static const char begin[] = "name = \"";
     size_t seen = 0;
     for (size_t i = 0; i < path_count; i++) {
-        char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);
+        autofree char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);
         for (const char *at = text; (at = strstr(at, begin)); seen++) {
             at += strlen(begin);
             char *name = test_text("%.*s", (int)strcspn(at, "\""), at);
@@ -152,7 +151,6 @@ TEST(every_parameter_of_a_job_is_described)
                 found = is_parameter(gallery.words[k]) && has_word(gallery.words[k], name, strlen(name));
             if (!found) fail_msg("%s does not describe %s of %s", GALLERY, name, paths[i]);
         }
-        free(text);
     }
     assert_true(seen > 200);
 }
@@ -185,7 +183,7 @@ TEST(what_a_section_calls_a_parameter_is_one)
         char *section = test_text("%.*s", next ? (int)(next - at) : (int)strlen(at), at);
         struct spans spans = {.count = 0};
         spans_read(&spans, section);
-        char *sources = sources_of(&spans);
+        autofree char *sources = sources_of(&spans);
         for (size_t i = 0; i < spans.count; i++) {
             const char *span = spans.words[i];
             if (!is_parameter(span)) continue;
@@ -195,7 +193,6 @@ TEST(what_a_section_calls_a_parameter_is_one)
             seen++;
         }
         spans_release(&spans);
-        free(sources);
     }
     assert_true(seen > 50);
 }

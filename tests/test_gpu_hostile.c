@@ -411,11 +411,10 @@ static int summary(void)
     }
     for (int i = 0; i <= class_count; i++) {
         const struct attack_class *c = i < class_count ? &classes[i] : &all;
-        char *through = c->runs == c->right_runs && !c->through ? text_copy("-") : text_format("%d", c->through);
-        char *refused = c->right_runs ? text_format("%d", c->refused) : text_copy("-");
+        autofree char *through =
+            c->runs == c->right_runs && !c->through ? text_copy("-") : text_format("%d", c->through);
+        autofree char *refused = c->right_runs ? text_format("%d", c->refused) : text_copy("-");
         print_message("| %s | %d | %d | %s | %s |\n", c->name, c->kernels, c->runs, through, refused);
-        free(through);
-        free(refused);
     }
     for (int i = 0; i < class_count; i++) {
         const struct attack_class *c = &classes[i];

@@ -69,7 +69,7 @@ GPU_TEST(no_right_candidate_of_any_job_is_faster_than_its_least_time)
     char *folder = e2e_folder("plausibility");
     int bad = 0;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        struct least_times *all = memory_new(1, sizeof *all);
+        autofree struct least_times *all = memory_new(1, sizeof *all);
         struct e2e_result r = e2e_run(folder,
                                       "mkdir -p $DIR/%s && $BIN/sweetspot tune configs/%s.cfg --store $DIR/%s/s.db -q "
                                       "--no-counters --strategy random -n %d %s && cat $DIR/%s/*.log",
@@ -97,7 +97,6 @@ GPU_TEST(no_right_candidate_of_any_job_is_faster_than_its_least_time)
                           1e6 * all->seconds[k], 1e6 * all->best[k], ratio);
             bad += !(ratio > 1) || (jobs[i].near > 0 && ratio > jobs[i].near);
         }
-        free(all);
     }
     assert_int_equal(bad, 0);
 }

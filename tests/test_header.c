@@ -403,9 +403,8 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
                                      "#include \"include/mini_best.h\"\nint main(void) { return "
                                      "K_3____X_DEVICE_NAME[0] == '*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
                      5);
-    json_t *back = header_read(job.header, &err);
+    autojson json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
-    json_decref(back);
 }
 
 TEST_MAIN(NULL, NULL)

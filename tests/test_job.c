@@ -19,7 +19,7 @@ TEST(constants_and_images_are_buffers_with_a_place)
                    "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
     assert_int_equal(system(test_text("sed -i '/^reference/d' '%s'", sound_path)), 0);
     struct job *job = sound_build();
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
     assert_int_equal(job->buffer_count, 5);
     assert_true(job->buffers[0].symbol && job->buffers[1].symbol && !job->buffers[2].symbol);
@@ -32,7 +32,6 @@ TEST(constants_and_images_are_buffers_with_a_place)
     assert_true(s.surface && s.filter == IMAGE_INTERPOLATED && job->buffers[3].image->texture);
     // ns::coef, count, t twice, s twice, r: the arrays are beside the buffers.
     assert_int_equal(job_problem_bytes(job, 0, &err), 8000 + 4 + 2 * 840 + 2 * 3 * 4096 + 4);
-    free(values);
 }
 
 TEST(a_sound_job_loads_and_its_space_is_built)
@@ -41,14 +40,13 @@ TEST(a_sound_job_loads_and_its_space_is_built)
     sound_write(0, NULL);
     struct job *job = sound_build();
     assert_int_equal(space_size(job->space), 9); // (32 with a or b, 64 with a) times three unroll factors
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     uint16_t config[3] = {1, 0, 2};
     assert_int_equal(job_problem_values(job, config, 1, values, &err), 0);
     assert_int_equal(values[symbols_find(job->symbols, "N")], 7);
     assert_int_equal(values[symbols_find(job->symbols, "DOUBLE")], 128);
     assert_int_equal(values[symbols_find(job->symbols, "shared_bytes")], 256);
     assert_int_equal(job_problem_bytes(job, 0, &err), 4004);
-    free(values);
 }
 
 static void check_define(void *user, const char *name, const char *value)
@@ -200,7 +198,7 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
         struct tensor_map_shape s;
         sound_write(8, text);
         struct job *job = sound_build();
-        int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+        autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
         assert_int_equal(job_problem_values(job, config, 0, values, &err), 0);
         int result = tensor_map_resolve(job, &job->stages[0].arguments[0], values, &s, &err);
         if (cases[i].refusal && (!result || !strstr(err.message, cases[i].refusal) || !strstr(err.message, "'x'")))
@@ -214,7 +212,6 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
             assert_memory_equal(s.stride, e->stride, sizeof s.stride);
             assert_true(s.swizzle == e->swizzle && s.promotion == e->promotion && s.nan == e->nan && s.tf32 == e->tf32);
         }
-        free(values);
     }
 }
 

@@ -60,8 +60,7 @@ static struct job *sound_job(const char *arguments)
 static json_t *problem_of(const struct job *job)
 {
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
-    json_t *problem = json_incref(json_array_get(json_object_get(request, "problems"), 0));
-    return problem;
+    return json_incref(json_array_get(json_object_get(request, "problems"), 0));
 }
 
 TEST(fills_and_parts_are_asked_for_in_numbers)
@@ -187,7 +186,7 @@ TEST(structs_are_laid_out_as_in_c)
         "count = 7; value = 0; }, { name = \"M\"; type = \"i16\"; }, { name = \"end\"; type = \"u8\"; count = 6; value "
         "= 0; } ); }");
     const struct argument *a = job->stages[0].arguments;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
     struct params expected;
     assert_int_equal(job_problem_values(job, NULL, 0, values, &err), 0);
@@ -208,11 +207,10 @@ TEST(structs_are_laid_out_as_in_c)
     assert_int_equal(a[0].alignment, _Alignof(struct params));
     assert_int_equal(job_argument_bytes(&a[0], values, bytes, &err), 0);
     assert_memory_equal(bytes, &expected, sizeof expected);
-    char *layout = job_argument_layout(&a[0]);
+    autofree char *layout = job_argument_layout(&a[0]);
     assert_string_equal(
         layout, "small at 0, width at 4, scale[0] at 8, scale[1] at 12, scale[2] at 16, many at 24, inner[0].flag at "
                 "32, inner[0].weight at 40, inner[1].flag at 48, inner[1].weight at 56, last at 64, fp8 at 66");
-    free(layout);
     const float three[] = {2.5f, 2.5f, 2.5f};
     const int32_t four[] = {1, 8, 3, 1000};
     assert_true(a[1].bytes == sizeof three && a[1].alignment == 4 && a[2].bytes == sizeof four && a[2].alignment == 16);
@@ -230,7 +228,6 @@ TEST(structs_are_laid_out_as_in_c)
     json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0);
     assert_string_equal(json_get_string(json_array_get(json_object_get(stage, "args"), 3), "bytes", ""),
                         "01000000000000000800000000000000");
-    free(values);
 }
 
 TEST(members_that_cannot_be_are_refused_by_name)
@@ -281,7 +278,7 @@ static char *hash_of_reference(const struct job *job)
 
 TEST(a_reference_library_counts_by_what_it_holds)
 {
-    char *bin = realpath(e2e_bin(), NULL);
+    autofree char *bin = realpath(e2e_bin(), NULL);
     struct job *job = sound_job("{ scalar = \"M\"; type = \"i32\"; }");
     char *copy = test_text("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
          *longer = test_text("echo >>%s", copy);
@@ -295,7 +292,6 @@ TEST(a_reference_library_counts_by_what_it_holds)
     assert_int_equal(system(longer), 0);
     char *other = hash_of_reference(job);
     assert_string_not_equal(first, other);
-    free(bin);
 }
 
 TEST_MAIN(setup, teardown)

@@ -241,7 +241,7 @@ TEST(what_there_is_too_much_of_is_refused_by_name)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int more = 0; more < 2; more++) {
             int count = cases[i].most ? cases[i].most + more : 3000 + more, line = cases[i].line;
-            char *text = repeated(cases[i].before, count, cases[i].each, cases[i].after);
+            autofree char *text = repeated(cases[i].before, count, cases[i].each, cases[i].after);
             struct job *job;
             struct mistakes m = {0};
             sound_write(line, text);
@@ -258,7 +258,6 @@ TEST(what_there_is_too_much_of_is_refused_by_name)
                 assert_int_equal(job->option_count + job->include_count + job->metric_count, count);
             if (!refused) job_free(job);
             mistakes_release(&m);
-            free(text);
         }
 }
 
@@ -338,7 +337,7 @@ TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
 // libconfig compares every name with all others of its group: 60,000 took half a minute.
 TEST(a_group_of_many_settings_is_refused)
 {
-    char *all = memory_new(1, 60001 * 16);
+    autofree char *all = memory_new(1, 60001 * 16);
     for (int deep = 0; deep < 2; deep++) {
         char *at = all;
         for (int i = 0; i < 60000; i++) at += sprintf(at, deep ? "a={" : "s%d = 1;\n", i);
@@ -348,7 +347,6 @@ TEST(a_group_of_many_settings_is_refused)
                     deep ? "more than 64 groups within each other" : "a group has more than 1000 settings"),
             1);
     }
-    free(all);
 }
 
 // An included file is libconfig's to read: what it would cut is refused there.

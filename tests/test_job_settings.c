@@ -146,9 +146,8 @@ static char *example_of(const char *path)
 
 static const char *shown_default(const struct job_setting *s, char **text)
 {
-    char *value = job_setting_default(s);
+    autofree char *value = job_setting_default(s);
     *text = s->fallback ? text_format("`%s`", value) : text_copy(value);
-    free(value);
     return *text;
 }
 

@@ -25,11 +25,10 @@ TEST(text_that_is_not_utf8_makes_a_string_all_the_same)
         {"\xf4\x90\x80\x80", "????"}, // beyond U+10FFFF
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *value = json_string(cases[i].text);
+        autojson json_t *value = json_string(cases[i].text);
         assert_non_null(value);
         assert_string_equal(json_string_value(value), cases[i].made);
         assert_int_equal(json_takes(cases[i].text), !strcmp(cases[i].text, cases[i].made));
-        json_decref(value);
     }
     expect(json_sprintf("-D%s", latin), "\"-Dcaf?\"");
     expect(json_string(NULL), "null");

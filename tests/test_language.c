@@ -16,10 +16,8 @@ static struct job *load_text(const char *text)
 
 static struct job *load_with(const char *from, const char *to)
 {
-    char *text = text_replaced(finished_job_text, from, to);
-    struct job *out = load_text(text);
-    free(text);
-    return out;
+    autofree char *text = text_replaced(finished_job_text, from, to);
+    return load_text(text);
 }
 
 static void refused(const char *from, const char *to, const char *message)
@@ -74,10 +72,9 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
                  {0.1 + 0.2, "0.30000000000000004"},
                  {123456, "123456.0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = text_of_number(cases[i].value);
+        autofree char *text = text_of_number(cases[i].value);
         assert_string_equal(text, cases[i].text);
         assert_true(strtod(text, NULL) == cases[i].value);
-        free(text);
     }
     struct job *j = load_with(UNROLL, "{ name = \"UNROLL_K\"; values = (2, 0.5, 1.25, 10.0); }");
     const struct parameter *p = space_parameter(j->space, 1);
@@ -102,8 +99,8 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",
             "must be all integers or all strings");
     refused("\"BYTES <= device.max_shared\"", "\"BYTES <= device.max_shared * R\"", "unknown name 'R'");
-    char *decimals = text_replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
-    char *both = text_replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
+    autofree char *decimals = text_replaced(finished_job_text, "\"BYTES <= device.max_shared\"", "\"UNROLL_K > 0\"");
+    autofree char *both = text_replaced(decimals, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
     struct mistakes mistakes = {0};
     finished_write(job.job, both);
     assert_int_equal(job_load(job.job, &j, &mistakes), -1);
@@ -112,8 +109,6 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
         "'UNROLL_K' has decimals for values, and expressions are of integers at column 1: 'UNROLL_K > 0'");
     assert_int_equal(mistakes.list[0].line, 9);
     mistakes_release(&mistakes);
-    free(both);
-    free(decimals);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
     double all = 0, longest = 0;
     assert_true(space_size(job->space) > 12000000);
     size_t width = space_parameter_count(job->space);
-    uint16_t *configs = memory_new(proposals * width, sizeof *configs);
+    autofree uint16_t *configs = memory_new(proposals * width, sizeof *configs);
     struct strategy *s =
         strategy_new(strategy_choose("default", NULL), job->space, &(struct strategy_options){.seed = 1});
     for (size_t i = 0; i < proposals; i++) {
@@ -48,7 +48,6 @@ static void propose(size_t proposals, size_t outstanding, double most, double lo
         strategy_tell(s, &o);
     }
     strategy_free(s);
-    free(configs);
     all /= (double)proposals;
     print_message("%zu outstanding: %.2f ms a proposal, %.1f ms the longest\n", outstanding, 1e3 * all, 1e3 * longest);
     if (all > most) fail_msg("%.2f ms a proposal", 1e3 * all);

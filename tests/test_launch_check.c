@@ -79,12 +79,12 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
 {
     struct error err = {""};
     struct job *job = loaded_job("configs/sgemm_2048.cfg");
-    char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
+    autofree char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
     if (!text) fail_msg("%s", err.message);
     json_t *root = test_json(json_parse(text, &err)), *columns = json_object_get(root, "columns"), *row;
     size_t i, checked = 0, registers = column(columns, "registers"), shared = column(columns, "shared_bytes"),
               occupancy = column(columns, "theoretical_occupancy"), parameters = space_parameter_count(job->space);
-    int64_t *values = calloc(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = calloc(symbols_count(job->symbols), sizeof *values);
     json_array_foreach(json_object_get(root, "trials"), i, row) {
         char config[2048] = "";
         if (json_is_null(json_array_get(row, registers))) continue; // recorded without the compiler's figures
@@ -103,8 +103,6 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
         checked++;
     }
     assert_int_equal(checked, 4416);
-    free(values);
-    free(text);
 }
 
 TEST(a_launch_that_does_not_fit_is_refused_with_the_reason)

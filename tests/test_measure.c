@@ -316,14 +316,13 @@ TEST(settings_go_to_a_worker_and_come_back)
                                     .rest = 4,
                                     .slow_factor = 5,
                                     .early_stop = 6};
-    json_t *object = settings_write(measure_table, &all);
+    autojson json_t *object = settings_write(measure_table, &all);
     assert_string_equal(json_get_string(object, "cache", ""), "warm");
     assert_null(json_object_get(object, "timeout")); // the driver's alone
     assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
     assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
     assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);
     assert_true(back.slow_factor == 5 && back.early_stop == 6);
-    json_decref(object);
 }
 
 TEST(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name)

@@ -66,7 +66,7 @@ static struct agent start(const char *option)
 // Returns what the agent answers; a new reference.
 static json_t *welcome(struct agent *a, const char *probe, const char *hash)
 {
-    char *folder = text_join_path(".", ".");
+    autofree char *folder = text_join_path(".", ".");
     node_message_put(&a->out, FRAME_WELCOME, 0,
                      &(struct node_welcome){.folder = folder,
                                             .heartbeat = 0.05,
@@ -75,7 +75,6 @@ static json_t *welcome(struct agent *a, const char *probe, const char *hash)
                                             .env_count = 1,
                                             .probes = &(struct node_probe){probe, hash},
                                             .probe_count = 1});
-    free(folder);
     return json_parse(expect(a, FRAME_READY).data, NULL);
 }
 
@@ -103,7 +102,7 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     enum { SIZE = 8 << 20 };
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
-    char *line = memory_new(SIZE, 1);
+    autofree char *line = memory_new(SIZE, 1);
     for (size_t i = 0; i < SIZE; i++) line[i] = (char)('a' + i % 26);
     line[SIZE - 1] = '\n';
     begin_worker(&a, 7);
@@ -129,7 +128,6 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     frame_put(&a.out, FRAME_END_INPUT, 7, NULL, 0);
     json_t *exit = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
     assert_int_equal(json_get_integer(exit, "status", -1), 0);
-    free(line);
     finish(&a);
 }
 
@@ -139,7 +137,7 @@ TEST(a_line_that_is_too_long_is_carried_before_it_ends)
     enum { SIZE = 32 << 20 };
     struct agent a = start("--private");
     json_decref(welcome(&a, "/nowhere", ""));
-    char *bytes = memory_new(SIZE, 1);
+    autofree char *bytes = memory_new(SIZE, 1);
     memset(bytes, 'x', SIZE);
     begin_worker(&a, 7);
     frame_put(&a.out, FRAME_INPUT, 7, bytes, SIZE);
@@ -151,7 +149,6 @@ TEST(a_line_that_is_too_long_is_carried_before_it_ends)
     while ((got += f.size) < SIZE + 7);
     assert_int_equal(got, SIZE + 7);
     assert_string_equal(f.data, "short\n");
-    free(bytes);
     finish(&a);
 }
 

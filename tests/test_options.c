@@ -197,7 +197,7 @@ TEST(no_command_has_two_options_of_one_name_or_letter)
         const struct command *command = commands[i];
         char *out, letters[64] = "";
         assert_int_equal(finished_run(command, &out, NULL, command->name, "--help", NULL), 0);
-        char *list = options_of_help(out);
+        autofree char *list = options_of_help(out);
         for (char *line = strtok(list, "\n"), seen[2048] = "\n"; line; line = strtok(NULL, "\n")) {
             char *name = test_text("\n%s\n", strstr(line, "--"));
             if (strstr(seen, name) || (line[1] != '-' && strchr(letters, line[1])))
@@ -205,7 +205,6 @@ TEST(no_command_has_two_options_of_one_name_or_letter)
             strcat(seen, name + 1);
             if (line[1] != '-') strncat(letters, line + 1, 1);
         }
-        free(list);
     }
 }
 

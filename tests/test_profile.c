@@ -53,7 +53,7 @@ TEST(a_line_table_follows_inlined_calls_outwards)
 {
     char *folder = e2e_folder("linetable");
     size_t size, helper[17] = {0}, all = 0;
-    char *cubin = compile_inlined(folder, &size);
+    autofree char *cubin = compile_inlined(folder, &size);
     struct linetable *table;
     if (linetable_read(&table, cubin, size, "k", &err)) fail_msg("%s", err.message);
     assert_int_equal(linetable_depth(table), 3);
@@ -73,7 +73,6 @@ TEST(a_line_table_follows_inlined_calls_outwards)
     linetable_free(table);
     if (!linetable_read(&table, cubin, size, "nobody", &err)) fail_msg("a kernel that is not there was found");
     assert_contains(err.message, "no kernel 'nobody'");
-    free(cubin);
 }
 
 TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
@@ -84,10 +83,9 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
     struct linetable *table;
     assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
-        char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
+        autofree char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
         memcpy(part, cubin, cut);
         if (!linetable_read(&table, part, cut, "k", &err)) linetable_free(table);
-        free(part);
     }
     unsigned random = 1;
     for (int round = 0; round < 2000; round++) {
@@ -97,9 +95,8 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
             copy[(random >> 8) % size] = (char)random;
         }
         if (linetable_read(&table, copy, size, "k", &err)) continue;
-        struct source_place *places = memory_new(linetable_depth(table), sizeof *places);
+        autofree struct source_place *places = memory_new(linetable_depth(table), sizeof *places);
         for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, places);
-        free(places);
         linetable_free(table);
     }
     assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);
@@ -374,8 +371,7 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
 static int log_lines(const char *folder, const char *word)
 {
     struct e2e_result r = e2e_run(folder, "grep -c %s $DIR/log", word);
-    int count = atoi(r.out);
-    return count;
+    return atoi(r.out);
 }
 
 static void profile_with_ceilings(const char *folder)
@@ -458,12 +454,11 @@ TEST(a_line_of_an_included_file_has_its_text)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         json_t *line =
             test_json(json_pack("{s:s, s:s, s:i}", "directory", lines[i].directory, "file", lines[i].file, "line", 27));
-        char *text = profile_source("templates/gemm_simt.cu", line);
+        autofree char *text = profile_source("templates/gemm_simt.cu", line);
         if (lines[i].text)
             assert_contains(text, lines[i].text);
         else
             assert_string_equal(text, "");
-        free(text);
     }
 }
 

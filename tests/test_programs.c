@@ -56,7 +56,7 @@ static char *ask(const char *lines, int *status)
 // A job of y = 2*x with 16 elements, rows of `ld`.
 static char *job_with(const char *reference, const char *baselines, int ld)
 {
-    char *path = realpath(folder, NULL);
+    autofree char *path = realpath(folder, NULL);
     char *text = text_format(
         "{\"id\":2,\"op\":\"job\",\"support\":\"%s\",\"ceilings\":\"%s\",\"seed\":1,\"problems\":[{\"name\":\"N=16\","
         "\"tune\":true,\"weight\":1.0,\"sizes\":{\"N\":16},\"roles\":{\"N\":16,\"a\":2},\"flops\":32,\"bytes\":64,"
@@ -66,16 +66,14 @@ static char *job_with(const char *reference, const char *baselines, int ld)
         "\"verify\":{\"enabled\":true,\"guard_bytes\":64},\"measure\":{\"min_samples\":3,\"max_samples\":5,\"cache\":"
         "\"cold\",\"warmup\":1,\"max_time\":0.01},\"counters\":null,\"baselines\":[%s]}\n",
         cubin, cubin, ld, reference, path, path, baselines);
-    free(path);
     return test_owned(text);
 }
 
 static char *library(const char *functions)
 {
-    char *bin = realpath(e2e_bin(), NULL);
+    autofree char *bin = realpath(e2e_bin(), NULL);
     char *text =
         text_format("\"kind\":\"library\",\"path\":\"%s/reference_library.so\",\"timeout\":0.5,%s", bin, functions);
-    free(bin);
     return test_owned(text);
 }
 

@@ -49,8 +49,7 @@ static const char ours[] =
 static struct recorded *read_text(const char *folder, const char *text)
 {
     e2e_write(folder, "space.json", text);
-    struct recorded *r = recorded_read(test_text("%s/space.json", folder), &err);
-    return r;
+    return recorded_read(test_text("%s/space.json", folder), &err);
 }
 
 TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
@@ -430,11 +429,10 @@ static void fill_fields(enum field_level level, void *record, double number, str
         if (f->level != level || !(f->flags & FIELD_RECORDED) || f->kind == FIELD_STATUS || f->kind == FIELD_TEXT)
             continue;
         double own = 1 + number + 0.125 * (double)i; // exact in seven digits
-        json_t *value = f->kind == FIELD_REAL      ? json_real(own)
-                        : f->kind == FIELD_SAMPLES ? json_pack("[f,f]", own, own + 0.5)
-                                                   : json_integer((json_int_t)own);
+        autojson json_t *value = f->kind == FIELD_REAL      ? json_real(own)
+                                 : f->kind == FIELD_SAMPLES ? json_pack("[f,f]", own, own + 0.5)
+                                                            : json_integer((json_int_t)own);
         field_take(f, record, value, memory);
-        json_decref(value);
     }
 }
 

@@ -99,11 +99,10 @@ TEST(a_loop_over_all_cores_does_every_piece_once)
     static const int64_t sizes[] = {0, 1, 7, 1000, 100003}, grains[] = {0, 1, 64, 1000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t k = 0; k < sizeof grains / sizeof *grains; k++) {
-            unsigned char *seen = calloc((size_t)sizes[i] + 1, 1);
+            autofree unsigned char *seen = calloc((size_t)sizes[i] + 1, 1);
             parallel_for(sizes[i], grains[k], count, seen);
             for (int64_t j = 0; j < sizes[i]; j++) assert_int_equal(seen[j], 1);
             assert_int_equal(seen[sizes[i]], 0);
-            free(seen);
         }
 }
 

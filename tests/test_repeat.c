@@ -41,9 +41,8 @@ static char *job_with(const char *stages)
 
 static struct job *load(const char *stages)
 {
-    char *text = job_with(stages);
+    autofree char *text = job_with(stages);
     finished_write(job.job, text);
-    free(text);
     return loaded_job(job.job);
 }
 
@@ -243,14 +242,13 @@ static const char object_program[] =
 
 TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
-    char *stages = text_replaced(
+    autofree char *stages = text_replaced(
         stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
         "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { name = \"half\"; "
         "type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
     load(stages);
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");
-    free(stages);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -105,11 +105,10 @@ TEST(a_document_has_words_and_a_verdict)
         struct error err;
         json_t *document = test_json(json_parse(documents[i].document, &err));
         assert_non_null(document);
-        char *words = sanitized_text(document);
+        autofree char *words = sanitized_text(document);
         assert_string_equal(words, documents[i].words);
         assert_int_equal(sanitizer_verdict(document, &err), documents[i].verdict);
         assert_int_equal(*err.message != 0, documents[i].verdict != STATUS_OK);
-        free(words);
     }
     assert_null(sanitized_text(NULL));
 }

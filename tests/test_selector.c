@@ -39,8 +39,7 @@ static struct job *job_with_problems(const char *folder, char *problems)
              "echo 'problems = ( %s );'; echo '@include \"sgemm.inc\"') >$DIR/configs/job.cfg",
              problems);
     free(problems);
-    struct job *job = loaded_job(test_text("%s/configs/job.cfg", folder));
-    return job;
+    return loaded_job(test_text("%s/configs/job.cfg", folder));
 }
 
 // With the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294 configurations on 18 squares, on
@@ -139,7 +138,7 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
     size_t problems = job->tuned_count, count = json_array_size(sections), kernels[KERNEL_SET_MAX_CHOSEN];
     double *times = memory_new(count * problems, sizeof *times),
            *relative = memory_new(count * problems, sizeof *times);
-    int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
+    autofree int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
     bool holdout[JOB_MAX_PROBLEMS];
     for (size_t k = 0; k < count; k++) {
         const json_t *section = json_array_get(sections, k), *list = json_object_get(section, "times"),
@@ -167,7 +166,6 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
     for (size_t p = tuned; p < problems; p++) out[p - tuned] = kernel_set_select(&all, kernels, count, p);
     free(times);
     free(relative);
-    free(sizes_of);
 }
 
 // What the driver compares is what the header compares: times are written in as many digits as give them back. Those of

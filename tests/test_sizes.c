@@ -181,8 +181,7 @@ static json_t *other_fill(const struct job *job, size_t number)
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
     if (!request) fail_msg("%s", err.message);
     const json_t *buffers = json_object_get(json_array_get(json_object_get(request, "problems"), 0), "buffers");
-    json_t *other = json_incref(json_object_get(json_array_get(buffers, number), "other"));
-    return other;
+    return json_incref(json_object_get(json_array_get(buffers, number), "other"));
 }
 
 TEST(other_values_are_those_that_the_job_allows)
@@ -197,9 +196,8 @@ TEST(other_values_are_those_that_the_job_allows)
             struct job one = *drawn;
             one.problems = &drawn->problems[p];
             one.problem_count = 1;
-            json_t *other = other_fill(&one, 0);
+            autojson json_t *other = other_fill(&one, 0);
             if (integers ? other != NULL : !is_of(value_domain_text[i], other)) fail_msg("%s", value_domain_text[i]);
-            json_decref(other);
             assert_null(other_fill(&one, 1)); // an output
         }
         assert_null(other_fill(job, 0));
@@ -217,9 +215,8 @@ TEST(every_kind_of_values_is_tried)
         struct job one = *drawn;
         one.problems = &drawn->problems[p];
         one.problem_count = 1;
-        json_t *other = other_fill(&one, 0);
+        autojson json_t *other = other_fill(&one, 0);
         for (int k = 0; k < 4; k++) found[k] += is_of(words[k], other);
-        json_decref(other);
     }
     for (int k = 0; k < 4; k++)
         if (found[k] < 1 + (k != 1)) fail_msg("%d: %d times", k, found[k]);

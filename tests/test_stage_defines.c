@@ -112,7 +112,7 @@ TEST_WITH(launches_name_the_unit_of_their_kernel, setup, teardown)
 
 static void refused(const char *from, const char *to, const char *message)
 {
-    char *stages = text_replaced(stages_text, from, to);
+    autofree char *stages = text_replaced(stages_text, from, to);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
     write_job(stages);
@@ -120,7 +120,6 @@ static void refused(const char *from, const char *to, const char *message)
     assert_contains(mistakes.list[0].text, message);
     assert_true(mistakes.list[0].line > 0);
     mistakes_release(&mistakes);
-    free(stages);
 }
 
 TEST_WITH(macros_that_would_clash_are_refused, setup, teardown)

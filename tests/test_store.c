@@ -19,11 +19,10 @@ static void expect_document(struct store *store, int64_t trial, const char *kind
 {
     double when = 2e9;
     json_t *document = test_json(store_get_document(store, trial, kind, &when, &err));
-    char *json = document ? json_dumps(document, JSON_COMPACT) : text_copy("");
+    autofree char *json = document ? json_dumps(document, JSON_COMPACT) : text_copy("");
     assert_string_equal(json, expected);
     assert_string_equal(err.message, "");
     assert_true(when > 1.6e9);
-    free(json);
 }
 
 STORE_TEST(a_trial_comes_back_as_it_was_committed)

@@ -291,7 +291,7 @@ TEST(names_are_found_and_the_nearest_is_proposed)
     FOR_EACH(class) assert_ptr_equal(strategy_choose(class->name, NULL), class);
     assert_null(strategy_choose("nosuch", NULL));
     struct error err = {""};
-    char *names = strategy_names();
+    autofree char *names = strategy_names();
     FOR_EACH(class) assert_ptr_equal(strategy_choose(class->name, &err), class);
     assert_null(strategy_choose("randon", &err));
     assert_contains(err.message, "unknown strategy 'randon'; did you mean 'random'?", names);
@@ -299,7 +299,6 @@ TEST(names_are_found_and_the_nearest_is_proposed)
     FOR_EACH(class) assert_true(*class->summary);
     assert_null(strategy_choose("multi_start", &err));
     assert_string_equal(err.message, "strategy 'multi_start' was removed; use 'local'");
-    free(names);
 }
 
 TEST_MAIN(NULL, NULL)

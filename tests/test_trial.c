@@ -73,7 +73,7 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         field_take(f, &a, wrong, &memory); // of no field's type
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
         field_take(f, &a, value, &memory);
-        json_t *back = field_json(f, &a);
+        autojson json_t *back = field_json(f, &a);
         assert_true(json_equal(back, value));
         // Through a worker's answer, where the field is in one.
         unsigned from = f->flags & (FIELD_GPU | FIELD_COMPILER);
@@ -81,13 +81,11 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         assert_int_equal(json_object_size(answer), from ? 1 : 0);
         if (from) {
             record_read(answer_record(f->level, from), answer, &b, &memory, NULL);
-            json_t *read = field_json(f, &b);
+            autojson json_t *read = field_json(f, &b);
             assert_true(json_equal(read, value));
-            json_decref(read);
         }
         json_t *all = test_json(trial_json(f->level, &a));
         assert_true(json_equal(json_object_get(all, f->name), value));
-        json_decref(back);
         json_decref(value);
     }
     arena_release(&memory);

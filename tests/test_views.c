@@ -218,9 +218,8 @@ static void same_record(enum field_level level, const void *record, int64_t tria
         char *text = test_text("SELECT %s FROM %s", fields[i].name, where);
         sqlite3_stmt *row = prepare(db, text);
         if (sqlite3_step(row) != SQLITE_ROW) fail_msg("no row: %s", text);
-        json_t *value = field_json(&fields[i], record);
+        autojson json_t *value = field_json(&fields[i], record);
         same_value(text, row, 0, value);
-        json_decref(value);
         sqlite3_finalize(row);
     }
 }
@@ -263,15 +262,15 @@ TEST(every_figure_is_the_one_that_the_program_reads)
 static void same_cell(const char *config, const char *column, int problem, const json_t *value)
 {
     int form = trial_field_find(FIELD_TRIAL, column) ? 0 : trial_field_find(FIELD_PROBLEM, column) ? 1 : 2;
-    char *text = form == 0 ? text_format("SELECT %s FROM v1_trials WHERE config = ?", column)
-                 : form == 1
-                     ? text_format("SELECT %s FROM v1_problems JOIN v1_trials USING (trial) WHERE problem = %d"
-                                   " AND config = ?",
-                                   column, problem)
-                     : text_format("SELECT coalesce((SELECT value FROM v1_parameters p WHERE name = '%s' AND"
-                                   " p.trial = t.trial), (SELECT max(value) FROM v1_counters c WHERE name = '%s'"
-                                   " AND c.trial = t.trial)) FROM v1_trials t WHERE config = ?",
-                                   column, column);
+    autofree char *text =
+        form == 0   ? text_format("SELECT %s FROM v1_trials WHERE config = ?", column)
+        : form == 1 ? text_format("SELECT %s FROM v1_problems JOIN v1_trials USING (trial) WHERE problem = %d"
+                                  " AND config = ?",
+                                  column, problem)
+                    : text_format("SELECT coalesce((SELECT value FROM v1_parameters p WHERE name = '%s' AND"
+                                  " p.trial = t.trial), (SELECT max(value) FROM v1_counters c WHERE name = '%s'"
+                                  " AND c.trial = t.trial)) FROM v1_trials t WHERE config = ?",
+                                  column, column);
     sqlite3_stmt *row = prepare(db, text);
     sqlite3_bind_text(row, 1, config, -1, SQLITE_STATIC);
     if (sqlite3_step(row) == SQLITE_ROW)
@@ -279,7 +278,6 @@ static void same_cell(const char *config, const char *column, int problem, const
     else // a trial that was not measured has no problems
         assert_true(form == 1 && json_array_size(value) == 0 && !json_is_number(value));
     sqlite3_finalize(row);
-    free(text);
 }
 
 TEST(every_figure_is_the_one_that_is_exported)

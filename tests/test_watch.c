@@ -49,7 +49,7 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
 TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one)
 {
     json_t *document = test_json(live_status_begin(1));
-    char *machine = live_status_machine();
+    autofree char *machine = live_status_machine();
     double now = clock_wall();
     assert_int_equal(live_status_decide(document, machine, now), LIVE_HERE);
     assert_int_equal(live_status_decide(document, machine, now + 1e6), LIVE_HERE); // its process is there
@@ -61,7 +61,6 @@ TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one
     assert_int_equal(live_status_decide(document, "another", now + 40), LIVE_ELSEWHERE);
     json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
     assert_int_equal(live_status_decide(document, machine, now), LIVE_DEAD);
-    free(machine);
 }
 
 TEST(a_live_file_that_cannot_be_used_is_named)

@@ -17,7 +17,7 @@ static double search(const struct recorded *r, uint64_t seed, size_t outstanding
     struct strategy *s =
         strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = seed});
     size_t width = r->parameter_count, waiting = 0;
-    uint16_t *configs = memory_new(outstanding * width, sizeof *configs);
+    autofree uint16_t *configs = memory_new(outstanding * width, sizeof *configs);
     double best = INFINITY;
     *trace = 14695981039346656037u;
     for (int reported = 0; reported < EVALUATIONS; reported++) {
@@ -28,7 +28,6 @@ static double search(const struct recorded *r, uint64_t seed, size_t outstanding
         if (o.outcome == OUTCOME_OK) best = fmin(best, o.objective);
         memmove(configs, configs + width, --waiting * width * sizeof *configs);
     }
-    free(configs);
     strategy_free(s);
     return r->trials[r->best].objective / best;
 }
@@ -87,7 +86,7 @@ TEST(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_ma
         struct strategy *s =
             strategy_new(strategy_choose("default", NULL), r->space, &(struct strategy_options){.seed = 7});
         size_t width = r->parameter_count, waiting = 0;
-        uint16_t *configs = memory_new(cases[i].outstanding * width, sizeof *configs);
+        autofree uint16_t *configs = memory_new(cases[i].outstanding * width, sizeof *configs);
         double before[10], after[10];
         for (int reported = 0; reported < 100; reported++) {
             for (; waiting < cases[i].outstanding; waiting++) assert_true(strategy_ask(s, configs + waiting * width));
@@ -101,7 +100,6 @@ TEST(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_ma
         if (learnt != cases[i].learns)
             fail_msg("%zu outstanding, %zu results: it %s", cases[i].outstanding, cases[i].reported,
                      cases[i].learns ? "does not learn" : "learns");
-        free(configs);
         strategy_free(s);
     }
     recorded_free(r);

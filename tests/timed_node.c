@@ -66,9 +66,8 @@ static void take_frame(struct timed_node *n, const struct frame *f)
     struct location *p = f->channel ? find(n, f->channel) : NULL;
     switch (f->type) {
     case FRAME_WELCOME: {
-        json_t *welcome = json_parse(f->data, NULL);
+        autojson json_t *welcome = json_parse(f->data, NULL);
         n->beat = json_get_number(welcome, "beat", n->beat);
-        json_decref(welcome);
         node_message_put(&n->out, FRAME_READY, 0, &(struct node_ready){.shared = true, .cache = "."});
         break;
     }

@@ -147,8 +147,8 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
 {
     size_t most = space_size(p->space) > TABLED ? FEWER_ROWS : ROWS;
     size_t d = p->encoding.count, count = rows->count < most ? rows->count : most;
-    float *points = memory_new(count * d, sizeof *points);
-    double *targets = memory_new(count, sizeof *targets);
+    autofree float *points = memory_new(count * d, sizeof *points);
+    autofree double *targets = memory_new(count, sizeof *targets);
     for (size_t i = most / 2; i < count && rows->count > most; i++)
         swap_rows(order, i, i + random_below(rng, rows->count - i));
     for (size_t i = count; i > 1; i--) swap_rows(order, i - 1, random_below(rng, i)); // shuffled, for the halves
@@ -159,8 +159,6 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
     double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
     p->informativeness = coverage * coverage * fmin(structure / clear_structure, 1);
     trees_grow(p->trees, points, targets, count, rng);
-    free(points);
-    free(targets);
 }
 
 bool prior_best(const struct prior *p, size_t rank, uint16_t *config)
@@ -175,7 +173,7 @@ static void list_all(struct prior *p)
 {
     size_t size = (size_t)space_size(p->space);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct weighed_row *order = memory_new(size, sizeof *order);
+    autofree struct weighed_row *order = memory_new(size, sizeof *order);
     float *table = memory_new(size, sizeof *table);
     for (size_t i = 0; i < size; i++) {
         space_get(p->space, i, config);
@@ -186,7 +184,6 @@ static void list_all(struct prior *p)
     qsort(order, size, sizeof *order, compare_weighed_rows);
     p->best_count = size < BEST ? size : BEST;
     for (size_t i = 0; i < p->best_count; i++) space_get(p->space, order[i].at, p->best + i * p->width);
-    free(order);
 }
 
 static bool is_listed(const struct prior *p, const uint16_t *config)
@@ -217,7 +214,7 @@ static void list_rows(struct prior *p, const struct prior_rows *rows, const stru
 
 struct prior *prior_new(const struct space *space, const struct prior_rows *rows)
 {
-    struct weighed_row *order = rank_rows(rows);
+    autofree struct weighed_row *order = rank_rows(rows);
     if (!order) return NULL;
     struct prior *p = memory_new(1, sizeof *p);
     struct random rng;
@@ -230,7 +227,6 @@ struct prior *prior_new(const struct space *space, const struct prior_rows *rows
     if (space_size(space) > TABLED) list_rows(p, rows, order, &rng);
     grow(p, rows, order, &rng);
     if (space_size(space) <= TABLED) list_all(p);
-    free(order);
     return p;
 }
 

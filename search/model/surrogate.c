@@ -150,7 +150,7 @@ static void add_all_rows(struct surrogate *s)
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
-    struct scored *order = memory_new(count, sizeof *order);
+    autofree struct scored *order = memory_new(count, sizeof *order);
     size_t measured = 0;
     for (size_t i = 0; i < count; i++)
         if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){history_score(s->history, i), i};
@@ -166,7 +166,6 @@ static void choose_rows(struct surrogate *s, struct random *rng)
         }
         add_row(s, order[i].row);
     }
-    free(order);
     for (size_t i = count; i-- > 0 && pending;) {
         if (s->history->outcomes[i] != ROW_PENDING) continue;
         add_row(s, i);
@@ -274,9 +273,9 @@ static void expect_awaited(struct surrogate *s)
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
     size_t d = s->encoding.count, kept = smaller_of(count, KEPT);
-    struct scored *order = memory_new(count, sizeof *order);
+    autofree struct scored *order = memory_new(count, sizeof *order);
     double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
-    float *best = memory_new(kept * d, sizeof *best);
+    autofree float *best = memory_new(kept * d, sizeof *best);
     gp_means(s->gp, points, count, mean, bound);
     bool trusts = prior_weights_any(&s->prior_weights);
     for (size_t i = 0; i < count; i++) {
@@ -290,9 +289,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
         memcpy(best + i * d, points + order[i].row * d, d * sizeof *best);
     }
     memcpy(points, best, kept * d * sizeof *best);
-    free(order);
     free(mean);
-    free(best);
     return kept;
 }
 
@@ -304,8 +301,8 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     size_t d = s->encoding.count, whole = size < POOL ? (size_t)size : POOL;
     // Of a small space, every so many: neighbours in number are alike.
     size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
-    float *points = memory_new(count * d, sizeof *points);
-    uint16_t *configs = memory_new(count * s->width, sizeof *configs);
+    autofree float *points = memory_new(count * d, sizeof *points);
+    autofree uint16_t *configs = memory_new(count * s->width, sizeof *configs);
     for (size_t i = 0; i < count; i++) {
         uint16_t *config = configs + i * s->width;
         if (size <= POOL)
@@ -321,8 +318,6 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     gp_pool_add(s->gp, points, count);
     s->pool_count += count;
     s->pool_parts = used_again ? s->pool_parts + 1 : PARTS;
-    free(points);
-    free(configs);
 }
 
 // How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
@@ -562,7 +557,7 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
 void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
     size_t d = s->encoding.count;
-    float *point = memory_new(d, sizeof *point);
+    autofree float *point = memory_new(d, sizeof *point);
     for (size_t c = 0; c < count; c++) {
         double mean, bound, variance;
         int64_t row = history_find(s->history, configs[c]);
@@ -579,5 +574,4 @@ void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs,
         }
         acquisition[c] = improvement_expected(s->best_measured, mean, variance);
     }
-    free(point);
 }

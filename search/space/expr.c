@@ -216,10 +216,9 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
 static int unknown_name(struct parser *p, const char *name)
 {
     const char *nearest = *foreign_at(p->text, p->start) ? NULL : symbols_nearest(p->expr->symbols, name);
-    char *what = nearest ? text_format("unknown name '%s'; did you mean '%s'?", name, nearest)
-                         : text_format("unknown name '%s'", name);
+    autofree char *what = nearest ? text_format("unknown name '%s'; did you mean '%s'?", name, nearest)
+                                  : text_format("unknown name '%s'", name);
     fail_at(p, p->start, what);
-    free(what);
     return -1;
 }
 
@@ -262,9 +261,8 @@ static int parse_primary(struct parser *p)
     if (p->failed) return -1;
     if (p->kind == TOKEN_NUMBER) return add_leaf(p, OP_CONSTANT, -1, p->number);
     if (p->kind == TOKEN_TEXT) {
-        char *copy = text_format("%.*s", (int)(p->at - p->start - 2), p->text + p->start + 1);
+        autofree char *copy = text_format("%.*s", (int)(p->at - p->start - 2), p->text + p->start + 1);
         int64_t id = symbols_intern(p->expr->symbols, copy);
-        free(copy);
         return add_leaf(p, OP_TEXT, -1, id);
     }
     if (p->kind == TOKEN_NAME) return parse_name(p);

@@ -72,7 +72,7 @@ static void order_operands(const struct graph *g, const struct graph_node *n, co
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
-    int *lowered = memory_new(3 * (size_t)from->count + (size_t)from->operand_count, sizeof *lowered);
+    autofree int *lowered = memory_new(3 * (size_t)from->count + (size_t)from->operand_count, sizeof *lowered);
     int *last = lowered + from->count, *list = last + from->count;
     for (int i = 0; i < from->count; i++) {
         const struct graph_node *n = &from->nodes[i];
@@ -99,7 +99,6 @@ static void lower(struct plan *plan, const struct constraint_graph *cg, const in
     plan->root_count = cg->root_count;
     for (size_t r = 0; r < cg->root_count; r++) plan->roots[r] = lowered[cg->roots[r]];
     graph_mark_live(&plan->graph, plan->roots, plan->root_count);
-    free(lowered);
 }
 
 static void find_levels(struct plan *plan, const int *level_of)
@@ -304,7 +303,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     if (!constant_roots_hold(plan, lenient, failed)) return BUILD_FINE;
 
     struct draft_level *draft = memory_new((size_t)levels + 1, sizeof *draft);
-    int64_t *value = memory_grow(NULL, (size_t)nodes, sizeof *value);
+    autofree int64_t *value = memory_grow(NULL, (size_t)nodes, sizeof *value);
     for (int i = 0; i < nodes; i++) {
         const struct graph_node *n = &plan->graph.nodes[i];
         value[i] = n->op == OP_CONSTANT ? n->value : MARK_UNKNOWN;
@@ -338,7 +337,6 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     table_release(&from);
     for (int l = 0; l < levels; l++) draft_release(&draft[l]);
     free(draft);
-    free(value);
     return result;
 }
 

@@ -383,7 +383,7 @@ static int leaf_node(struct leaf_context *c, int slot)
 static int add_expression(struct leaf_context *c, const struct expr *e)
 {
     struct graph *g = c->graph;
-    int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
+    autofree int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
     for (int i = 0; i < e->count; i++) {
         const struct expr_node *n = &e->nodes[i];
         if (n->op == OP_CONSTANT || n->op == OP_TEXT) {
@@ -398,9 +398,7 @@ static int add_expression(struct leaf_context *c, const struct expr *e)
             nodes[i] = graph_operation(g, n->op, operands, count, true);
         }
     }
-    int root = nodes[e->count - 1];
-    free(nodes);
-    return root;
+    return nodes[e->count - 1];
 }
 
 // Once each: names that use the one before twice would take twice as long each.

@@ -56,15 +56,13 @@ static int blame(const struct space *s, struct error *err)
 
 static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
 {
-    char *text = space_text(s, config);
-    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
+    autofree char *text = space_text(s, config);
+    autofree int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int64_t result;
     error_set(err, "the evaluation failed");
     if (space_values(s, config, values, err) == 0 && (size_t)number < s->constraint_count)
         expr_eval(s->constraints[number], values, &result, err);
-    free(values);
     error_prefix(err, "cannot evaluate the constraints for %s", text);
-    free(text);
     return -1;
 }
 
@@ -130,9 +128,8 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     if (result == 0) qsort_r(rows, count, sizeof *rows, compare_rows, &width);
     for (size_t r = 1; r < count && result == 0; r++) {
         if (compare_rows(&rows[r - 1], &rows[r], &width) != 0) continue;
-        char *text = space_text(s, rows[r]);
+        autofree char *text = space_text(s, rows[r]);
         result = error_set(err, "the configuration %s is listed twice", text);
-        free(text);
     }
     if (result == 0) {
         // Sorted, the rows are the paths of a tree, one state for each different beginning.

@@ -44,10 +44,8 @@ static const char **list_names(void)
 
 char *strategy_names(void)
 {
-    const char **names = list_names();
-    char *text = text_join(names, ", ");
-    free(names);
-    return text;
+    autofree const char **names = list_names();
+    return text_join(names, ", ");
 }
 
 const struct strategy_class *strategy_choose(const char *name, struct error *err)
@@ -59,10 +57,8 @@ const struct strategy_class *strategy_choose(const char *name, struct error *err
         error_set(err, "strategy '%s' was removed; use '%s'", name, removed[i].instead);
         return NULL;
     }
-    const char **names = list_names();
-    char *text = text_unknown("strategy", name, names);
+    autofree const char **names = list_names();
+    autofree char *text = text_unknown("strategy", name, names);
     error_set(err, "%s", text);
-    free(text);
-    free(names);
     return NULL;
 }

@@ -102,14 +102,13 @@ bool strategy_ranks(const struct strategy *s)
 
 void strategy_rank(struct strategy *s, const uint16_t *const *configs, size_t count, double *acquisition)
 {
-    double *own = memory_new(count, sizeof *own);
+    autofree double *own = memory_new(count, sizeof *own);
     for (size_t i = 0; i < s->criteria; i++) {
         s->class->rank(&s->states[i], configs, count, own);
         for (size_t k = 0; k < count; k++) acquisition[k] = i ? fmax(acquisition[k], own[k]) : own[k];
     }
     for (size_t k = 0; k < count; k++)
         if (history_find(&s->seen, configs[k]) < 0) acquisition[k] = INFINITY;
-    free(own);
 }
 
 void strategy_forget(struct strategy *s, const uint16_t *config)

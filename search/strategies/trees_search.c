@@ -43,8 +43,8 @@ static void grow(struct strategy_state *s)
     struct trees_search *t = s->own;
     size_t best = (size_t)fmax(2, ceil(best_share * (double)t->ranked_count)), count = 0;
     size_t rows = t->ranked_count < MAX_ROWS ? t->ranked_count : MAX_ROWS, d = t->encoding.count;
-    float *points = memory_grow(NULL, rows * d, sizeof *points);
-    double *targets = memory_grow(NULL, rows, sizeof *targets);
+    autofree float *points = memory_grow(NULL, rows * d, sizeof *points);
+    autofree double *targets = memory_grow(NULL, rows, sizeof *targets);
     for (size_t i = 0; i < rows; i++, count++) {
         // The best all, of the others a random part of what is left.
         size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count
@@ -55,8 +55,6 @@ static void grow(struct strategy_state *s)
     }
     trees_grow(t->trees, points, targets, count, &s->rng);
     t->grown_at = s->history.reported;
-    free(points);
-    free(targets);
 }
 
 static size_t make_candidates(struct strategy_state *s)

@@ -126,9 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(!json_get_bool(again, "cached", false) ||
                        json_equal(json_object_get(answer, "entries"), json_object_get(again, "entries")),
                    "the cache has other entries");
-        char *line = json_dumps(answer, JSON_COMPACT);
+        autofree char *line = json_dumps(answer, JSON_COMPACT);
         FUZZ_CHECK(line, "an answer that is not JSON");
-        free(line);
         json_decref(answer);
         json_decref(again);
         json_decref(request);

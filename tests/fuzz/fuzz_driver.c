@@ -141,24 +141,21 @@ static void put_template(json_t *object)
 static void answer(struct stream *s, const char *line)
 {
     struct error err;
-    json_t *request = json_parse(line, &err);
+    autojson json_t *request = json_parse(line, &err);
     FUZZ_CHECK(request, "the driver's request: %s", err.message);
     const char *text = choose_answer(json_get_string(request, "op", ""));
-    json_t *object = json_loads(text, 0, NULL);
+    autojson json_t *object = json_loads(text, 0, NULL);
     if (!strcmp(text, "die")) {
         s->dead = true;
     } else if (json_is_object(object)) {
         if (!json_object_get(object, "id")) json_object_set(object, "id", json_object_get(request, "id"));
         put_template(object);
-        char *dumped = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        autofree char *dumped = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
         add_answer(s, dumped);
-        free(dumped);
     } else {
         add_answer(s, text);
     }
     s->empty = 0;
-    json_decref(object);
-    json_decref(request);
 }
 
 static ssize_t fuzz_write(int fd, const void *bytes, size_t size)
@@ -310,7 +307,7 @@ static void read_store(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = fuzz_text(data, size);
+    autofree char *text = fuzz_text(data, size);
     struct job *job = read_script(text);
     put_empty_store();
     stream_count = pipe_count = 0;
@@ -336,6 +333,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(streams[i].request);
         free(streams[i].answers);
     }
-    free(text);
     return 0;
 }

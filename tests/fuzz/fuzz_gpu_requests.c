@@ -89,9 +89,8 @@ static void check_answer(void)
     FUZZ_CHECK(*last == '\n', "an answer without its end");
     *last = 0;
     char *line = strrchr(text, '\n');
-    json_t *answer = json_parse(line ? line + 1 : text, &err);
+    autojson json_t *answer = json_parse(line ? line + 1 : text, &err);
     FUZZ_CHECK(json_is_object(answer), "%s", err.message);
-    json_decref(answer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -107,11 +106,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         }
         put_paths(request);
-        char *line = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY) : NULL;
+        autofree char *line =
+            request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY) : NULL;
         json_decref(request);
         if (ftruncate(answers, 0) || lseek(answers, 0, SEEK_SET)) abort();
         status = handle(&w, line ? line : "%");
-        free(line);
         check_answer();
     }
     struct error ignored;

@@ -18,11 +18,10 @@ static void render(json_t *sections)
     int failed = header_render(file, sections, &err);
     fclose(file);
     FUZZ_CHECK(!failed || *err.message, "refused without a message");
-    json_t *again = failed ? NULL : header_read(fuzz_file((const uint8_t *)text, size), &err);
+    autojson json_t *again = failed ? NULL : header_read(fuzz_file((const uint8_t *)text, size), &err);
     FUZZ_CHECK(failed || again, "%s", err.message);
     FUZZ_CHECK(failed || json_array_size(again) == json_array_size(sections), "%zu sections, then %zu",
                json_array_size(sections), json_array_size(again));
-    json_decref(again);
     free(text);
 }
 

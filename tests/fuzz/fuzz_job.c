@@ -38,10 +38,9 @@ static void probe(const struct job *job, uint64_t number)
     json_t *problems = NULL;
     space_get(job->space, number, config);
     FUZZ_CHECK(space_index(job->space, config) == (int64_t)number, "configuration %llu", (unsigned long long)number);
-    char *text = space_text(job->space, config);
+    autofree char *text = space_text(job->space, config);
     if (!space_parse(job->space, text, again, &err))
         FUZZ_CHECK(!memcmp(config, again, space_parameter_count(job->space) * sizeof *config), "%s", text);
-    free(text);
     json_decref(request_compile(job, config, "sm_90a", "0", "cache"));
     job_setup_launches(job, &device_limits_h200, config, &compiled, &problems, &launches, &count, &err);
     json_decref(problems);

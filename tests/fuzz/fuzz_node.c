@@ -35,11 +35,10 @@ static void check_answer(const json_t *answer)
     static const char *const members[] = {"cubin", "library"};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const char *path = json_get_string(answer, members[i], "");
-        char *absolute = text_join_path(".", path);
+        autofree char *absolute = text_join_path(".", path);
         int fd = *path ? input_file_open_below(keep_folder(), absolute, NULL) : -1;
         FUZZ_CHECK(!*path || fd >= 0, "an answer names '%s'", path);
         if (fd >= 0) close(fd);
-        free(absolute);
     }
 }
 
@@ -84,16 +83,14 @@ static void send_line(int pipe_end, const char *line)
     unsigned channel;
     int at = 0;
     if (!strncmp(line, "greeting ", 9) || !strncmp(line, "raw ", 4)) {
-        char *text = *line == 'g' ? greeting_with(line + 9) : text_copy(line + 4);
+        autofree char *text = *line == 'g' ? greeting_with(line + 9) : text_copy(line + 4);
         if (write(pipe_end, text, strlen(text)) < 0) abort();
-        free(text);
     } else if (sscanf(line, "%*c %u %n", &channel, &at) == 1 && at) {
-        char *text = text_format("%s%s", line + at, *line == FRAME_OUTPUT ? "\n" : "");
+        autofree char *text = text_format("%s%s", line + at, *line == FRAME_OUTPUT ? "\n" : "");
         frame_put(&out, (enum frame_type) * line, channel, text, strlen(text));
         while (frame_pending(&out))
             if (frame_flush(&out, pipe_end)) abort();
         frame_writer_release(&out);
-        free(text);
     }
 }
 
@@ -115,12 +112,11 @@ static void check_files(const struct node_link *l)
 
 static void check_outside(void)
 {
-    char *folder = text_format("%s/..", keep_folder());
+    autofree char *folder = text_format("%s/..", keep_folder());
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));)
         FUZZ_CHECK(*entry->d_name == '.' || !strcmp(entry->d_name, "keep"), "it wrote '%s'", entry->d_name);
     if (d) closedir(d);
-    free(folder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -26,7 +26,7 @@ int main(void)
     device_memory A, B, C, sums, counts;
     unsigned short *c;
     size_t count_bytes = (size_t)wgmma_bytes_counts(M, N, K);
-    void *zero = calloc(count_bytes, 1);
+    autofree void *zero = calloc(count_bytes, 1);
     int i, j, k;
     for (i = 0; i < M * K; i++) a[i] = to_bf16(wide_a[i] = (float)small_number());
     for (i = 0; i < N * K; i++) b[i] = to_bf16(wide_b[i] = (float)small_number());
@@ -52,7 +52,6 @@ int main(void)
             EXPECT(c[i * N + j] == to_bf16(sum));
         }
     free(c);
-    free(zero);
     wgmma_unload(&kernels);
     printf("right on %s\n", WGMMA_DEVICE_NAME);
     return 0;

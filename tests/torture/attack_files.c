@@ -27,14 +27,13 @@ static const char *const faults[FILE_OP_COUNT][5] = {
 // A disturbed run ended by itself: with what it says, and with everything if it says that all is well.
 static bool check_end(struct scene *s, int status)
 {
-    char *said = file_read(s->folder, "stderr");
+    autofree char *said = file_read(s->folder, "stderr");
     if (!WIFEXITED(status))
         scene_fail(s, "signal %d ended it", WTERMSIG(status));
     else if (WEXITSTATUS(status) && (!said || !*said))
         scene_fail(s, "it ended with exit status %d and said nothing", WEXITSTATUS(status));
     else if (WEXITSTATUS(status) > EXIT_ENVIRONMENT)
         scene_fail(s, "it ended with exit status %d: %.800s", WEXITSTATUS(status), said);
-    free(said);
     if (!scene_check(s)) return false;
     if (!WEXITSTATUS(status) && s->known.count != expected_ends[s->job].trials.count)
         return scene_fail(s, "exit status 0 with %zu of %zu trials", s->known.count,
@@ -45,11 +44,10 @@ static bool check_end(struct scene *s, int status)
 // A run that finished all the same starts again, so that every fault meets a run that has something to do.
 static bool begin_again(struct scene *s)
 {
-    char *path = text_format("%s/measured", s->folder);
+    autofree char *path = text_format("%s/measured", s->folder);
     scene_give(s, NULL);
     bool fine = scene_complete(s);
     unlink(path);
-    free(path);
     file_remove_folder(s->run);
     file_make_folder(s->run);
     scene_write_job(s);
@@ -80,9 +78,8 @@ void attack_io(struct scene *s)
         s->passed += hit;
         s->details[WEXITSTATUS(status) != 0] += hit;
         scene_give(s, NULL);
-        char *path = text_format("%s/told", s->folder);
+        autofree char *path = text_format("%s/told", s->folder);
         unlink(path);
-        free(path);
         if (!WEXITSTATUS(status) && !begin_again(s)) return;
     }
     scene_complete(s);

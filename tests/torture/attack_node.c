@@ -22,12 +22,13 @@ void attack_node(struct scene *s)
         free(lie);
         lie = text_format("path %s/%s", here, secret);
     }
-    char *nodes = text_format("nodes = ( { name = \"honest\"; gpus = 1; cores = 1; private = true; command = \"env "
-                              "XDG_CACHE_HOME=%s/%s/honest\"; },\n"
-                              "  { name = \"liar\"; gpus = %d; cores = 2; private = %s;\n"
-                              "    command = \"env XDG_CACHE_HOME=%s/%s/liar %s/lying_node %s\"; } );\n",
-                              here, s->run, (int)random_below(&s->random, 2),
-                              random_below(&s->random, 2) ? "true" : "false", here, s->run, scene_programs(), lie);
+    autofree char *nodes =
+        text_format("nodes = ( { name = \"honest\"; gpus = 1; cores = 1; private = true; command = \"env "
+                    "XDG_CACHE_HOME=%s/%s/honest\"; },\n"
+                    "  { name = \"liar\"; gpus = %d; cores = 2; private = %s;\n"
+                    "    command = \"env XDG_CACHE_HOME=%s/%s/liar %s/lying_node %s\"; } );\n",
+                    here, s->run, (int)random_below(&s->random, 2), random_below(&s->random, 2) ? "true" : "false",
+                    here, s->run, scene_programs(), lie);
     file_write(s->run, "nodes.cfg", nodes);
     file_write(s->run, "secret", "of the driver's\n");
     scene_give(s, text_copy("SWEETSPOT_NODE_BEAT=100ms"));
@@ -37,14 +38,12 @@ void attack_node(struct scene *s)
     int status = scene_wait(s, scene_start(s, -1));
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         scene_fail(s, "beside a node that lies (%s) it ended with status %d", lie, status);
-    char *search = text_format("grep -rqsx \"of the driver's\" '%s/honest'", s->run);
+    autofree char *search = text_format("grep -rqsx \"of the driver's\" '%s/honest'", s->run);
     if (!system(search)) scene_fail(s, "the other node got a file that the liar named");
     s->details[0] += scene_said(s, "node liar is ");
     s->pool = NULL;
     scene_give(s, NULL);
     if (scene_check(s) && scene_complete(s)) s->passed++;
-    free(search);
-    free(nodes);
     free(here);
     free(pool);
     free(secret);

@@ -129,7 +129,7 @@ void attack_power(struct scene *s)
     }
     if (!scene_complete(s)) return;
     scene_give(s, NULL);
-    char *path = text_format("%s/journal", s->folder);
+    autofree char *path = text_format("%s/journal", s->folder);
     struct power_disk *disk = power_disk_read(path);
     if (!disk || !power_disk_operations(disk)) scene_fail(s, "it kept no journal");
     for (int i = 0; i < CUTS_IN_A_SCENE && !*s->failure; i++) {
@@ -137,5 +137,4 @@ void attack_power(struct scene *s)
         s->passed += !*s->failure;
     }
     power_disk_free(disk);
-    free(path);
 }

@@ -139,10 +139,9 @@ void attack_terminal(struct scene *s)
     close(terminal);
     int status = scene_wait(s, driver);
     bool ended = WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == EXIT_SIGNAL + SIGHUP);
-    char *events = file_read(s->folder, "events");
+    autofree char *events = file_read(s->folder, "events");
     // Before it watches for the signal, it has begun nothing.
     ended |= WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP && (!events || !*events);
-    free(events);
     if (!ended) scene_fail(s, "its terminal closed, it ended with status %d", status);
     if (scene_check(s) && scene_complete(s)) s->passed += ran;
 }

@@ -21,13 +21,10 @@ static void give_up(const char *what, const char *path)
 void file_make_folder(const char *path)
 {
     if (!mkdir(path, 0777) || errno == EEXIST) return;
-    char *above = text_directory(path);
+    autofree char *above = text_directory(path);
     if (errno == ENOENT && strcmp(above, path)) {
         file_make_folder(above);
-        if (!mkdir(path, 0777) || errno == EEXIST) {
-            free(above);
-            return;
-        }
+        if (!mkdir(path, 0777) || errno == EEXIST) return;
     }
     give_up("create the folder", path);
 }
@@ -45,10 +42,9 @@ void file_remove_folder(const char *path)
 
 void file_write_bytes(const char *folder, const char *name, const void *bytes, size_t size)
 {
-    char *path = text_format("%s/%s", folder, name);
+    autofree char *path = text_format("%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) give_up("write", path);
-    free(path);
 }
 
 void file_write(const char *folder, const char *name, const char *text)

@@ -163,20 +163,19 @@ static void apply_sectors(struct content *c, const struct operation *o, struct r
 static int *files_of(const struct power_disk *disk, size_t operations)
 {
     int *files = memory_new(operations, sizeof *files);
-    struct names *names = memory_new(1, sizeof *names);
+    autofree struct names *names = memory_new(1, sizeof *names);
     for (size_t i = 0; i < operations; i++) {
         int name = find_name(names, disk->operations[i].path);
         files[i] = name < 0 ? -1 : names->all[name].file;
         if (of_names(disk->operations[i].op)) change_names(names, &disk->operations[i]);
     }
-    free(names);
     return files;
 }
 
 void power_disk_write(const struct power_disk *disk, size_t operations, enum loss loss, struct random *random,
                       const char *folder)
 {
-    int *files = files_of(disk, operations);
+    autofree int *files = files_of(disk, operations);
     size_t last_sync = 0, synced[FILES_MAX] = {0}, tail[FILES_MAX];
     struct content contents[FILES_MAX] = {0};
     for (size_t i = 0; i < operations; i++)
@@ -203,7 +202,7 @@ void power_disk_write(const struct power_disk *disk, size_t operations, enum los
     size_t named = loss == LOSE_NOTHING ? operations
                    : loss == LOSE_ALL   ? last_sync
                                         : last_sync + (size_t)random_below(random, operations - last_sync + 1);
-    struct names *names = memory_new(1, sizeof *names);
+    autofree struct names *names = memory_new(1, sizeof *names);
     for (size_t i = 0; i < named; i++)
         if (of_names(disk->operations[i].op)) change_names(names, &disk->operations[i]);
     for (int i = 0; i < NAMES_MAX; i++) {
@@ -213,6 +212,4 @@ void power_disk_write(const struct power_disk *disk, size_t operations, enum los
         file_write_bytes(folder, name, c->bytes ? (const char *)c->bytes : "", c->size);
     }
     for (int f = 0; f < FILES_MAX; f++) free(contents[f].bytes);
-    free(names);
-    free(files);
 }

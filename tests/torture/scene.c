@@ -207,10 +207,8 @@ pid_t scene_worker(struct scene *s, pid_t driver)
 
 bool scene_said(const struct scene *s, const char *words)
 {
-    char *text = file_read(s->folder, "stderr");
-    bool found = text && strstr(text, words);
-    free(text);
-    return found;
+    autofree char *text = file_read(s->folder, "stderr");
+    return text && strstr(text, words);
 }
 
 // Every trial of an event must be in the store, under the same number.
@@ -223,7 +221,7 @@ static bool check_events(struct scene *s, const struct known_trials *now)
         if (!next) break; // killed while it wrote
         *next++ = 0;
         struct error err;
-        json_t *event = json_parse(line, &err);
+        autojson json_t *event = json_parse(line, &err);
         if (!event) {
             fine = scene_fail(s, "an event is not JSON: %s", line);
             break;
@@ -236,7 +234,6 @@ static bool check_events(struct scene *s, const struct known_trials *now)
         if (json_get_integer(event, "evaluations", 0) > (int64_t)now->count)
             fine = scene_fail(s, "lost: an event counted %lld evaluations, the store has %zu",
                               (long long)json_get_integer(event, "evaluations", 0), now->count);
-        json_decref(event);
     }
     free(text);
     return fine;
@@ -306,10 +303,9 @@ static void find_winner(const struct scene *s, char *winner, size_t size)
         next = strchr(line, '\n');
         if (next) *next++ = 0;
         struct error err;
-        json_t *event = json_parse(line, &err);
+        autojson json_t *event = json_parse(line, &err);
         if (event && !strcmp(json_get_string(event, "event", ""), "winner"))
             snprintf(winner, size, "%s", json_get_string(event, "config", ""));
-        json_decref(event);
     }
     free(text);
 }
@@ -357,14 +353,13 @@ bool scene_learn(char *message, size_t size)
         s.known = (struct known_trials){0};
         find_winner(&s, end->winner, sizeof end->winner);
         if (fine && (!end->trials.count || !*end->winner)) fine = scene_fail(&s, "it has no winner");
-        char *reported = file_read(s.folder, "told");
+        autofree char *reported = file_read(s.folder, "told");
         for (int i = 0; reported && i < FILE_OP_COUNT; i++) {
             char *words = text_format("count %s ", file_op_text[i]), *at = strstr(reported, words);
             end->operations[i] = at ? atol(at + strlen(words)) : 0;
             free(words);
         }
         if (fine && !end->operations[0]) fine = scene_fail(&s, "the layer saw no operation");
-        free(reported);
         if (!fine) snprintf(message, size, "%s: %s", s.folder, s.failure);
         scene_end(&s);
         if (!fine) return false;

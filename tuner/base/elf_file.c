@@ -71,13 +71,12 @@ static bool same_machine(const Elf64_Ehdr *head)
 {
     Elf64_Ehdr own;
     size_t size;
-    char *program = text_read_file("/proc/self/exe", &size);
+    autofree char *program = text_read_file("/proc/self/exe", &size);
     bool same = !program || size < sizeof own;
     if (!same) {
         memcpy(&own, program, sizeof own);
         same = own.e_machine == head->e_machine && own.e_ident[EI_CLASS] == head->e_ident[EI_CLASS];
     }
-    free(program);
     return same;
 }
 
@@ -129,10 +128,8 @@ const char *elf_kernel(const void *cubin, size_t size, size_t index)
 
 bool symbol_mangles(const char *symbol, const char *name)
 {
-    char *part = text_format("%zu%s", strlen(name), name);
-    bool found = !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
-    free(part);
-    return found;
+    autofree char *part = text_format("%zu%s", strlen(name), name);
+    return !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
 }
 
 char *shared_library_lacks(const struct shared_library *l, const char *path, const char *function)

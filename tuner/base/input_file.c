@@ -116,10 +116,9 @@ static void add_file(struct hash *h, const char *path)
     struct stat st;
     size_t size;
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return;
-    void *bytes = input_file_read(path, 0, &size, NULL);
+    autofree void *bytes = input_file_read(path, 0, &size, NULL);
     hash_text(h, path);
     if (bytes) hash_bytes(h, bytes, size);
-    free(bytes);
 }
 
 // The part of a name from its last dot on; "" where there is none.

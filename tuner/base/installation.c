@@ -59,9 +59,8 @@ static char *data_folder(void)
 {
     char *folder = own_folder(), *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
     if (folder && !path) { // out/bin
-        char *templates = existing(folder, "../..", "templates");
+        autofree char *templates = existing(folder, "../..", "templates");
         path = templates ? text_directory(templates) : NULL;
-        free(templates);
     }
     free(folder);
     return path;

@@ -82,19 +82,16 @@ void json_print(const json_t *value, FILE *file)
 
 void json_print_document(const char *format, int version, json_t *members, FILE *file)
 {
-    json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
+    autojson json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
     json_object_update(all, members);
     json_print(all, file);
-    json_decref(all);
     json_decref(members);
 }
 
 int json_write_line(int fd, const json_t *value, struct error *err)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    autofree char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
     size_t length = strlen(text);
     text[length++] = '\n';
-    int result = output_all(fd, text, length) ? error_set(err, "cannot write: %s", strerror(errno)) : 0;
-    free(text);
-    return result;
+    return output_all(fd, text, length) ? error_set(err, "cannot write: %s", strerror(errno)) : 0;
 }

@@ -83,9 +83,8 @@ json_t *json_text(const char *bytes, size_t length)
 {
     json_t *string = json_stringn(bytes, length);
     if (string) return string;
-    char *copy = fixed(bytes, length);
+    autofree char *copy = fixed(bytes, length);
     string = made(json_stringn(copy, length));
-    free(copy);
     return string;
 }
 
@@ -116,9 +115,8 @@ int json_put(json_t *object, const char *key, json_t *value)
         if (json_object_set_new(object, key, value)) error_abort("out of memory");
         return 0;
     }
-    char *copy = fixed(key, strlen(key));
+    autofree char *copy = fixed(key, strlen(key));
     if (json_object_set_new(object, copy, value)) error_abort("out of memory");
-    free(copy);
     return 0;
 }
 

@@ -24,7 +24,7 @@ bool output_is_stream(const char *path)
 
 int output_make_folders(const char *path, struct error *err)
 {
-    char *folder = text_copy(path);
+    autofree char *folder = text_copy(path);
     int result = 0;
     for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -32,7 +32,6 @@ int output_make_folders(const char *path, struct error *err)
             result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
         *slash = '/';
     }
-    free(folder);
     return result;
 }
 
@@ -56,7 +55,7 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
     if (output_is_stdout(path)) return write(stdout, user, err); // its errors are reported when the program ends
     bool stream = output_is_stream(path);
     char *real = stream ? NULL : realpath(path, NULL), *target = text_copy(real ? real : path); // a link is kept
-    char *temporary = stream ? NULL : text_format("%s.new-%ld", target, (long)getpid());
+    autofree char *temporary = stream ? NULL : text_format("%s.new-%ld", target, (long)getpid());
     int fd = open(stream ? path : temporary, O_WRONLY | O_CLOEXEC | (stream ? 0 : O_CREAT | O_TRUNC), 0666);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     int result = file ? write(file, user, err) : cannot_write(path, err);
@@ -67,7 +66,6 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
     if (result && !stream) unlink(temporary);
     free(real);
     free(target);
-    free(temporary);
     return result;
 }
 

@@ -131,7 +131,7 @@ static void fit(const struct table *t, size_t *widths, size_t available)
 
 void table_print(const struct table *t, FILE *file)
 {
-    size_t *widths = memory_new(t->columns, sizeof *widths);
+    autofree size_t *widths = memory_new(t->columns, sizeof *widths);
     for (size_t i = 0; i < t->cell_count; i++) {
         size_t width = width_of(t->cells[i]);
         if (width > widths[i % t->columns]) widths[i % t->columns] = width;
@@ -143,7 +143,6 @@ void table_print(const struct table *t, FILE *file)
     print_row(t, t->titles, t->columns, widths, file);
     for (size_t i = 0; i < t->cell_count; i += t->columns)
         print_row(t, t->cells + i, t->cell_count - i < t->columns ? t->cell_count - i : t->columns, widths, file);
-    free(widths);
 }
 
 static void csv_print(const char *text, FILE *file)
@@ -219,15 +218,13 @@ void rows_print(const json_t *rows, const struct row_column *columns, bool csv, 
     size_t count = 0, i;
     const json_t *row;
     while (columns[count].title) count++;
-    const char **titles = memory_new(count + 1, sizeof *titles);
+    autofree const char **titles = memory_new(count + 1, sizeof *titles);
     for (i = 0; i < count; i++) titles[i] = columns[i].title;
     struct table *table = table_new(titles);
-    free(titles);
     json_array_foreach(rows, i, row) {
         for (size_t c = 0; c < count; c++) {
-            char *text = cell_text(row, &columns[c]);
+            autofree char *text = cell_text(row, &columns[c]);
             table_cell(table, "%s", text ? text : "");
-            free(text);
         }
     }
     (csv ? table_print_csv : table_print)(table, file);

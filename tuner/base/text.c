@@ -99,10 +99,9 @@ char *text_join(const char *const *words, const char *separator)
 char *text_unknown(const char *what, const char *word, const char *const *words)
 {
     const char *nearest = text_nearest(word, words);
-    char *all = text_join(words, ", ");
+    autofree char *all = text_join(words, ", ");
     char *text = nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
                          : text_format("unknown %s '%s' (known: %s)", what, word, all);
-    free(all);
     return text;
 }
 
@@ -168,9 +167,8 @@ char *text_join_path(const char *directory, const char *path)
     } else if (directory[0] == '/') {
         joined = text_format("%s/%s", directory, path);
     } else {
-        char *here = getcwd(NULL, 0);
+        autofree char *here = getcwd(NULL, 0);
         joined = text_format("%s/%s/%s", here ? here : ".", directory, path);
-        free(here);
     }
     // Drops "//", "/./" and "/x/..": by name, so that a file that does not exist yet has a path too.
     char *out = joined;

@@ -139,9 +139,8 @@ char *compilation_warnings(const char *log)
     struct text warnings = {0};
     text_add(&warnings, "%s", "");
     for (const char *line = log; line && *line; line = next_line(line)) {
-        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        autofree char *text = text_format("%.*s", (int)strcspn(line, "\n"), line);
         if (of_ptxas(text) && strstr(text, "(C75")) text_add(&warnings, "%s%s", warnings.length ? "\n" : "", text);
-        free(text);
     }
     return warnings.text;
 }
@@ -157,10 +156,8 @@ json_t *compilation_refuse(const char *log)
     for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) { // whole lines
     }
     if (!shown) shown = REASON_MAX; // one endless line
-    char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
-    json_t *answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), reason);
-    free(reason);
-    return answer;
+    autofree char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
+    return answer_refuse(status_name(STATUS_COMPILE_ERROR), reason);
 }
 
 json_t *compilation_refuse_late(void)

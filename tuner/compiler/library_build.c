@@ -51,9 +51,8 @@ static void add(struct library_source *b, const char *option)
 // Headers for users' own functions are found by name, after the user's own folders.
 static void add_headers(struct library_source *b)
 {
-    char *folder = installation_headers();
+    autofree char *folder = installation_headers();
     if (folder) text_list_add(&b->options, text_format("-I%s", folder));
-    free(folder);
 }
 
 static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
@@ -103,9 +102,8 @@ static json_t *check_functions(const struct compile_request *request, const char
     const char *wrong = shared_library_read(&l, path);
     if (wrong) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), wrong);
     for (size_t i = 0; i < request->function_count; i++) {
-        char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
+        autofree char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
         if (lack) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), lack);
-        free(lack);
     }
     shared_library_release(&l);
     return answer;
@@ -136,13 +134,12 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     } else if (!WIFEXITED(end.status) || WEXITSTATUS(end.status)) {
         answer = compilation_refuse(*end.output ? end.output : "the compiler failed without a word");
     } else if (!(answer = check_functions(request, library))) {
-        json_t *figures = json_pack("{s:f}", "seconds", end.seconds);
+        autojson json_t *figures = json_pack("{s:f}", "seconds", end.seconds);
         if (source_hash(&b->job.request, hash, NULL) || strcmp(hash, b->job.source.hash) != 0)
             answer = answer_refuse(PROTOCOL_SOURCE_CHANGED, source);
         else if (!(bytes = input_file_read(library, 0, &size, &err)) ||
                  cache_add(cache, key, ".so", bytes, size, figures, &err))
             answer = answer_refuse(PROTOCOL_ERROR, err.message);
-        json_decref(figures);
     }
     free(argv);
     free(library);
@@ -166,14 +163,12 @@ json_t *library_build(const struct compile_request *request, const char *home)
     } else {
         char key[HASH_TEXT_SIZE];
         make_key(&b, request, key);
-        json_t *known = cache_find(cache, key, ".so");
-        char *path = cache_path(cache, key, ".so");
+        autojson json_t *known = cache_find(cache, key, ".so");
+        autofree char *path = cache_path(cache, key, ".so");
         answer = known ? check_functions(request, path) : build_again(&b, request, cache, key);
         if (!answer)
             answer = json_pack("{s:s, s:s, s:s, s:s, s:b}", "status", status_name(STATUS_OK), "library", path, "hash",
                                key, "compiler", b.version, "cached", known != NULL);
-        json_decref(known);
-        free(path);
     }
     compile_job_release(&b.job);
     free(b.program);

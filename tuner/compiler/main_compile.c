@@ -71,9 +71,8 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
 static json_t *complete(json_t *answer, const char *cache, const char *key, bool cached)
 {
     if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
-        char *path = cache_path(cache, key, ".cubin");
+        autofree char *path = cache_path(cache, key, ".cubin");
         json_object_set_new(answer, "cubin", json_string(path));
-        free(path);
     }
     json_object_set_new(answer, "cached", json_boolean(cached));
     return answer;
@@ -90,7 +89,7 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
         return answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     }
     size_t count;
-    const char **options = compile_job_options(j, &count);
+    autofree const char **options = compile_job_options(j, &count);
     const struct nvrtc_program program = {.text = texts.program,
                                           .name = j->name,
                                           .header_count = texts.header_count,
@@ -107,7 +106,6 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
             answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
     else
         answer = take(&c, cache, key);
-    free(options);
     source_texts_release(&texts);
     return answer;
 }
@@ -143,7 +141,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
 static char *nvcc_unit(const struct compile_request *request, bool marked)
 {
     struct text unit = {0};
-    char *real = realpath(request->source, NULL);
+    autofree char *real = realpath(request->source, NULL);
     for (size_t i = 0; i < request->define_count; i++)
         text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
     text_add(&unit, "#include \"%s\"\n%s", real ? real : request->source, request->after);
@@ -154,7 +152,6 @@ static char *nvcc_unit(const struct compile_request *request, bool marked)
         free(instantiation);
         free(marker);
     }
-    free(real);
     return unit.text;
 }
 
@@ -171,7 +168,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     if (!own) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
     for (size_t i = 0; i < request->include_count; i++)
         text_list_add(&options, text_format("-I%s", request->include[i]));
-    const char **symbols = memory_new(request->entry_count, sizeof *symbols);
+    autofree const char **symbols = memory_new(request->entry_count, sizeof *symbols);
     struct hash *h = hash_new();
     hash_text(h, j->source.hash);
     hash_text(h, nvcc->version);
@@ -188,7 +185,6 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     else if (!cached)
         answer = take(&c, cache, key);
     text_list_release(&options);
-    free(symbols);
     free(unit);
     return complete(answer, cache, key, cached);
 }
@@ -296,16 +292,13 @@ static json_t *join_units(struct joined *all, const char *cache, struct error *e
     if (*cache) {
         size_t size;
         char key[HASH_TEXT_SIZE];
-        json_t *kept = record_write(&compile_answer_record, &answer);
-        void *file = units_join((const void *const *)all->image, all->size, all->count, &size, err);
+        autojson json_t *kept = record_write(&compile_answer_record, &answer);
+        autofree void *file = units_join((const void *const *)all->image, all->size, all->count, &size, err);
         if (file) hash_content(file, size, key);
         int failed = !file || cache_add(cache, key, ".cubin", file, size, kept, err);
-        free(file);
-        json_decref(kept);
         if (failed) return NULL;
-        char *path = cache_path(cache, key, ".cubin");
+        autofree char *path = cache_path(cache, key, ".cubin");
         answer.cubin = arena_copy(&all->memory, path);
-        free(path);
     }
     answer.cached = all->cached;
     return record_write(&compile_answer_record, &answer);
@@ -353,7 +346,7 @@ static json_t *compile_units(const struct compile_request *request, const char *
         }
         struct compile_request one = unit_request(request, unit, &all.memory);
         if (request->deadline > 0) one.deadline = fmax(request->deadline - (clock_now() - begin), 1e-3);
-        json_t *made = compile_one(&one, version);
+        autojson json_t *made = compile_one(&one, version);
         struct compile_answer reported;
         failed = record_read(&compile_answer_record, made, &reported, &all.memory, &err);
         if (!failed && !answer_is_ok(&reported.head))
@@ -362,7 +355,6 @@ static json_t *compile_units(const struct compile_request *request, const char *
             failed = reported.entry_count == unit->entry_count ? take_unit(&all, (size_t)unit->unit, &reported, &err)
                                                                : error_set(&err, "unit %zu has %zu entries, not %zu", i,
                                                                            reported.entry_count, unit->entry_count);
-        json_decref(made);
     }
     if (!failed && !answer) answer = join_units(&all, request->cache, &err);
     if (!answer) answer = answer_refuse(PROTOCOL_ERROR, err.message);

@@ -156,7 +156,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
     char *kind = options->count && strstr(options->list[0], "code=compute_") ? "-ptx" : "-cubin";
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
     enum { COUNT = sizeof fixed / sizeof *fixed };
-    char **argv = memory_new(COUNT + options->count + 1, sizeof *argv);
+    autofree char **argv = memory_new(COUNT + options->count + 1, sizeof *argv);
     struct program_end end = {0};
     memcpy(argv, fixed, sizeof fixed);
     for (size_t i = 0; i < options->count; i++) argv[COUNT + i] = options->list[i];
@@ -175,7 +175,6 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
         c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
                              WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
     }
-    free(argv);
     free(source);
     free(cubin);
     work_folder_remove(folder);

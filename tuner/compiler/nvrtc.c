@@ -120,11 +120,10 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
         free(c->log);
         c->log = text_copy(nvrtcGetErrorString(said));
     } else if (!says_why(c->log)) {
-        char *notes = c->log;
+        autofree char *notes = c->log;
         c->log = text_format("error: ptxas refuses the code, and NVRTC does not pass on why: perhaps the __constant__ "
                              "variables take more than 64 KiB. nvcc says it\n%s",
                              notes);
-        free(notes);
     }
     nvrtcDestroyProgram(&program);
     if (result) compilation_release(c);

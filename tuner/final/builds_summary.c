@@ -84,7 +84,7 @@ json_t *builds_summary(const json_t *document, const struct final *final, const 
     const char *verdict = d->verdict && *d->verdict ? d->verdict : BUILDS_MISSING;
     const struct final_entry *nvcc = whole && has_times(verdict) ? nvcc_entry(&timed) : NULL;
     if (d->entries && is_of(d, final) && (nvcc || !has_times(verdict))) {
-        struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
+        autofree struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
         json = record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
                                                                .verdict = verdict,
                                                                .reason = d->decision.reason,
@@ -92,7 +92,6 @@ json_t *builds_summary(const json_t *document, const struct final *final, const 
                                                                .error = nvcc ? nvcc->error : (double)NAN,
                                                                .problems = problems,
                                                                .problem_count = job->tuned_count});
-        free(problems);
     }
     final_release(&timed);
     return json;
@@ -147,10 +146,9 @@ void builds_print(const json_t *summary, const char *nvrtc)
     struct summary s;
     struct arena memory = {NULL};
     if (!summary || record_read(&summary_record, summary, &s, &memory, NULL)) return;
-    char *text = describe(&s, nvrtc);
+    autofree char *text = describe(&s, nvrtc);
     printf("\nThe template built by %s with the header's options: %s\n", *s.compiler ? s.compiler : PROTOCOL_NVCC,
            text);
-    free(text);
     if (has_times(s.verdict)) print_times(&s, nvrtc);
     arena_release(&memory);
 }

@@ -27,9 +27,8 @@ static json_t *describe(const struct compiled *c, const char *hash, size_t bytes
 {
     json_t *symbols = json_object();
     for (size_t i = 0; i < c->entry_count; i++) {
-        char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
+        autofree char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
         json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
-        free(name);
     }
     json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols});
     json_decref(symbols);
@@ -47,11 +46,10 @@ static int keep(struct final_run *f, const struct task *t, const char *image, si
                     t->compiled.cubin);
         return 0;
     }
-    json_t *document = describe(&t->compiled, hash, bytes);
+    autojson json_t *document = describe(&t->compiled, hash, bytes);
     int failed = store_put_blob(f->with.store, image, bytes, hash, &err) ||
                  store_set_trial_blob(f->with.store, t->trial, BINARY_BLOB, hash, &err) ||
                  store_put_document(f->with.store, t->trial, BINARY_DOCUMENT, document, &err);
-    json_decref(document);
     if (failed) fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
     return failed;
 }
@@ -63,14 +61,13 @@ void final_keep_binaries(struct final_run *f, const struct final_entries *entrie
         const struct task *t = final_find(f, e->trial);
         size_t bytes;
         if (!t || !t->compiled.cubin || !final_passed(e)) continue;
-        char *image = *e->cubin_hash ? text_read_file(t->compiled.cubin, &bytes) : NULL;
+        autofree char *image = *e->cubin_hash ? text_read_file(t->compiled.cubin, &bytes) : NULL;
         int failed = 0;
         if (image)
             failed = keep(f, t, image, bytes, e->cubin_hash);
         else
             display_log(f->with.display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
                         *e->cubin_hash ? strerror(errno) : "the GPU worker did not say which bytes it ran");
-        free(image);
         if (failed) return;
     }
 }

@@ -44,14 +44,13 @@ static void find_medians(struct contender *e)
 // How much slower a process was for all entries alike: the median of their process medians over their medians.
 static double common_factor(const struct contender *entries, size_t count, int process)
 {
-    double *factors = memory_new(count, sizeof *factors);
+    autofree double *factors = memory_new(count, sizeof *factors);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
     double factor = n > 2 ? stats_median(factors, n) : 1; // with two, which one has changed is unknown
-    free(factors);
     return factor;
 }
 
@@ -64,7 +63,7 @@ static bool differ(const struct interval *slower, const struct interval *faster,
 // blamed.
 static void find_differences(struct contender *e, const double *factors)
 {
-    double *times = memory_new(e->rounds, sizeof *times);
+    autofree double *times = memory_new(e->rounds, sizeof *times);
     struct interval of[FINAL_PROCESSES_MAX];
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
         size_t n = times_of(e, p, times, NULL);
@@ -75,17 +74,15 @@ static void find_differences(struct contender *e, const double *factors)
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++)
         for (int q = 0; q < FINAL_PROCESSES_MAX; q++)
             e->by_process |= differ(&of[p], &of[q], 1) && differ(&of[p], &of[q], factors[p] / factors[q]);
-    free(times);
 }
 
 // The share of an entry's rounds in which its launches were held up; NaN without rounds.
 static double held_up(const struct contender *e)
 {
-    double *times = memory_new(e->rounds, sizeof *times);
+    autofree double *times = memory_new(e->rounds, sizeof *times);
     size_t n = times_of(e, ALL_PROCESSES, times, NULL), slow = 0;
     stats_sort(times, n);
     for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * times[n / 10];
-    free(times);
     return n ? (double)slow / (double)n : NAN;
 }
 
@@ -136,7 +133,7 @@ static bool are_apart(const struct interval *slower, const struct interval *fast
 static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
 {
     struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];
-    double *mine = memory_new(n, sizeof *mine);
+    autofree double *mine = memory_new(n, sizeof *mine);
     bool disagree = false;
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
         size_t count = 0;
@@ -150,7 +147,6 @@ static bool processes_disagree(const double *ratios, const unsigned char *of, si
                         are_apart(&usual[q], &usual[p], ratios_apart) || are_apart(&wide[p], &wide[q], resolution) ||
                         are_apart(&wide[q], &wide[p], resolution);
     }
-    free(mine);
     return disagree;
 }
 
@@ -166,8 +162,8 @@ static struct comparison_of_two compare_two(const struct contender *e, const str
 {
     struct comparison_of_two c = {.holds = true};
     size_t room = e->rounds < to->rounds ? e->rounds : to->rounds;
-    double *ratios = memory_new(room, sizeof *ratios);
-    unsigned char *of = memory_new(room, 1);
+    autofree double *ratios = memory_new(room, sizeof *ratios);
+    autofree unsigned char *of = memory_new(room, 1);
     c.rounds = ratios_of(e, to, ratios, of);
     c.disagree = !agree && processes_disagree(ratios, of, c.rounds);
     if (c.disagree) {
@@ -176,8 +172,6 @@ static struct comparison_of_two compare_two(const struct contender *e, const str
         c.ratio.value = stats_median(ratios, c.rounds);
         c.holds = stats_median_bounds(ratios, c.rounds, tail, &c.ratio.low, &c.ratio.high);
     }
-    free(ratios);
-    free(of);
     return c;
 }
 

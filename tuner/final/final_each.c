@@ -41,15 +41,13 @@ static int choose_set(const struct final_run *f, const double *times, size_t cou
 {
     const struct job *job = f->with.job;
     bool holdout[JOB_MAX_PROBLEMS];
-    int64_t *sizes = memory_new(job->tuned_count * job->size_count, sizeof *sizes);
+    autofree int64_t *sizes = memory_new(job->tuned_count * job->size_count, sizeof *sizes);
     for (size_t p = 0; p < job->tuned_count; p++) {
         holdout[p] = job->problems[p].holdout;
         memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
     }
     const struct kernel_times all = {count, job->tuned_count, job->size_count, times, holdout, sizes, relative_times};
-    int failed = kernel_set_find(&all, job->regret, set);
-    free(sizes);
-    return failed;
+    return kernel_set_find(&all, job->regret, set);
 }
 
 static void add_finalist(struct final_run *f, const struct matrix *m, size_t row)
@@ -165,9 +163,9 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
 {
     size_t problems = f->with.job->tuned_count, count = 0;
     int64_t rounds = 0;
-    double *times = memory_new(entries->count * problems, sizeof *times);
-    double *relative_times = memory_new(entries->count * problems, sizeof *relative_times);
-    int64_t *trials = memory_new(entries->count, sizeof *trials);
+    autofree double *times = memory_new(entries->count * problems, sizeof *times);
+    autofree double *relative_times = memory_new(entries->count * problems, sizeof *relative_times);
+    autofree int64_t *trials = memory_new(entries->count, sizeof *trials);
     struct wave_model *models = memory_new(entries->count, sizeof *models);
     struct kernel_set set;
     for (size_t i = 0; i < entries->count; i++) {
@@ -189,9 +187,6 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
         describe(f, &set, trials, models);
         summarise_each(f, &set, trials);
     }
-    free(times);
-    free(relative_times);
     free(models);
-    free(trials);
     return decided;
 }

@@ -109,7 +109,7 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     json_t *gpu = f->with.policy->final_gpu == POLICY_NO_WORKER || f->with.pool->lockstep
                       ? NULL
                       : pool_gpu_identity(f->with.pool, f->with.policy->final_gpu);
-    int *process = memory_new(known ? f->known_rounds : 0, sizeof *process);
+    autofree int *process = memory_new(known ? f->known_rounds : 0, sizeof *process);
     for (size_t i = 0; known && i < f->known_rounds; i++) process[i] = f->process_of[i];
     document->when = clock_wall();
     document->seed = (int64_t)final_seed(f);
@@ -118,12 +118,10 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     document->gpu = gpu;
     document->replayed = f->with.pool->replay;
     document->recording = f->with.pool->replay ? f->with.recording : NULL;
-    json_t *json = record_write(&final_document_record, document);
+    autojson json_t *json = record_write(&final_document_record, document);
     struct error err;
     if (store_put_document(f->with.store, 0, kind, json, &err))
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-    free(process);
-    json_decref(json);
     json_decref(gpu);
 }
 

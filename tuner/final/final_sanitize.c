@@ -113,10 +113,9 @@ static json_t *look_at(struct final_run *f, const struct task *t)
         return NULL;
     }
     final_phase(f, "compute-sanitizer runs the winner");
-    json_t *request = job_setup_for_gpu(f->with.setup, false, NULL, false); // it takes long enough as it is
+    autojson json_t *request = job_setup_for_gpu(f->with.setup, false, NULL, false); // it takes long enough as it is
     document = sanitizer_end(sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin,
                                              t->problems, false, left + over_time));
-    json_decref(request);
     f->clock.sanitizer = clock_now() - begin;
     keep_document(f, t, document);
     return document;
@@ -129,9 +128,8 @@ size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
     for (size_t i = 0; i < count && !interrupt_count() && !f->with.failure->set; i++) {
         const struct task *t = final_find(f, trials[i]);
         if (!t) continue;
-        json_t *document = look_at(f, t);
+        autojson json_t *document = look_at(f, t);
         if (document) judge(f, t, document);
-        json_decref(document);
     }
     return f->condemned - before;
 }

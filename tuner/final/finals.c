@@ -84,8 +84,8 @@ struct interval final_median(const struct final_times *times, const unsigned cha
 {
     struct interval median = unknown;
     size_t count = times ? times->time_count : 0;
-    double *kept = memory_new(count, sizeof *kept);
-    unsigned char *of = memory_new(count, 1);
+    autofree double *kept = memory_new(count, sizeof *kept);
+    autofree unsigned char *of = memory_new(count, 1);
     *used = 0;
     for (size_t i = 0; i < count; i++) {
         if (isnan(time_at(times, i))) continue;
@@ -98,8 +98,6 @@ struct interval final_median(const struct final_times *times, const unsigned cha
         stats_median_interval(kept, *used, &median.low, &median.high);
         median.value = stats_median(kept, *used);
     }
-    free(kept);
-    free(of);
     return median;
 }
 
@@ -189,7 +187,7 @@ static void compare(struct final_entry *entry, const struct final_entry_answer *
             complete = false;
             continue;
         }
-        double *pair = memory_new(2 * common, sizeof *pair);
+        autofree double *pair = memory_new(2 * common, sizeof *pair);
         for (size_t i = 0; i < common; i++) {
             pair[i] = time_at(a, i);
             pair[common + i] = time_at(b, i);
@@ -203,7 +201,6 @@ static void compare(struct final_entry *entry, const struct final_entry_answer *
         if (common < rounds) rounds = common;
         for (size_t i = 0; i < rounds; i++)
             logs[i] += log(pair[i] / pair[common + i]) / (double)problem_count; // NaN stays NaN
-        free(pair);
     }
     for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
     if (complete && rounds)

@@ -78,12 +78,11 @@ void ceilings_close(struct ceilings *k)
 
 static int load(struct ceilings *k, struct error *err)
 {
-    char *image = text_read_file(k->path, NULL);
+    autofree char *image = text_read_file(k->path, NULL);
     if (!image) return error_set(err, "cannot read the ceilings' kernels '%s': %s", k->path, strerror(errno));
     int failed = k->sink ? 0 : cuda_alloc(SINK_BYTES, &k->sink, err);
     if (!failed) failed = cuda_module_load(image, &k->module, err);
     if (failed) error_prefix(err, "the ceilings' kernels");
-    free(image);
     return failed;
 }
 

@@ -202,7 +202,7 @@ static int load(struct count_batch *b, const struct count_request *request, stru
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = b->c->facts.count;
-    size_t *stages = memory_try(n, sizeof *stages, err);
+    autofree size_t *stages = memory_try(n, sizeof *stages, err);
     *good = false;
     if (!stages) return -1;
     for (size_t i = 0; i < n; i++) stages[i] = b->units[from + i].part->stage_count;
@@ -215,7 +215,6 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
         b->units[from + i].values = values;
         values += stages[i] * columns;
     }
-    free(stages);
     *good = !result;
     b->why = why;
     if (b->failed == CUDA_CRASHED) *err = why;

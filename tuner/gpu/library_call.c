@@ -99,7 +99,7 @@ int library_call_run(struct library_call *c, const struct implementation_request
     const char *path = reference->path;
     double timeout = reference->timeout;
     char *program = installation_program("sweetspot-gpu"), option[] = "--call";
-    json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
+    autojson json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
     char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
     struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;
@@ -112,7 +112,6 @@ int library_call_run(struct library_call *c, const struct implementation_request
     free(end.output);
     free(text);
     free(program);
-    json_decref(request);
     return failed;
 }
 

@@ -143,10 +143,9 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
 static void tell_of(struct gpu_worker *w, const char *what, double share, int64_t trial)
 {
     const struct progress_message sign = {share, what, trial > 0 ? trial : 0};
-    json_t *line = record_write(&progress_record, &sign);
+    autojson json_t *line = record_write(&progress_record, &sign);
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
     json_write_line(w->out, line, NULL);
-    json_decref(line);
 }
 
 static void tell_progress(void *user, double share, int64_t trial)

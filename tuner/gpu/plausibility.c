@@ -20,7 +20,7 @@ static void read_sheet(struct workload *w)
 static int measure(struct workload *w, struct error *err)
 {
     struct error why;
-    json_t *ceilings = json_object();
+    autojson json_t *ceilings = json_object();
     int failed = ceilings_measure(w, NULL, ceilings, &why);
     w->peaks_known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
     if (failed)
@@ -28,7 +28,6 @@ static int measure(struct workload *w, struct error *err)
                 why.message);
     else
         peaks_raise(&w->peaks, ceilings);
-    json_decref(ceilings);
     if (failed != CUDA_CRASHED) return 0;
     *err = why;
     return failed;

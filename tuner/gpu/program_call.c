@@ -82,20 +82,17 @@ static void watch_faults(void)
 
 void program_call_answers(int file, const json_t *id)
 {
-    char *text = json_is_integer(id) ? json_dumps(id, JSON_ENCODE_ANY) : NULL;
+    autofree char *text = json_is_integer(id) ? json_dumps(id, JSON_ENCODE_ANY) : NULL;
     answers = file;
     snprintf(id_text, sizeof id_text, "%s", text ? text : "");
-    free(text);
 }
 
 // A name as JSON; "?" where it is too long.
 static void quote(const char *name, char out[NAME_MAX_BYTES])
 {
-    json_t *string = json_string(name);
-    char *text = json_dumps(string, JSON_ENCODE_ANY);
+    autojson json_t *string = json_string(name);
+    autofree char *text = json_dumps(string, JSON_ENCODE_ANY);
     snprintf(out, NAME_MAX_BYTES, "%s", strlen(text) < NAME_MAX_BYTES ? text : "\"?\"");
-    free(text);
-    json_decref(string);
 }
 
 static void arm(void)

@@ -160,14 +160,13 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
     }
     for (int i = 0; role[i].name; i++) {
         struct operation_expected *e = &expected[i];
-        void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
+        autofree void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
         if (role[i].kind == ROLE_OUTPUT && values && !failed) {
             size_t n = buffer_elements(device_problem_buffer(p, i));
             failed = cuda_store(w->cuda, e->expected, values, n * 8, err);
             if (!failed && e->host_scale) failed = cuda_store(w->cuda, e->scale, e->host_scale, n * sizeof(float), err);
         }
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT) free(host.operand[i].host);
-        free(values);
         free(e->host_scale);
     }
     return failed;
@@ -264,7 +263,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
         struct npy npy = {0};
         size_t n = buffer_elements(b);
-        void *values = memory_try(n, 8, err);
+        autofree void *values = memory_try(n, 8, err);
         int failed = values ? npy_read(&npy, path, err) : -1;
         if (!failed && npy.count != n)
             failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
@@ -277,7 +276,6 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         }
         if (!failed) failed = cuda_store(w->cuda, p->filled->bound[i].expected, values, n * 8, err);
         npy_release(&npy);
-        free(values);
         if (failed) return failed;
     }
     return 0;

@@ -272,7 +272,7 @@ static int cache_path(struct command_run *c, const char *description, char path[
 int reference_command_compute(struct workload *w, size_t problem, struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
-    struct command_run *c = memory_try(1, sizeof *c, err);
+    autofree struct command_run *c = memory_try(1, sizeof *c, err);
     char path[PATH_MAX];
     const unsigned first = 0;
     if (!c) return -1;
@@ -280,8 +280,8 @@ int reference_command_compute(struct workload *w, size_t problem, struct error *
     c->p = p;
     c->text = w->reference.command;
     c->folder = *w->reference.folder ? w->reference.folder : ".";
-    json_t *about = describe(c);
-    char *description = json_dumps(about, JSON_INDENT(2));
+    autojson json_t *about = describe(c);
+    autofree char *description = json_dumps(about, JSON_INDENT(2));
     int failed = buffers_restore(&p->buffers, &first, 1, CONTENT_ZEROS, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
@@ -300,8 +300,5 @@ int reference_command_compute(struct workload *w, size_t problem, struct error *
             failed = cuda_store(w->cuda, p->filled->bound[i].expected, c->values[i], c->bytes[i], err);
         free(c->values[i]);
     }
-    free(description);
-    json_decref(about);
-    free(c);
     return failed;
 }

@@ -106,11 +106,10 @@ static void open_placement(struct workload *w, size_t bytes)
 
 static int open_support(struct workload *w, const struct job_request *job, struct error *err)
 {
-    char *image = text_read_file(job->support, NULL);
+    autofree char *image = text_read_file(job->support, NULL);
     if (!image) return error_set(err, "cannot read the support kernels '%s': %s", job->support, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
     w->context.support = w->support;
-    free(image);
     return failed ? failed : ceilings_open(&w->ceilings, w->cuda, job->ceilings, err);
 }
 

@@ -316,13 +316,11 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
     int ok = sound && config_read_string(&r->config, longer);
     free(longer);
     if (sound && !ok) {
-        char *file = path_of(r, config_error_file(&r->config));
+        autofree char *file = path_of(r, config_error_file(&r->config));
         int line = config_error_line(&r->config);
-        char *hint = file ? NULL : syntax_hint(path, text, line);
+        autofree char *hint = file ? NULL : syntax_hint(path, text, line);
         mistakes_add_in(mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
                         hint ? hint : "");
-        free(hint);
-        free(file);
     }
     free(text);
     if (!ok) goto fail;

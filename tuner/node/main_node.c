@@ -112,11 +112,10 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
 
 static void list_files(const struct agent *a)
 {
-    char *files = text_format("%s/files", a->cache);
+    autofree char *files = text_format("%s/files", a->cache);
     reported_from = strlen(a->cache) + 1;
     reported_bytes = 0;
     nftw(files, tell_file, 16, FTW_PHYS);
-    free(files);
 }
 
 // Whether the driver's files are seen here under the same paths.
@@ -160,14 +159,13 @@ static bool name_is_good(const char *name)
 static void begin_file(struct agent *a, const struct node_file *file)
 {
     struct error err;
-    char *path = text_format("%s/%s", a->cache, file->name);
+    autofree char *path = text_format("%s/%s", a->cache, file->name);
     if (!name_is_good(file->name)) {
         tell_trouble(a, "a file is to be written outside of the cache");
     } else if (node_arrival_begin(&a->arrival, path, file->hash, file->size, &err) ||
                node_arrival_end(&a->arrival, &err) < 0) {
         tell_trouble(a, err.message);
     }
-    free(path);
 }
 
 // The next frame names the file. It is read again only if it was written or replaced since.
@@ -182,9 +180,8 @@ static void use_file(struct agent *a, const char *name)
     if (state && (!strcmp(state, json_get_string(a->used, name, "")) || is_right(path))) {
         json_object_set_new(a->used, name, json_string(state));
     } else {
-        char *reason = text_format("'%s' was changed or removed while it was in use", path);
+        autofree char *reason = text_format("'%s' was changed or removed while it was in use", path);
         tell_trouble(a, reason);
-        free(reason);
     }
     free(state);
     free(path);
@@ -226,12 +223,11 @@ static void send_results(void *user, const char *line)
 {
     static const char *const members[] = {"cubin", "library"};
     if (!strstr(line, "\"cubin\"") && !strstr(line, "\"library\"")) return;
-    json_t *answer = json_parse(line, NULL);
+    autojson json_t *answer = json_parse(line, NULL);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const char *path = json_get_string(answer, members[i], NULL);
         if (path) send_result(user, path);
     }
-    json_decref(answer);
 }
 
 // Workers ------------------------------------------------------------------------------------------------------------
@@ -248,10 +244,9 @@ static void start(struct agent *a, uint32_t channel, const struct node_start *or
     struct error err;
     struct node_worker w;
     if (!a->folder || find(a, channel) || node_worker_start(&w, channel, order, a->folder, &err)) {
-        char *line = text_format("%s\n", a->folder ? err.message : "there was no welcome");
+        autofree char *line = text_format("%s\n", a->folder ? err.message : "there was no welcome");
         frame_put(&a->out, FRAME_ERRORS, channel, line, strlen(line));
         node_message_put(&a->out, FRAME_EXIT, channel, &(struct node_exit){.status = EXIT_ENVIRONMENT << 8});
-        free(line);
         return;
     }
     w.lines = !a->shared;
@@ -343,7 +338,7 @@ static void keep_time(struct agent *a, double now)
 
 static void turn(struct agent *a)
 {
-    struct pollfd *polled = memory_new(CHILD_POLLED * a->worker_count + 2, sizeof *polled);
+    autofree struct pollfd *polled = memory_new(CHILD_POLLED * a->worker_count + 2, sizeof *polled);
     bool reads = a->out.waiting < WAITING_MOST;
     int n = 0, sleep = LONGEST_SLEEP;
     polled[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
@@ -359,7 +354,6 @@ static void turn(struct agent *a)
     // Time for which the agent itself was suspended is not the driver's silence.
     if (now - before > 2e-3 * LONGEST_SLEEP) a->heard += now - before;
     if (polled[0].revents) hear(a, now);
-    free(polled);
     for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_results, a);
     drop_ended(a);
     keep_time(a, now);

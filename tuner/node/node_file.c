@@ -19,7 +19,7 @@ char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE])
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *err)
 {
     enum { BYTES = 1 << 18 };
-    char *bytes = memory_new(BYTES, 1);
+    autofree char *bytes = memory_new(BYTES, 1);
     struct hash *h = hash_new();
     ssize_t n;
     *size = 0;
@@ -30,7 +30,6 @@ int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct
     }
     hash_finish(h, hash);
     if (n < 0) error_set(err, "cannot read: %s", strerror(errno));
-    free(bytes);
     return n < 0 ? -1 : 0;
 }
 

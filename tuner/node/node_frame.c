@@ -114,12 +114,11 @@ bool frame_pending(const struct frame_writer *w)
 
 static void drop_first(struct frame_writer *w)
 {
-    struct frame_item *item = w->first;
+    autofree struct frame_item *item = w->first;
     w->first = item->next;
     if (!w->first) w->last = NULL;
     if (item->fd >= 0) close(item->fd);
     free(item->bytes);
-    free(item);
 }
 
 // A file that is shorter than it was is filled up: its hash will not be right, and the receiver says so.

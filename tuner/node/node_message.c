@@ -14,13 +14,12 @@ void node_identity_programs(char hash[HASH_TEXT_SIZE])
     static char bytes[1 << 16], known[HASH_TEXT_SIZE];
     struct hash *h = *known ? NULL : hash_new();
     for (size_t i = 0; h && i < sizeof programs / sizeof *programs; i++) {
-        char *path = installation_program(programs[i]);
+        autofree char *path = installation_program(programs[i]);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n;
         hash_text(h, fd < 0 ? NULL : programs[i]); // one that is missing makes another installation
         while (fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0) hash_bytes(h, bytes, (size_t)n);
         if (fd >= 0) close(fd);
-        free(path);
     }
     if (h) hash_finish(h, known);
     memcpy(hash, known, sizeof known);
@@ -39,11 +38,10 @@ char *node_identity_line(void)
     char programs[HASH_TEXT_SIZE], host[256] = "";
     node_identity_programs(programs);
     gethostname(host, sizeof host - 1);
-    json_t *object = record_write(&identity_record,
-                                  &(struct node_identity){SWEETSPOT_VERSION, programs, host, installation_cores()});
+    autojson json_t *object = record_write(
+        &identity_record, &(struct node_identity){SWEETSPOT_VERSION, programs, host, installation_cores()});
     char *text = json_dumps(object, JSON_COMPACT), *line = text_format(NODE_GREETING "%d %s", NODE_PROTOCOL, text);
     free(text);
-    json_decref(object);
     return line;
 }
 
@@ -132,19 +130,15 @@ static const struct record *record_of(enum frame_type type)
 
 void node_message_put(struct frame_writer *w, enum frame_type type, uint32_t channel, const void *message)
 {
-    json_t *object = record_write(record_of(type), message);
-    char *text = json_dumps(object, JSON_COMPACT);
-    json_decref(object);
+    autojson json_t *object = record_write(record_of(type), message);
+    autofree char *text = json_dumps(object, JSON_COMPACT);
     frame_put(w, type, channel, text, strlen(text));
-    free(text);
 }
 
 int node_message_read(const struct frame *f, union node_message *out, struct arena *memory, struct error *err)
 {
     const struct record *record = record_of(f->type);
     if (!record) return 0;
-    json_t *object = json_parse(f->data, err);
-    int failed = object ? record_read(record, object, out, memory, err) : -1;
-    json_decref(object);
-    return failed;
+    autojson json_t *object = json_parse(f->data, err);
+    return object ? record_read(record, object, out, memory, err) : -1;
 }

@@ -29,11 +29,10 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const struct node
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (!strcmp(name, programs[i].name)) path = installation_worker(programs[i].variable, name);
     if (!path) return error_set(err, "'%s' is not one of the programs of an agent", name);
-    const char **words = memory_new(order->argv_count + 1, sizeof *words);
+    autofree const char **words = memory_new(order->argv_count + 1, sizeof *words);
     memcpy(words, order->argv, order->argv_count * sizeof *words);
     words[0] = path;
     int failed = child_start(&w->child, (char *const *)words, folder, true, err);
-    free(words);
     free(path);
     return failed;
 }

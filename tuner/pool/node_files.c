@@ -22,12 +22,10 @@ static const char *const found_members[] = {"cubin", "library", NULL};
 // A file to send. Other nodes may have named it if it is in the compile cache.
 static int open_file(const struct node_link *l, const char *path)
 {
-    char *absolute = text_join_path(".", path);
+    autofree char *absolute = text_join_path(".", path);
     const char *keep = l->settings->keep;
     bool kept = keep && input_file_is_below(keep, absolute);
-    int fd = kept ? input_file_open_below(keep, absolute, NULL) : input_file_open(path, NULL);
-    free(absolute);
-    return fd;
+    return kept ? input_file_open_below(keep, absolute, NULL) : input_file_open(path, NULL);
 }
 
 char *node_files_path(struct node_link *l, const char *path)
@@ -40,7 +38,7 @@ char *node_files_path(struct node_link *l, const char *path)
         close(fd);
         return text_copy(path);
     }
-    char *name = node_file_name(path, hash);
+    autofree char *name = node_file_name(path, hash);
     const struct node_file file = {.name = name, .hash = hash, .size = size};
     bool known = json_object_get(l->have, name);
     if (known) {
@@ -51,7 +49,6 @@ char *node_files_path(struct node_link *l, const char *path)
         there = text_format("%s/%s", l->cache, name);
         json_object_set_new(l->have, name, json_true());
     }
-    free(name);
     return there ? there : text_copy(path);
 }
 
@@ -66,9 +63,8 @@ static void place_files(struct node_link *l, json_t *value, bool files)
     json_t *changed = json_object();
     json_object_foreach(value, key, member) {
         if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
-            char *there = node_files_path(l, json_string_value(member));
+            autofree char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));
-            free(there);
         } else if (json_is_string(member) && !strcmp(key, "cache")) {
             json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
         } else if (word_find(settings_members, key) < 0) {
@@ -126,9 +122,8 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
                 send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
         // Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
         for (size_t i = 0; i < r.include_count; i++) {
-            char *folder = text_join_path(".", r.include[i]);
+            autofree char *folder = text_join_path(".", r.include[i]);
             if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
-            free(folder);
         }
         root = text_format("%s/trees/%s", l->cache, tree);
     }
@@ -138,10 +133,8 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
 
 static json_t *below(const char *root, const char *path)
 {
-    char *absolute = text_join_path(".", path);
-    json_t *value = source_options_toolkit(absolute) ? json_string(path) : json_sprintf("%s%s", root, absolute);
-    free(absolute);
-    return value;
+    autofree char *absolute = text_join_path(".", path);
+    return source_options_toolkit(absolute) ? json_string(path) : json_sprintf("%s%s", root, absolute);
 }
 
 static void place_source(struct node_link *l, json_t *request)
@@ -150,9 +143,10 @@ static void place_source(struct node_link *l, json_t *request)
     struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
-    json_t *what = json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
-                             json_object_get(request, "include"), "options", json_object_get(request, "options"),
-                             "hash", json_object_get(request, "source_hash"));
+    autojson json_t *what =
+        json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+                  json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
+                  json_object_get(request, "source_hash"));
     char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
     if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
         const char *known = json_get_string(l->trees, key, NULL);
@@ -167,7 +161,6 @@ static void place_source(struct node_link *l, json_t *request)
         source_options_move(options, root);
         if (options) json_object_set_new(request, "options", options);
     }
-    json_decref(what);
     free(key);
     free(root);
     arena_release(&memory);
@@ -193,9 +186,8 @@ static char *found(struct node_link *l, const char *path, struct error *why)
         return here ? text_copy(here) : NULL;
     }
     const char *keep = l->settings->keep;
-    char *absolute = text_join_path(".", path);
+    autofree char *absolute = text_join_path(".", path);
     int fd = input_file_open_below(keep, absolute, NULL);
-    free(absolute);
     if (fd < 0) return error_set(why, "it names a file that is not in the compile cache: '%.200s'", path), NULL;
     close(fd);
     return text_copy(path);
@@ -206,10 +198,9 @@ int node_files_found(struct node_link *l, json_t *answer, struct error *why)
     for (size_t i = 0; found_members[i]; i++) {
         const json_t *path = json_object_get(answer, found_members[i]);
         if (!json_is_string(path) || !json_string_length(path)) continue;
-        char *here = found(l, json_string_value(path), why);
+        autofree char *here = found(l, json_string_value(path), why);
         if (!here) return -1;
         json_object_set_new(answer, found_members[i], json_string(here));
-        free(here);
     }
     return 0;
 }

@@ -15,9 +15,8 @@ static void log_text(void *link, const char *text)
 {
     const struct node_link *l = link;
     if (!l->settings->report || !*text) return;
-    char *line = text_format("node %s: %s", l->name, text);
+    autofree char *line = text_format("node %s: %s", l->name, text);
     l->settings->report(l->settings->user, false, line);
-    free(line);
 }
 
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
@@ -94,7 +93,7 @@ static void send_welcome(struct node_link *l)
     static const char prefix[] = "SWEETSPOT_";
     const struct node_link_settings *s = l->settings;
     struct arena memory = {NULL};
-    char *folder = text_join_path(".", ".");
+    autofree char *folder = text_join_path(".", ".");
     struct node_welcome welcome = {.folder = folder,
                                    .heartbeat = s->heartbeat,
                                    .timeout = NAN,
@@ -112,7 +111,6 @@ static void send_welcome(struct node_link *l)
     welcome.env = env;
     node_message_put(&l->out, FRAME_WELCOME, 0, &welcome);
     arena_release(&memory);
-    free(folder);
 }
 
 // Lines before the greeting come from other programs, such as a shell's start-up files.
@@ -166,14 +164,13 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
 static void end_file(struct node_link *l)
 {
     struct error err;
-    char *here = l->arrival.path ? text_copy(l->arrival.path) : NULL;
+    autofree char *here = l->arrival.path ? text_copy(l->arrival.path) : NULL;
     int ended = node_arrival_end(&l->arrival, &err);
     if (ended < 0) node_link_stop(l, true, "%s", err.message);
     if (ended > 0) {
         json_object_set_new(l->have, here + strlen(l->settings->keep) + 1, json_true());
         json_object_set_new(l->brought, l->arriving, json_string(here));
     }
-    free(here);
 }
 
 static void begin_file(struct node_link *l, const struct node_file *file)
@@ -294,7 +291,7 @@ void node_link_io(struct node_link *l)
 void node_links_wait(const struct node_links *links, struct pollfd *others, int count, int milliseconds)
 {
     size_t link_count = links ? links->count : 0;
-    struct pollfd *p = memory_new((size_t)count + CHILD_POLLED * link_count, sizeof *p);
+    autofree struct pollfd *p = memory_new((size_t)count + CHILD_POLLED * link_count, sizeof *p);
     int n = count;
     if (count) memcpy(p, others, (size_t)count * sizeof *p);
     for (size_t i = 0; i < link_count; i++) {
@@ -303,7 +300,6 @@ void node_links_wait(const struct node_links *links, struct pollfd *others, int 
     }
     poll(p, (nfds_t)n, milliseconds);
     if (count) memcpy(others, p, (size_t)count * sizeof *p);
-    free(p);
     for (size_t i = 0; i < link_count; i++) node_link_io(links->list[i]);
 }
 

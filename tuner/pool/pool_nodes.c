@@ -49,11 +49,10 @@ static int make_probes(struct worker_pool *p, struct error *err)
     p->token = text_format("%s/token-%016llx", keep, (unsigned long long)entropy_draw());
     if (output_make_folders(p->token, err)) return -1;
     int fd = open(p->token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    char *text = text_format("%016llx\n", (unsigned long long)entropy_draw());
+    autofree char *text = text_format("%016llx\n", (unsigned long long)entropy_draw());
     bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
     if (!good) error_set(err, "cannot write '%s': %s", p->token, strerror(errno));
     if (fd >= 0) close(fd);
-    free(text);
     if (!good) return -1;
     add_probe(&p->link_settings, p->token);
     if (s->probe_file) add_probe(&p->link_settings, s->probe_file);
@@ -293,11 +292,10 @@ static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
 
 bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
-    char *why = unfit(p, gpu, hello);
+    autofree char *why = unfit(p, gpu, hello);
     if (!why) return false;
     pool_node_count_gpus(p, gpu, hello); // others of its node may be used
     pool_gpu_disable(p, gpu, why);
-    free(why);
     return true;
 }
 
@@ -321,10 +319,9 @@ char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
 json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
     const struct pool_slot *slot = &p->gpus[gpu];
-    char *host = pool_gpu_host(p, gpu);
+    autofree char *host = pool_gpu_host(p, gpu);
     json_t *identity = json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "",
                                  "host", host, "node", pool_node_name(p, slot->node));
-    free(host);
     return identity;
 }
 

@@ -266,7 +266,7 @@ static int send_next(struct worker_pool *p, size_t compiler, struct question *qu
 int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *err)
 {
-    struct question *questions = memory_new(count, sizeof *questions);
+    autofree struct question *questions = memory_new(count, sizeof *questions);
     size_t left = count;
     double alone = 0;
     int failed = 0;
@@ -289,7 +289,6 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         answers[i] = failed ? NULL : questions[i].answer;
         if (failed) json_decref(questions[i].answer);
     }
-    free(questions);
     return failed;
 }
 
@@ -317,11 +316,10 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
     for (int failed = 0; failed < POOL_FAILED_STARTS && !*answer;) {
         if (find_first_gpu(p, err)) return EXIT_ENVIRONMENT;
         slot = first_gpu(p);
-        json_t *hello = worker_running(&slot->worker) ? NULL : greet(p, first_gpu(p), err);
+        autojson json_t *hello = worker_running(&slot->worker) ? NULL : greet(p, first_gpu(p), err);
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         if (hello && !other) slot_set_uuid(slot, json_object_get(hello, "device"));
-        json_decref(hello);
         if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // it was not tried
         failed += other || !worker_running(&slot->worker) ? pool_start_weight(false) : 0;
         if (other || !worker_running(&slot->worker)) continue;

@@ -23,10 +23,9 @@ void pool_report(const struct pool_settings *s, bool shown, const char *format, 
     va_list args;
     if (!s->report) return;
     va_start(args, format);
-    char *text = text_format_list(format, args);
+    autofree char *text = text_format_list(format, args);
     va_end(args);
     s->report(s->user, shown, text);
-    free(text);
 }
 
 static struct pool_slot new_slot(struct worker_pool *p, size_t node, char *name)
@@ -56,9 +55,9 @@ void pool_add_compiler(struct worker_pool *p, size_t node, char *name)
 int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;
-    char *recording = !p->replay                             ? NULL
-                      : w->link && w->link->state == LINK_UP ? node_files_path(w->link, p->replay_file)
-                                                             : text_copy(p->replay_file);
+    autofree char *recording = !p->replay                             ? NULL
+                               : w->link && w->link->state == LINK_UP ? node_files_path(w->link, p->replay_file)
+                                                                      : text_copy(p->replay_file);
     const char *program = p->replay ? "sweetspot-replay" : slot->compiles ? "sweetspot-compile" : "sweetspot-gpu";
     char *first = w->link ? text_copy(program) : text_copy(slot->compiles ? p->compile_program : p->gpu_program);
     bool takes_device = !p->replay && !slot->compiles;
@@ -67,7 +66,6 @@ int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
     while (slot->queued) slot_forget_head(slot);
     int failed = worker_start(w, slot->name, argv, err);
     free(first);
-    free(recording);
     if (failed || slot->compiles) return failed;
     slot->state = GPU_HELLO;
     slot->stopped = 0;

@@ -124,9 +124,8 @@ static void read_node(struct reader *r, const struct node *group, const struct p
     for (int64_t i = 0; i < count; i++) {
         struct node_spec *n = new_node(out, name ? name : "?");
         if (command && *command) { // a shell takes the prefix apart, the agent's words are handed over as they are
-            char *line = text_format("exec %s \"$@\"", command);
+            autofree char *line = text_format("exec %s \"$@\"", command);
             add_words(n, "/bin/sh", "-c", line, "sh", NULL);
-            free(line);
         }
         n->cores = number_member(r, group, "cores", 0, MOST_OF_A_NODE, -1);
         read_gpus(r, group, n);
@@ -215,15 +214,12 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
                          "--pool slurm: this is not in a Slurm allocation. Get one, `salloc --nodes=2 "
                          "--gpus-per-node=8 --exclusive --time=8:00:00`, and run the same command there; or submit "
                          "a script as docs/slurm.sbatch; or name a running job: --pool slurm:JOBID");
-    char *found = NULL;
+    autofree char *found = NULL;
     if (job) {
         found =
             ask((const char *const[]){"squeue", "--noheader", "--states=RUNNING", "--format=%N", "--jobs", job, NULL});
         if (found) found[strcspn(found, "\n")] = 0;
-        if (!found || !*found) {
-            free(found);
-            return error_set(err, "--pool slurm: squeue knows no running job %s", job);
-        }
+        if (!found || !*found) return error_set(err, "--pool slurm: squeue knows no running job %s", job);
         list = found;
     }
     char *hosts = ask((const char *const[]){"scontrol", "show", "hostnames", list, NULL}), *rest = hosts, *host;
@@ -233,7 +229,6 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
         if (*host) add_node(out, request, job ? job : own, host, pool_slurm_count(cpus, count++));
     if (hosts && !count) error_set(err, "--pool slurm: no nodes in '%s'", list);
     free(hosts);
-    free(found);
     return count ? 0 : -1;
 }
 
@@ -269,9 +264,8 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
     // Its own signs of life end a connection that is dead on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
     add_agent(&agent, request, NULL, false);
-    char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart
+    autofree char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart
     add_words(n, "exec", line, NULL);
-    free(line);
     node_spec_release(&agent);
     return 0;
 }

@@ -35,7 +35,7 @@ int64_t worker_send(struct worker *w, json_t *request)
     int64_t id = ++w->next_id;
     message_set_id(request, id);
     if (w->channel) request = node_files_place(w->link, request);
-    char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    autofree char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(request);
     size_t length = strlen(text);
     text[length] = '\n'; // in place of the NUL
@@ -43,7 +43,6 @@ int64_t worker_send(struct worker *w, json_t *request)
         node_channel_put(w->channel, FRAME_INPUT, text, length + 1);
     else
         byte_queue_add(&w->output, text, length + 1);
-    free(text);
     return id;
 }
 

@@ -89,7 +89,7 @@ void pool_poll_stops(struct worker_pool *p, double now)
 void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
 {
     size_t first = gpus ? 0 : p->gpu_count, all = p->gpu_count + p->compiler_count;
-    struct pollfd *polled = memory_new(CHILD_POLLED * (all - first), sizeof *polled);
+    autofree struct pollfd *polled = memory_new(CHILD_POLLED * (all - first), sizeof *polled);
     int n = 0;
     for (size_t i = first; i < all; i++) n += worker_poll(&slot_at(p, i)->worker, polled + n);
     double before = clock_now();
@@ -101,7 +101,6 @@ void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
         struct pool_slot *slot = slot_at(p, i);
         if (worker_polled(&slot->worker, &at, &slot->death)) slot->dead = true;
     }
-    free(polled);
     pool_nodes_serve(p); // it may start workers
 }
 

@@ -98,10 +98,8 @@ void gpu_checks_send(struct gpu_checks *c, size_t gpu)
 static char *name_of(const struct gpu_checks *c, size_t gpu)
 {
     const struct pool_slot *slot = &c->with->pool->gpus[gpu];
-    char *host = pool_gpu_host(c->with->pool, gpu);
-    char *name = text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
-    free(host);
-    return name;
+    autofree char *host = pool_gpu_host(c->with->pool, gpu);
+    return text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
 }
 
 // Takes a GPU out of the run; its valid trials since its last good check are not ranked any more. Returns how many.
@@ -152,11 +150,9 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
         g->before_check = 0;
         return 0;
     }
-    char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio, others,
-                            c->trial, ratio < 1 ? 1 / limit : limit);
-    size_t unranked = disable(c, gpu, how);
-    free(how);
-    return unranked;
+    autofree char *how = text_format("takes %.3f times as long as %s for trial %" PRId64 " (%.3f is the limit)", ratio,
+                                     others, c->trial, ratio < 1 ? 1 / limit : limit);
+    return disable(c, gpu, how);
 }
 
 // Once every GPU that works has a time.
@@ -190,10 +186,8 @@ size_t gpu_checks_failed(struct gpu_checks *c, size_t gpu, const char *why)
         policy_use_reference(c->with->policy, false);
         return 0;
     }
-    char *how = text_format("fails at trial %" PRId64 ", which others can measure: %s", c->trial, why);
-    size_t unranked = disable(c, gpu, how);
-    free(how);
-    return unranked;
+    autofree char *how = text_format("fails at trial %" PRId64 ", which others can measure: %s", c->trial, why);
+    return disable(c, gpu, how);
 }
 
 size_t gpu_checks_take(struct gpu_checks *c, size_t gpu, const struct trial_answer *answer)

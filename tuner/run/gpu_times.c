@@ -55,7 +55,7 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
 // count that differed: how it came to them is what is judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
-    double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);
+    autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct gpu_times_of *g = &t->gpus[i];
@@ -64,7 +64,6 @@ static double deviation(const struct gpu_times *t, const struct gpu_times_of *ju
             apart[n++] = fabs(log(g->kept[k].value / g->kept[k - 1].value));
     }
     double median = n ? stats_median(apart, n) : 0;
-    free(apart);
     return normal_deviation * median;
 }
 

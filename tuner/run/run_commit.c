@@ -4,7 +4,7 @@
 
 void run_add_proposal(struct run *r, const uint16_t *config)
 {
-    char *text = space_text(r->job->space, config);
+    autofree char *text = space_text(r->job->space, config);
     enum task_known known = TASK_UNKNOWN;
     struct trial trial;
     struct error err;
@@ -17,7 +17,6 @@ void run_add_proposal(struct run *r, const uint16_t *config)
                     ? TASK_KNOWN_TO_FAIL_BEFORE_GPU
                     : TASK_KNOWN_FROM_GPU;
     task_add(&r->policy, r->job->space, config, TASK_TRIAL, known);
-    free(text);
 }
 
 void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason,
@@ -107,7 +106,7 @@ void run_commit_all(struct run *r)
     struct error err;
     size_t count = r->finished.count;
     if (!count) return;
-    struct trial **trials = memory_new(count, sizeof(struct trial *));
+    autofree struct trial **trials = memory_new(count, sizeof(struct trial *));
     bool apart = count == 1, failed = false;
     for (size_t i = 0; i < count; i++) {
         trials[i] = &r->finished.list[i].trial;
@@ -126,18 +125,16 @@ void run_commit_all(struct run *r)
         if (!failed) take_committed(r, f);
         arena_release(&f->memory);
     }
-    free(trials);
     r->finished.count = 0;
 }
 
 void run_commit_counters(struct run *r, struct task *t, const struct counted_trial *answer)
 {
     size_t count;
-    struct trial_counter *counters = run_record_counters(r, answer, &count);
+    autofree struct trial_counter *counters = run_record_counters(r, answer, &count);
     struct error err;
     if (store_add_counters(r->store, t->trial, counters, count, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
-    free(counters);
     task_drop(&r->policy, t);
 }
 

@@ -42,18 +42,17 @@ static json_t *device_document(const struct run *r)
 int run_put_origin(struct run *r)
 {
     // A store can be shown together with facts that only the job file has.
-    char *path = realpath(r->job->path, NULL);
+    autofree char *path = realpath(r->job->path, NULL);
     const char *file = path ? path : r->job->path;
     int failed = run_put_document(r, "device", device_document(r));
     if (!failed && json_takes(file)) failed = run_put_document(r, "job", json_pack("{s:s}", "file", file));
-    free(path);
     return failed;
 }
 
 json_t *run_document(struct run *r)
 {
     const struct run_statistics *s = &r->statistics;
-    json_t *given = given_devices(r);
+    autojson json_t *given = given_devices(r);
     json_t *document = json_pack(
         "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s?, s:f, s:f, s:f, s:I, s:f, s:f, s:f}", "started", s->started,
         "ended", clock_wall(), "pid", (int)getpid(), "strategy", r->search.strategy_class->name, "seed",
@@ -66,7 +65,6 @@ json_t *run_document(struct run *r)
     if (r->checks.trial)
         json_object_set_new(document, "reference",
                             json_pack("{s:I, s:f}", "trial", (json_int_t)r->checks.trial, "gpu_wall", r->checks.wall));
-    json_decref(given);
     return document;
 }
 
@@ -173,17 +171,15 @@ static json_t *live_document(struct run *r)
     bool searched = r->watch.phase != WATCH_SETTING_UP;
     json_t *document = live_status_begin(r->live.every);
     const struct tune_options *o = r->options;
-    json_t *begun = json_pack("{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store",
-                              o->store_path, "device", r->pool.device_name, "started", r->statistics.started, "phase",
-                              phases[r->watch.phase], "phase_seconds", now - r->watch.phase_began, "search_seconds",
-                              searched ? now - r->statistics.search_started : 0.0, "time_limit", limit_of_search(r),
-                              "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
-    json_t *so_far = run_event_so_far(r);
+    autojson json_t *begun = json_pack(
+        "{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store", o->store_path, "device",
+        r->pool.device_name, "started", r->statistics.started, "phase", phases[r->watch.phase], "phase_seconds",
+        now - r->watch.phase_began, "search_seconds", searched ? now - r->statistics.search_started : 0.0, "time_limit",
+        limit_of_search(r), "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
+    autojson json_t *so_far = run_event_so_far(r);
     json_object_update(document, begun);
     json_object_update(document, so_far);
-    json_decref(begun);
     json_object_del(document, "seconds");
-    json_decref(so_far);
     json_object_set_new(document, "best_config", json_string(r->search.incumbent.config));
     add_workers(r, document);
     return document;
@@ -194,12 +190,11 @@ static void write_live(struct run *r)
     struct live_file *live = &r->live;
     struct error err;
     double began = clock_now();
-    json_t *document = live_document(r);
+    autojson json_t *document = live_document(r);
     if (live_status_write(live->path, document, &err) && !live->failed) {
         live->failed = true;
         display_log(&r->display, "%s: the run continues, but 'status' elsewhere cannot follow it", err.message);
     }
-    json_decref(document);
     double now = clock_now();
     live->every = fmax(write_every, (now - began) / write_share);
     live->next = now + live->every;

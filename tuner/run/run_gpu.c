@@ -39,7 +39,7 @@ void run_measure(struct run *r, struct task *t, size_t gpu)
 
 void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
 {
-    struct counted_candidate *list = memory_new(batch->task_count, sizeof *list);
+    autofree struct counted_candidate *list = memory_new(batch->task_count, sizeof *list);
     struct count_request request = {.trials = list};
     for (size_t i = 0; i < batch->task_count; i++) {
         const struct task *t = (const struct task *)batch->tasks[i];
@@ -55,7 +55,6 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
               r->job->measure.timeout + 2.0 * (double)batch->task_count);
     for (size_t i = 0; i < request.trial_count; i++)
         json_decref((json_t *)(uintptr_t)request.trials[i].candidate.written);
-    free(list);
 }
 
 static void take_trial(struct run *r, struct task *t, size_t gpu, const struct trial_answer *answer,
@@ -67,10 +66,9 @@ static void take_trial(struct run *r, struct task *t, size_t gpu, const struct t
         run_commit(r, t, (enum trial_status)status, answer->head.reason, answer, memory);
         return;
     }
-    char *text = text_format("the worker answered '%s' %s", *answer->head.status ? answer->head.status : "nothing",
-                             answer->head.reason);
+    autofree char *text = text_format("the worker answered '%s' %s",
+                                      *answer->head.status ? answer->head.status : "nothing", answer->head.reason);
     run_commit(r, t, STATUS_CRASHED, text, NULL, NULL);
-    free(text);
 }
 
 static const struct counted_trial *find_trial(const struct count_answer *answer, int64_t trial)

@@ -77,9 +77,8 @@ void run_progress(struct run *r, bool now)
 {
     run_event_progress(r);
     if (!(now ? !r->display.quiet : display_due(&r->display))) return;
-    char *line = describe(r);
+    autofree char *line = describe(r);
     display_progress(&r->display, line, r->job->name);
-    free(line);
 }
 
 static void report_trials(struct run *r)

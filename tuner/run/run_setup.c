@@ -126,11 +126,11 @@ static void measure_ceilings(struct run *r)
 {
     struct error err;
     r->ceilings = store_get_document(r->store, 0, "ceilings", NULL, &err);
-    json_t *request = job_ceilings_request(r->job, r->ceilings);
+    autojson json_t *request = job_ceilings_request(r->job, r->ceilings);
     if (!request) return;
     struct answer_head head;
     struct arena memory = {NULL};
-    json_t *answer = pool_ask_gpu(&r->pool, json_incref(request), POOL_SETUP_TIMEOUT, &err);
+    autojson json_t *answer = pool_ask_gpu(&r->pool, json_incref(request), POOL_SETUP_TIMEOUT, &err);
     record_read(&answer_head_record, answer, &head, &memory, NULL);
     if (answer && answer_is_ok(&head)) {
         json_t *document = job_ceilings_merge(r->ceilings, request, answer);
@@ -147,8 +147,6 @@ static void measure_ceilings(struct run *r)
                                    : "no reason given");
     }
     arena_release(&memory);
-    json_decref(answer);
-    json_decref(request);
 }
 
 // Trials that were committed but not yet counted when the last run ended.

@@ -118,16 +118,13 @@ bool search_propose(struct search *s, uint16_t *config)
 void search_rank(struct search *s)
 {
     size_t count;
-    struct queued_task **waiting = policy_waiting(s->policy, &count);
-    const uint16_t **configs = memory_new(count, sizeof *configs);
-    double *acquisition = memory_new(count, sizeof *acquisition);
+    autofree struct queued_task **waiting = policy_waiting(s->policy, &count);
+    autofree const uint16_t **configs = memory_new(count, sizeof *configs);
+    autofree double *acquisition = memory_new(count, sizeof *acquisition);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
     strategy_rank(s->strategy, configs, count, acquisition);
     for (size_t i = 0; i < count; i++) // the header needs the fallback's result
         waiting[i]->acquisition = job_is_fallback(s->job, configs[i]) ? INFINITY : acquisition[i];
-    free(acquisition);
-    free(configs);
-    free(waiting);
 }
 
 struct wanted_trial {

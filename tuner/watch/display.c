@@ -36,12 +36,11 @@ void display_log(struct display *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = text_format_list(format, args);
+    autofree char *text = text_format_list(format, args);
     va_end(args);
     for (char *p = text; *p; p++)
         if (*p == '\n') *p = ' ';
     log_line(d, text);
-    free(text);
 }
 
 void display_clear(struct display *d)
@@ -54,12 +53,11 @@ void display_message(struct display *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    char *text = text_format_list(format, args);
+    autofree char *text = text_format_list(format, args);
     va_end(args);
     display_clear(d);
     fprintf(stderr, "%s\n", text);
     log_line(d, text);
-    free(text);
 }
 
 bool display_due(const struct display *d)

@@ -15,11 +15,10 @@ void event_write(struct event_stream *s, const char *kind, const char *job, json
     if (job) json_object_set_new(event, "job", json_string(job));
     if (members) json_object_update(event, members);
     json_decref(members);
-    char *line = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    autofree char *line = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(event);
     if (fprintf(s->file, "%s\n", line) < 0 || fflush(s->file)) {
         s->broken = true;
         fprintf(stderr, "sweetspot: cannot write events (%s); tuning continues without them\n", strerror(errno));
     }
-    free(line);
 }

@@ -55,12 +55,11 @@ static long long start_of(long pid)
 
 json_t *live_status_begin(double every)
 {
-    char *machine = live_status_machine();
+    autofree char *machine = live_status_machine();
     json_t *document =
         json_pack("{s:s, s:i, s:f, s:f, s:s, s:s, s:I, s:I}", "format", LIVE_STATUS_FORMAT, "version",
                   LIVE_STATUS_VERSION, "written", clock_wall(), "every", every, "host", live_status_host(), "machine",
                   machine, "pid", (json_int_t)getpid(), "pid_started", (json_int_t)start_of((long)getpid()));
-    free(machine);
     return document;
 }
 
@@ -93,9 +92,9 @@ enum live_state live_status_decide(const json_t *document, const char *machine, 
 
 int live_status_read(const char *store_path, struct live_status *live, struct error *err)
 {
-    char *path = live_status_path(store_path);
+    autofree char *path = live_status_path(store_path);
     *live = (struct live_status){.state = LIVE_NONE, .age = NAN};
-    char *text = text_read_file(path, NULL);
+    autofree char *text = text_read_file(path, NULL);
     int status = 0;
     if (text && !(live->document = json_parse(text, err))) {
         status = error_prefix(err, "%s", path);
@@ -104,14 +103,11 @@ int live_status_read(const char *store_path, struct live_status *live, struct er
         status = error_set(err, "'%s' is not the live file of a run of this program's version", path);
         live_status_release(live);
     } else if (text) {
-        char *machine = live_status_machine();
+        autofree char *machine = live_status_machine();
         double now = clock_wall();
         live->age = now - json_get_number(live->document, "written", now);
         live->state = live_status_decide(live->document, machine, now);
-        free(machine);
     }
-    free(text);
-    free(path);
     return status;
 }
 
