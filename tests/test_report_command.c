@@ -189,4 +189,19 @@ TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
     expect(&r, 0, "\"running\":false", NULL);
 }
 
+// What `tune` says of the space's values stands in the report, too.
+TEST_WITH(values_that_do_not_help_are_in_the_report, setup, teardown)
+{
+    static const char sentence[] = "no candidate within 5% of the best has ";
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot tune configs/sgemm_2048.cfg --device "
+                                           "replay:tests/spaces/sgemm_2048_h200.json.gz -n 80 --seed 3 --store "
+                                           "$DIR/s.db 2>&1 && $BIN/sweetspot report configs/sgemm_2048.cfg --store "
+                                           "$DIR/s.db --format json");
+    const char *said = strstr(r.out, sentence);
+    if (!said) fail_msg("%s", r.out);
+    char *line = test_text("%.*s", (int)strcspn(said, "\n"), said);
+    assert_contains(line, "UNROLL_K=4");
+    assert_contains(strstr(said, "winner: "), test_text("\"idle\": \"%s\"", line), "\"edges\": null");
+}
+
 TEST_MAIN(NULL, NULL)

@@ -199,6 +199,7 @@ function result(options) {
             {name: 'cublasLt', time: library * 1.004},
         ],
         progress: {columns: ['seconds', 'evaluations', 'time', 'trial'], rows},
+        values: {edges: 'the winner has the largest STAGES (5): values beyond these may be faster', idle: null},
         importance_method: 'variance of the trees’ predictions (fANOVA)',
         parameters: parameters.map(([name, values, own], k) => ({
             name,

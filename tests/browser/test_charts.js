@@ -22,6 +22,11 @@ all('every chart of a job draws', 'one', {}, async tab => {
     await soundText(tab);
 });
 
+all('the page says which values may be missing', 'one', {}, async tab => {
+    const text = await tab.value(`document.getElementById('parameters').innerText`);
+    assert.match(text, /The winner has the largest STAGES \(5\): values beyond these may be faster\./);
+});
+
 all('charts are drawn when they are scrolled to, and not before', 'one', {}, async tab => {
     assert.equal(await tab.value(`${chart('final')}.instance`), null);
     await drawn(tab, 'final');

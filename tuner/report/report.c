@@ -3,6 +3,7 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
+#include "tuner/final/final_values.h"
 #include "tuner/report/report_parts.h"
 
 enum { REPORT_VERSION = 4, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
@@ -52,6 +53,18 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
         json_object_set_new(json, kinds[k], found ? found : json_null());
     }
     json_object_set_new(json, "profiled_trial", profiled);
+}
+
+// What the results say about the values of the job's space; null without the job.
+static json_t *values_json(const struct result *r, int64_t winner)
+{
+    if (!r->job_fits || r->best == SIZE_MAX) return json_null();
+    const struct tried *best = &r->table.rows[r->best];
+    struct final_values values =
+        final_values_find(r->store, r->source->job, winner == NO_TRIAL ? best->id : winner, best->time);
+    json_t *json = json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
+    final_values_release(&values);
+    return json;
 }
 
 // The command line of the last run, as far as it decides the result; null without a job file.
@@ -121,6 +134,7 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     if (!status) status = report_points(r, &points, err);
     json_object_set_new(json, "points", points ? points : json_null());
     json_object_set_new(json, "final", final.json);
+    json_object_set_new(json, "values", values_json(r, final.trial));
     set_profile(json, r, final.trial);
     json_object_set_new(json, "reproduce", reproduce_json(r));
     return status;

@@ -1,14 +1,13 @@
 // The report of a run: the line of progress, the summary of the search, and the document of kind "run".
 #include <unistd.h>
 
-#include "search/space/value_use.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
+#include "tuner/final/final_values.h"
 #include "tuner/run/run.h"
 
 #define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)
 static const double least_search = 2; // s: a shorter search is nothing but its beginning and its end
-enum { VALUES_LEAST = 20 };           // evaluations, before which values tell little
 
 static void add_failures(const struct run *r, struct text *line)
 {
@@ -137,29 +136,11 @@ void run_report(struct run *r)
     report_outlook(r);
 }
 
-static int add_use(void *user, const struct trial *trial)
-{
-    struct value_use *use = user;
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    bool measured = trial->status == STATUS_OK || trial->status == STATUS_SLOW;
-    if (measured && !space_parse(use->space, trial->config, config, NULL)) value_use_add(use, config, trial->objective);
-    return 0;
-}
-
 void run_report_values(struct run *r)
 {
-    const struct space *space = r->job->space;
-    uint16_t winner[SPACE_MAX_PARAMETERS];
-    struct trial trial;
-    struct value_use use;
-    struct error err;
-    int64_t id = r->final.decision.winner > 0 ? r->final.decision.winner : r->search.incumbent.trial;
-    if (r->job->objective == OBJECTIVE_EACH || run_evaluations(r) < VALUES_LEAST) return;
-    if (store_get(r->store, id, &trial, &err) || space_parse(space, trial.config, winner, NULL)) return;
-    value_use_begin(&use, space, r->search.incumbent.objective);
-    store_scan(r->store, add_use, &use, &err);
-    autofree char *edges = value_use_edges(space, winner), *idle = value_use_idle(&use);
-    if (edges) display_message(&r->display, "the winner has %s: values beyond these may be faster", edges);
-    if (idle) display_message(&r->display, "no candidate within 5%% of the best has %s", idle);
-    value_use_release(&use);
+    int64_t winner = r->final.decision.winner > 0 ? r->final.decision.winner : r->search.incumbent.trial;
+    struct final_values values = final_values_find(r->store, r->job, winner, r->search.incumbent.objective);
+    if (values.edges) display_message(&r->display, "%s", values.edges);
+    if (values.idle) display_message(&r->display, "%s", values.idle);
+    final_values_release(&values);
 }

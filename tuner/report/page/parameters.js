@@ -13,6 +13,8 @@ function showParameters(parent, result) {
                 `Importance: ${result.importance_method ?? UNKNOWN}.`
         )
     );
+    const {edges, idle} = result.values ?? {};
+    for (const text of [edges, idle]) if (text) parent.append(el('p', `${text[0].toUpperCase()}${text.slice(1)}.`));
     const grid = el('div.multiples');
     parent.append(grid);
     for (const parameter of parameters.toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1)))
