@@ -201,7 +201,7 @@ TEST_WITH(values_that_do_not_help_are_in_the_report, setup, teardown)
     if (!said) fail_msg("%s", r.out);
     char *line = test_text("%.*s", (int)strcspn(said, "\n"), said);
     assert_contains(line, "UNROLL_K=4");
-    assert_contains(strstr(said, "winner: "), test_text("\"idle\": \"%s\"", line), "\"edges\": null");
+    assert_contains(strstr(said, "winner: "), test_text("\"idle\":\"%s\"", line), "\"edges\":null");
 }
 
 TEST_MAIN(NULL, NULL)
