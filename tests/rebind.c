@@ -160,9 +160,9 @@ static char *figures_of(const json_t *answer)
 
 static void compare_answers(struct comparison *c, const json_t *old, const json_t *new, const char *text)
 {
-    char *old_file = cubin_of(old), *new_file = cubin_of(new);
+    autofree char *old_file = cubin_of(old), *new_file = cubin_of(new);
     const char *old_status = json_get_string(old, "status", ""), *new_status = json_get_string(new, "status", "");
-    char *old_figures = figures_of(old), *new_figures = figures_of(new);
+    autofree char *old_figures = figures_of(old), *new_figures = figures_of(new);
     if (!old_file && !new_file && !strcmp(old_status, new_status)) {
         c->refused++;
     } else if (old_file && new_file && same_sections(old_file, new_file)) {
@@ -175,10 +175,6 @@ static void compare_answers(struct comparison *c, const json_t *old, const json_
                    old_status, old_figures, json_get_string(old, "reason", ""), new_status, new_figures,
                    json_get_string(new, "reason", ""));
     }
-    free(old_figures);
-    free(new_figures);
-    free(old_file);
-    free(new_file);
 }
 
 static json_t *request(struct comparison *c, const uint16_t *config, const char *arch, const char *source)
@@ -200,11 +196,9 @@ static void compare(struct comparison *c, const uint16_t *config, const char *ar
 {
     ask(&c->old, request(c, config, arch, c->arguments->old));
     ask(&c->new, request(c, config, arch, c->new_source));
-    json_t *old = hear(&c->old), *new = hear(&c->new);
+    autojson json_t *old = hear(&c->old), *new = hear(&c->new);
     autofree char *text = space_text(c->job->space, config);
     compare_answers(c, old, new, text);
-    json_decref(old);
-    json_decref(new);
 }
 
 static struct job *load(const char *path)

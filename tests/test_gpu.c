@@ -76,7 +76,7 @@ static void run_reference(const char *name, const char *reference, int expected_
     enum { N = 100003 };
     char *folder = e2e_folder(name), *root = test_owned(text_join_path(".", ".")),
          *bin = test_owned(text_join_path(".", e2e_bin()));
-    float *x = memory_new(N, sizeof *x), *y = memory_new(N, sizeof *y), *z = memory_new(N, sizeof *z);
+    autofree float *x = memory_new(N, sizeof *x), *y = memory_new(N, sizeof *y), *z = memory_new(N, sizeof *z);
     for (int i = 0; i < N; i++) {
         x[i] = (float)sin(i);
         y[i] = (float)cos(i);
@@ -106,9 +106,6 @@ static void run_reference(const char *name, const char *reference, int expected_
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) assert_contains(r.err, "wrong 3");
     free(how);
-    free(x);
-    free(y);
-    free(z);
 }
 
 GPU_TEST(a_function_in_a_shared_library_is_a_reference)

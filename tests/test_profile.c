@@ -79,7 +79,7 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
 {
     char *folder = e2e_folder("damaged");
     size_t size;
-    char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
+    autofree char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
     struct linetable *table;
     assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
@@ -100,8 +100,6 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
         linetable_free(table);
     }
     assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);
-    free(copy);
-    free(cubin);
 }
 
 static json_t *recorded(int tile_col)

@@ -446,12 +446,10 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
         if (f->level != level || !(f->flags & FIELD_RECORDED) || !strcmp(f->name, "shared_bytes") ||
             !strcmp(f->name, "theoretical_occupancy"))
             continue;
-        json_t *x = field_json(f, a), *y = field_json(f, b);
+        autojson json_t *x = field_json(f, a), *y = field_json(f, b);
         double p = json_number_value(x), q = json_number_value(y);
         bool same = json_is_number(x) && json_is_number(y) ? p == q : json_equal(x, y);
         if (!same) fail_msg("%s of %s is lost or changed", f->name, config);
-        json_decref(x);
-        json_decref(y);
     }
 }
 

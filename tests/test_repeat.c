@@ -99,7 +99,7 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
 // The text with one part replaced. malloc'ed.
 static void refused(const char *from, const char *to, const char *message)
 {
-    char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
+    autofree char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
     struct mistakes mistakes = {0};
     struct job *out = NULL;
     finished_write(job.job, text);
@@ -117,8 +117,6 @@ static void refused(const char *from, const char *to, const char *message)
         job_free(out);
     }
     mistakes_release(&mistakes);
-    free(text);
-    free(stages);
 }
 
 TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)

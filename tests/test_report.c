@@ -390,13 +390,11 @@ REPORT_TEST(markup_in_names_does_not_end_the_script_of_the_page)
 {
     json_t *report =
         test_json(json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b"));
-    char *plain = report_text(report, false), *safe = report_text(report, true);
+    autofree char *plain = report_text(report, false), *safe = report_text(report, true);
     assert_contains(plain, "</script>");
     assert_null(strchr(safe, '<'));
     json_t *back = test_json(json_parse(safe, &err));
     assert_true(json_equal(back, report));
-    free(plain);
-    free(safe);
 }
 
 // All of them, failures too; beyond fifty times the points they are spread evenly, with the first and the last.

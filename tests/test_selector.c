@@ -62,8 +62,8 @@ TEST(the_wave_model_makes_a_better_selector)
     if (!recorded) fail_msg("%s", err.message);
     struct job *job = job_of_the_matrix(folder, recorded);
     size_t problems = recorded->problem_count, count = 0;
-    double *times = memory_new(recorded->trial_count * problems, sizeof *times),
-           *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
+    autofree double *times = memory_new(recorded->trial_count * problems, sizeof *times),
+                    *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
     bool holdout[KERNEL_SET_MAX_PROBLEMS];
     int64_t sizes_of[3 * KERNEL_SET_MAX_PROBLEMS];
     for (size_t p = 0; p < problems; p++)
@@ -118,8 +118,6 @@ TEST(the_wave_model_makes_a_better_selector)
                   SETS, worst[1], worst[0], least);
     assert_true(worst[1] < 0.1);
     assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
-    free(times);
-    free(relative_times);
     recorded_free(recorded);
 }
 
@@ -136,8 +134,8 @@ static int64_t random_size(struct random *rng)
 static void select_in_the_driver(const struct job *job, const json_t *sections, size_t tuned, int *out)
 {
     size_t problems = job->tuned_count, count = json_array_size(sections), kernels[KERNEL_SET_MAX_CHOSEN];
-    double *times = memory_new(count * problems, sizeof *times),
-           *relative = memory_new(count * problems, sizeof *times);
+    autofree double *times = memory_new(count * problems, sizeof *times),
+                    *relative = memory_new(count * problems, sizeof *times);
     autofree int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
     bool holdout[JOB_MAX_PROBLEMS];
     for (size_t k = 0; k < count; k++) {
@@ -164,8 +162,6 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
     }
     const struct kernel_times all = {count, problems, 3, times, holdout, sizes_of, relative};
     for (size_t p = tuned; p < problems; p++) out[p - tuned] = kernel_set_select(&all, kernels, count, p);
-    free(times);
-    free(relative);
 }
 
 // What the driver compares is what the header compares: times are written in as many digits as give them back. Those of

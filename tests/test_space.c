@@ -306,7 +306,7 @@ TEST(long_sums_and_names_of_names_take_no_time)
     char name[2][8] = {"D0"}, text[32];
     ADD(&f, "A", 1, 2, 3);
     ADD(&f, "B", 1, 2);
-    char *sum = sum_of("A", 8000), *whole = memory_new(strlen(sum) + 32, 1);
+    autofree char *sum = sum_of("A", 8000), *whole = memory_new(strlen(sum) + 32, 1);
     sprintf(whole, "%s + 8000 * B <= 32000", sum); // A + B <= 4
     add_constraint(&f, whole);
     assert_int_equal(space_add_derived(f.space, "D0", "A", NULL), 0);
@@ -320,8 +320,6 @@ TEST(long_sums_and_names_of_names_take_no_time)
     build(&f);
     assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 3);
     assert_int_equal(space_size(f.space), 3);
-    free(sum);
-    free(whole);
 }
 
 TEST(a_space_of_one_is_a_space)

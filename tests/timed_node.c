@@ -94,11 +94,10 @@ static void send_answers(struct timed_node *n, double now)
     size_t location;
     json_t *answer;
     while ((answer = timed_due(&n->answers, now, &location))) {
-        char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)), *line = text_format("%s\n", text);
+        autofree char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(12)),
+                      *line = text_format("%s\n", text);
         frame_put(&n->out, FRAME_OUTPUT, n->locations[location].channel, line, strlen(line));
         json_decref(answer);
-        free(line);
-        free(text);
     }
     if (now - n->beaten < n->beat) return;
     frame_put_first(&n->out, FRAME_BEAT);

@@ -62,8 +62,6 @@ char *file_read(const char *folder, const char *name)
 void file_copy(const char *folder, const char *name, const char *to)
 {
     size_t size;
-    char *path = text_format("%s/%s", folder, name), *bytes = text_read_file(path, &size);
+    autofree char *path = text_format("%s/%s", folder, name), *bytes = text_read_file(path, &size);
     if (bytes) file_write_bytes(to, name, bytes, size);
-    free(bytes);
-    free(path);
 }

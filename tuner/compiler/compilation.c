@@ -104,8 +104,8 @@ static const char *last_line(const char *log, const char *end, const char *words
 //   ptxas info    : Used 128 registers, used 1 barriers, 33792 bytes smem, ...
 static void read_log(const char *log, const char *symbol, struct trial_stage *figures)
 {
-    char *start = text_format("Compiling entry function '%s'", symbol),
-         *own = text_format("Function properties for %s", symbol);
+    autofree char *start = text_format("Compiling entry function '%s'", symbol),
+                  *own = text_format("Function properties for %s", symbol);
     const char *p = last_line(log, log + strlen(log), start), *end = p ? next_line(p) : NULL, *properties;
     while (end && !(of_ptxas(end) && !strncmp(end + strcspn(end, ":"), ": Compiling entry", 17))) end = next_line(end);
     if (p && !end) end = p + strlen(p);
@@ -122,8 +122,6 @@ static void read_log(const char *log, const char *symbol, struct trial_stage *fi
         figures->shared_static = number_before(used, stop, " bytes smem");
         if (figures->shared_static < 0 && figures->registers >= 0) figures->shared_static = 0;
     }
-    free(start);
-    free(own);
 }
 
 // The cubin's figures count, and ptxas's log where the cubin has none.

@@ -146,11 +146,9 @@ static char *nvcc_unit(const struct compile_request *request, bool marked)
         text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
     text_add(&unit, "#include \"%s\"\n%s", real ? real : request->source, request->after);
     for (size_t i = 0; i < request->entry_count; i++) {
-        char *instantiation = nvcc_instantiation(request->entries[i]),
-             *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
+        autofree char *instantiation = nvcc_instantiation(request->entries[i]),
+                      *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
         text_add(&unit, "%s\n%s\n", instantiation ? instantiation : "", marker ? marker : "");
-        free(instantiation);
-        free(marker);
     }
     return unit.text;
 }

@@ -103,7 +103,8 @@ static bool plain(const char *mangled, const char *symbol)
 static const char *find_symbol(const void *cubin, size_t size, size_t index)
 {
     static const char suffix[] = "EEEvv";
-    char *word = text_format("sweetspot_entry_%zu", index), *prefix = text_format("_Z%zu%sIXadL", strlen(word), word);
+    autofree char *word = text_format("sweetspot_entry_%zu", index),
+                  *prefix = text_format("_Z%zu%sIXadL", strlen(word), word);
     const char *mangled = NULL, *found = NULL, *symbol;
     size_t length = 0, count = 0;
     for (size_t i = 0; (symbol = elf_kernel(cubin, size, i)); i++) {
@@ -119,8 +120,6 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
         found = symbol;
         count++;
     }
-    free(word);
-    free(prefix);
     return count == 1 ? found : NULL;
 }
 
@@ -151,7 +150,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
     char folder[PATH_MAX];
     if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
-    char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
+    autofree char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
     // Of a virtual architecture there is PTX, which stands in the cubin's place.
     char *kind = options->count && strstr(options->list[0], "code=compute_") ? "-ptx" : "-cubin";
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
@@ -175,8 +174,6 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
         c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
                              WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
     }
-    free(source);
-    free(cubin);
     work_folder_remove(folder);
     if (result) compilation_release(c);
     return result;

@@ -314,7 +314,7 @@ static void list_set(json_t *list, const struct metric_set *set, const char *chi
 
 int gpu_counting_list(const char *chip, json_t *answer, struct error *err)
 {
-    json_t *metrics = json_array(), *sets = json_array();
+    autojson json_t *metrics = json_array(), *sets = json_array();
     int failed = counters_list(chip, list_metric, metrics, err);
     for (size_t i = 0; metric_sets[i] && !failed; i++) {
         json_t *list = json_array();
@@ -328,7 +328,5 @@ int gpu_counting_list(const char *chip, json_t *answer, struct error *err)
         json_object_set(answer, "metrics", metrics);
         json_object_set(answer, "sets", sets);
     }
-    json_decref(metrics);
-    json_decref(sets);
     return failed;
 }

@@ -247,7 +247,7 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
 static int handle(struct gpu_worker *w, const char *line)
 {
     struct error err = {""};
-    json_t *request = json_parse(line, &err), *answer = json_object();
+    autojson json_t *request = json_parse(line, &err), *answer = json_object();
     int status = -1, failed = 0;
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
@@ -270,8 +270,6 @@ static int handle(struct gpu_worker *w, const char *line)
         json_object_set_new(answer, "reason", json_string(err.message));
     if (json_get_bool(answer, "restart", false)) status = EXIT_DONE;
     if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // the reader is gone
-    json_decref(answer);
-    json_decref(request);
     w->id = NULL;
     return status;
 }

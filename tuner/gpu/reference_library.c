@@ -148,8 +148,8 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
     if (!(c = memory_try(1, sizeof *c, err))) return -1;
     add_contents(c, p, 1, true);
     int failed = library_call_open(c, err);
-    unsigned char *before = failed ? NULL : memory_try(c->size, 1, err),
-                  *once = before ? memory_try(c->size, 1, err) : NULL;
+    autofree unsigned char *before = failed ? NULL : memory_try(c->size, 1, err),
+                           *once = before ? memory_try(c->size, 1, err) : NULL;
     if (!once) failed = -1;
     if (!failed) failed = read_contents(w, p, c, err);
     if (!failed) memcpy(before, c->memory, c->size);
@@ -165,8 +165,6 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
         if (!failed) failed = cuda_store(w->cuda, b->view.device, a->about.data, b->bytes, err);
         if (!failed && b->origin[set]) failed = cuda_copy(w->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
-    free(before);
-    free(once);
     library_call_release(c);
     free(c);
     return failed;

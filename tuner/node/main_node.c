@@ -208,15 +208,13 @@ static void send_result(struct agent *a, const char *path)
         close(fd);
         return;
     }
-    char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
+    autofree char *name = node_file_name(path, hash), *kept = text_format("%s/%s", a->cache, name);
     if (!access(kept, R_OK) && !is_right(kept)) unlink(kept);
     if (access(kept, R_OK) && !output_make_folders(kept, NULL) && link(path, kept) && errno != EEXIST)
         tell_trouble(a, "cannot link what was compiled into the node's cache");
     json_object_set_new(a->sent, path, json_string(hash));
     if (node_file_send(&a->out, fd, &(struct node_file){.path = path, .hash = hash, .size = size}, &err))
         tell_trouble(a, err.message);
-    free(name);
-    free(kept);
 }
 
 static void send_results(void *user, const char *line)
@@ -363,11 +361,8 @@ static void turn(struct agent *a)
 static int greet(void)
 {
     // A newline first: a banner may have ended without one.
-    char *line = node_identity_line(), *text = text_format("\n%s\n", line);
-    int failed = output_all(STDOUT_FILENO, text, strlen(text));
-    free(text);
-    free(line);
-    return failed;
+    autofree char *line = node_identity_line(), *text = text_format("\n%s\n", line);
+    return output_all(STDOUT_FILENO, text, strlen(text));
 }
 
 static void watch_signals(void)

@@ -184,15 +184,13 @@ static void begin_file(struct node_link *l, const struct node_file *file)
                        file->size);
         return;
     }
-    char *name = node_file_name(file->path, file->hash), *here = text_format("%s/%s", l->settings->keep, name);
+    autofree char *name = node_file_name(file->path, file->hash), *here = text_format("%s/%s", l->settings->keep, name);
     free(l->arriving);
     l->arriving = text_copy(file->path);
     if (node_arrival_begin(&l->arrival, here, file->hash, file->size, &err))
         node_link_stop(l, true, "%s", err.message);
     else
         end_file(l);
-    free(name);
-    free(here);
 }
 
 static void take_frame(struct node_link *l, const struct frame *f)

@@ -178,12 +178,10 @@ long pool_slurm_count(const char *list, size_t node)
 // The output of a program, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
 static char *ask(const char *const *words)
 {
-    char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
+    autofree char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
     char *argv[] = {"/bin/sh", "-c", quiet, NULL};
     struct program_end end;
     int failed = run_program(&(struct program_run){.argv = argv, .deadline = ANSWER_TIMEOUT}, &end, NULL);
-    free(command);
-    free(quiet);
     if (!failed && !end.late && !end.status) return end.output;
     free(end.output);
     return NULL;
@@ -193,14 +191,12 @@ static void add_node(struct node_specs *out, const struct pool_request *request,
                      long cores)
 {
     struct node_spec *n = new_node(out, host);
-    char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host);
+    autofree char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host);
     // --overlap: besides other steps of the job. A step that fails must not end the others.
     add_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
               "--unbuffered", "--mpi=none", NULL);
     if (cores > 0) text_list_add(&n->command, text_format("--cpus-per-task=%ld", cores));
     add_agent(n, request, NULL, false);
-    free(id);
-    free(where);
 }
 
 static int add_slurm(struct node_specs *out, const struct pool_request *request, bool first, const char *job,

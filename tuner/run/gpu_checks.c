@@ -106,7 +106,7 @@ static char *name_of(const struct gpu_checks *c, size_t gpu)
 static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
 {
     struct checked_gpu *g = &c->gpus[gpu];
-    char *name = name_of(c, gpu), *reason = text_format("measured on %s, which %s", name, how);
+    autofree char *name = name_of(c, gpu), *reason = text_format("measured on %s, which %s", name, how);
     size_t count = g->id_count;
     for (size_t i = 0; i < count; i++) {
         struct error err;
@@ -123,8 +123,6 @@ static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
     struct policy_request none = policy_gpu_lost(c->with->policy, gpu, true);
     free(none.tasks);
     pool_gpu_disable(c->with->pool, gpu, g->disabled);
-    free(reason);
-    free(name);
     return count;
 }
 

@@ -125,7 +125,7 @@ static void look_into(struct near_list *l, const char *path, bool beside)
 
 static void look_beside(struct near_list *l, const char *own)
 {
-    char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
+    autofree char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
     glob_t files;
     if (!glob(pattern, 0, NULL, &files)) {
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
@@ -135,8 +135,6 @@ static void look_beside(struct near_list *l, const char *own)
                         PRIOR_STORES_SEEN);
         globfree(&files);
     }
-    free(pattern);
-    free(folder);
 }
 
 static int read_prior(struct search *s, const char *path, const char *key, struct display *display, struct error *err)

@@ -113,12 +113,10 @@ static void log_ceilings(struct run *r)
 {
     double times;
     const struct execution_unit *own = job_unit(r->job, &times);
-    char *words = own ? work_ceiling_text(r->ceilings, own) : text_copy(""),
-         *memory = work_ceiling_text(r->ceilings, &execution_units[UNIT_READ]);
+    autofree char *words = own ? work_ceiling_text(r->ceilings, own) : text_copy(""),
+                  *memory = work_ceiling_text(r->ceilings, &execution_units[UNIT_READ]);
     display_log(&r->display, "ceilings: %s; %s", *words ? words : "arithmetic unknown",
                 *memory ? memory : "memory unknown");
-    free(words);
-    free(memory);
 }
 
 // The ceilings of the device that the job needs: measured once per environment.

@@ -66,7 +66,7 @@ json_t *live_status_begin(double every)
 // Without fsync: after a crash of the machine the file is not needed.
 int live_status_write(const char *path, const json_t *document, struct error *err)
 {
-    char *temporary = text_format("%s.%ld", path, (long)getpid()), *text = json_dumps(document, JSON_COMPACT);
+    autofree char *temporary = text_format("%s.%ld", path, (long)getpid()), *text = json_dumps(document, JSON_COMPACT);
     FILE *file = fopen(temporary, "w");
     int status = file ? 0 : -1;
     if (file && fprintf(file, "%s\n", text) < 0) status = -1;
@@ -74,8 +74,6 @@ int live_status_write(const char *path, const json_t *document, struct error *er
     if (!status && rename(temporary, path)) status = -1;
     if (status) error_set(err, "cannot write '%s': %s", path, strerror(errno));
     if (status && file) unlink(temporary);
-    free(text);
-    free(temporary);
     return status;
 }
 
