@@ -224,7 +224,7 @@ TEST(what_other_tuners_write_is_read_and_what_is_left_out_is_counted)
                                      "$BIN/sweetspot import in.json %s -o out.json 2>err; sed -n "
                                      "'s/^sweetspot: in.json: //p' err >&2; cat out.json >>in.json.out",
                                      tuners[i].t1 ? "--space t1.json" : "");
-        char *written = test_file(test_text("%s/in.json.out", folder));
+        char *written = test_file("%s/in.json.out", folder);
         print_message("%s:\n%s%s%s\n", tuners[i].what, r.out, r.err, written);
         assert_contains(r.out, tuners[i].summary);
         if (*tuners[i].said)
