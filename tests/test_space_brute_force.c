@@ -99,8 +99,9 @@ static void make_system(struct random *r, struct system *s)
     for (int c = 0; c < s->constraint_count; c++) {
         random_expression(r, s->parameter_count, 1 + (int)random_below(r, 4), derived, text);
         add_constraint(&s->f, text);
-        autofree char *written_out = replace(text, "DERIVED", derived_text);
+        char *written_out = replace(text, "DERIVED", derived_text);
         s->constraints[c] = expr_parse(written_out, s->f.symbols, NULL);
+        free(written_out);
     }
 }
 
@@ -128,7 +129,7 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
     assert_int_equal(space_size(space), count);
     uint16_t config[16] = {0};
     size_t raw = 0;
-    autofree unsigned char *met = calloc(count, 1);
+    unsigned char *met = calloc(count, 1);
     do {
         int64_t index = space_index(space, config);
         assert_int_equal(index >= 0, valid[raw]);
@@ -142,6 +143,7 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
         }
         raw++;
     } while (next_config(space, config));
+    free(met);
 
     // Neighbours: exactly the valid configurations that differ in one parameter.
     uint16_t neighbours[64 * 16];
@@ -179,7 +181,7 @@ TEST(random_constraint_systems_equal_brute_force)
         struct system s;
         make_system(&r, &s);
         const struct space *space = s.f.space;
-        autofree unsigned char *valid = calloc((size_t)space_raw_size(space), 1);
+        unsigned char *valid = calloc((size_t)space_raw_size(space), 1);
         uint16_t config[16] = {0};
         size_t raw = 0, count = 0, failing = 0;
         do {
@@ -221,6 +223,7 @@ TEST(random_constraint_systems_equal_brute_force)
             if (built < 0) fail_msg("round %d: %s", round, err.message);
             check_valid_space(&s, valid, count, &r);
         }
+        free(valid);
         for (int c = 0; c < s.constraint_count; c++) expr_free(s.constraints[c]);
     }
     // The generator is worth its name only if it meets all three.

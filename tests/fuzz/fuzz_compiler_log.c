@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *end = memchr(data, '\n', size);
     size_t name = end ? (size_t)(end - data) : size, rest = end ? name + 1 : size;
     struct compilation c = {.log = fuzz_text(data + rest, size - rest), .cubin = calloc(1, 1), .cubin_size = 1};
-    autofree char *symbol = fuzz_text(data, name);
+    char *symbol = fuzz_text(data, name);
     c.entries = calloc(1, sizeof *c.entries);
     c.warnings = compilation_warnings(c.log);
     FUZZ_CHECK(strlen(c.warnings) <= strlen(c.log), "advisories are longer than the log");
@@ -29,5 +29,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_figure(f->registers, "registers");
     check_figure(f->shared_static, "shared_static");
     compilation_release(&c);
+    free(symbol);
     return 0;
 }

@@ -26,7 +26,7 @@ static void read_lines(const void *cubin, size_t size, const char *symbol)
         return;
     }
     size_t depth = linetable_depth(table);
-    autofree struct source_place *places = calloc(depth + 1, sizeof *places);
+    struct source_place *places = calloc(depth + 1, sizeof *places);
     for (uint64_t offset = 0; offset < 4096; offset += 16) {
         size_t count = linetable_find(table, offset, places);
         FUZZ_CHECK(count <= depth, "%zu places, %zu promised", count, depth);
@@ -34,6 +34,7 @@ static void read_lines(const void *cubin, size_t size, const char *symbol)
             FUZZ_CHECK(strlen(places[i].file) < SIZE_MAX && strlen(places[i].directory) < SIZE_MAX, "no name");
     }
     linetable_find(table, UINT64_MAX, places);
+    free(places);
     linetable_free(table);
 }
 
@@ -53,13 +54,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool heap, prints;
     size_t seen = 0;
     if (!end) return 0;
-    autofree char *symbol = fuzz_text(data, (size_t)(end - data));
+    char *symbol = fuzz_text(data, (size_t)(end - data));
     size_t left = size - (size_t)(end + 1 - data);
     // A block of its own, as the worker's is, so that AddressSanitizer sees its end.
-    autofree uint8_t *cubin = malloc(left ? left : 1);
+    uint8_t *cubin = malloc(left ? left : 1);
     memcpy(cubin, end + 1, left);
     read_lines(cubin, left, symbol);
     module_state_scan(cubin, left, &heap, &prints, visit, &seen, &err);
     if (left) read_code(symbol, cubin, left);
+    free(cubin);
+    free(symbol);
     return 0;
 }

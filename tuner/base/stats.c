@@ -32,13 +32,15 @@ static double middle(const double *sorted, size_t n)
 
 double stats_median(const double *x, size_t n)
 {
-    autofree double *sorted = sorted_copy(x, n);
-    return sorted ? middle(sorted, n) : NAN;
+    double *sorted = sorted_copy(x, n);
+    double result = sorted ? middle(sorted, n) : NAN;
+    free(sorted);
+    return result;
 }
 
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high)
 {
-    autofree double *sorted = sorted_copy(x, n);
+    double *sorted = sorted_copy(x, n);
     *low = *high = NAN;
     if (!sorted) return false;
     // P(Binomial(n, 1/2) < k+1) = sum over i <= k of C(n, i) / 2^n, term by term in logarithms.
@@ -54,6 +56,7 @@ bool stats_median_bounds(const double *x, size_t n, double tail, double *low, do
     if (!holds) k = 1;
     *low = sorted[k - 1];
     *high = sorted[n - k];
+    free(sorted);
     return holds;
 }
 
@@ -145,8 +148,8 @@ out:
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio)
 {
-    autofree double *ratios = n ? malloc(n * sizeof *ratios) : NULL;
-    autofree unsigned char *of = n && cluster ? malloc(n) : NULL;
+    double *ratios = n ? malloc(n * sizeof *ratios) : NULL;
+    unsigned char *of = n && cluster ? malloc(n) : NULL;
     size_t used = 0;
     *ratio = (struct interval){NAN, NAN, NAN};
     if (ratios && (of || !cluster)) {
@@ -157,5 +160,7 @@ size_t stats_paired_ratio(const double *a, const double *b, const unsigned char 
         }
         *ratio = stats_clustered_median(ratios, of, used, confidence, seed);
     }
+    free(ratios);
+    free(of);
     return used;
 }

@@ -6,11 +6,14 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/draft_job.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/cli/options.h"
 #include "tuner/policy/time_slices.h"
@@ -34,13 +37,17 @@ static struct {
     const char *until;
     struct pool_request pool;
     struct tune_request request;
+    struct draft_request source; // of a kernel that has no job file yet
     bool no_counters, no_final, no_checks;
     int json;
 } given = {
+    .source = {.assumes = true},
     .request = {.options = {.device = first_device, .time = -1, .evaluations = -1, .seed = -1, .stop = {.until = -1}}}};
 
 static const struct option_spec specs[] = {
-    ARGUMENT(list, &given.jobs.named, "JOB", "job file (configs/NAME.cfg); several files or folders share one budget"),
+    ARGUMENT(list, &given.jobs.named, "JOB",
+             "job file (configs/NAME.cfg); several files or folders share one budget; or a CUDA source, for which a "
+             "job file is written"),
     OPTION(seconds, &given.request.options.time, "time", 't', "TIME",
            "how long the command may take, final included: 90s, 8h, 1h30m (the job's budget)"),
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
@@ -79,6 +86,15 @@ static const struct option_spec specs[] = {
     OPTION(choice, &given.json, "format", 'f', NULL,
            "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
            .choices = document_formats),
+    OPTION(string, &given.source.kernel, "kernel", 'k', "NAME", "of a source: the kernel to tune (its only one)"),
+    OPTION(list, &given.source.sizes, "size", 0, "NAME=NUMBER",
+           "of a source: a number that the kernel takes; repeatable"),
+    OPTION(list, &given.source.parameters, "parameter", 0, "NAME=VALUES",
+           "of a source: the values of a macro to try, such as BLOCK=64,128,256; repeatable"),
+    OPTION(string, &given.source.reference, "reference", 0, "NAME",
+           "of a source: what results are verified against: another kernel of it, an operation, or FILE.c:FUNCTION"),
+    OPTION(string, &given.source.launch, "launch", 0, "GRID;BLOCK",
+           "of a source: how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK'"),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION_END,
 };
@@ -386,8 +402,40 @@ static const char *useless_with_finish(void)
     return NULL;
 }
 
+static bool is_source(const char *path)
+{
+    size_t length = strlen(path);
+    return (length > 3 && !strcmp(path + length - 3, ".cu")) || (length > 4 && !strcmp(path + length - 4, ".cuh"));
+}
+
+// Writes a job file for the source in place of it, and checks it. Nothing of that goes to stdout.
+static int begin_with_source(char **path)
+{
+    struct program_end end;
+    struct error err;
+    given.source.path = given.jobs.named.items[0];
+    int status = draft_job(&given.source, path);
+    if (status) return status;
+    autofree char *program = installation_program("sweetspot");
+    char *const words[] = {program, "check", *path, "--compile", "3", NULL};
+    if (run_program(&(struct program_run){.argv = words}, &end, &err))
+        return complain(EXIT_ENVIRONMENT, "%s", err.message);
+    fputs(end.output, stderr);
+    free(end.output);
+    if (end.status) return complain(EXIT_USAGE, "correct %s, then: sweetspot tune %s", *path, *path);
+    given.jobs.named.items[0] = *path;
+    return EXIT_DONE;
+}
+
 static int run(void)
 {
+    const struct draft_request *s = &given.source;
+    bool source = given.jobs.named.count == 1 && is_source(given.jobs.named.items[0]);
+    autofree char *path = NULL;
+    int status = source ? begin_with_source(&path) : EXIT_DONE;
+    if (status) return status;
+    if (!source && (s->kernel || s->sizes.count || s->parameters.count || s->reference || s->launch))
+        return command_refuse("--kernel, --size, --parameter, --reference and --launch go with one source (a .cu)");
     struct tune_options *o = &given.request.options;
     struct error err;
     if (given.until && !stop_read_until(given.until, &o->stop))
@@ -413,7 +461,7 @@ static int run(void)
     given.request.store = given.jobs.store;
     autofree char *again = options_command_line();
     o->again = again;
-    int status = job_set_open(&given.jobs);
+    status = job_set_open(&given.jobs);
     if (!status) status = given.jobs.many ? tune_jobs() : tune_path(given.jobs.named.items[0], &given.request, NULL);
     job_set_close(&given.jobs);
     return status;

@@ -25,12 +25,25 @@ struct draft_argument {
     const char *value; // that a launch gives it: a number; NULL: blank
 };
 
+// What the user says of a setting. `value` in words: a size's number, a parameter's values "64, 128", a shape "m, n".
+struct draft_answer {
+    const char *what, *name, *value;
+};
+
 struct draft_launch {
     const char *grid[3], *block[3]; // NULL: as 1
     const char *shared;             // bytes, or NULL
     int line;                       // 0: none in the source
     bool known;                     // else what stands there cannot be told
     const char *reason;             // why it is not known; NULL: no reason
+};
+
+// A setting of the job that the source does not tell: "shape" of "x".
+struct draft_question {
+    const char *what, *name; // name: "" where there is only one
+    const char *hint;        // what belongs there
+    const char *value;       // what was written; NULL: a blank
+    bool assumed;            // the value is an assumption
 };
 
 struct job_draft {
@@ -53,15 +66,22 @@ struct job_draft {
     const char *log;          // why no compiler takes it; NULL: one does, or none was asked
     struct draft_launch launch;
     struct signatures signatures;
+    size_t answer_count, question_count;
+    struct draft_answer *answers;
+    bool assumes;                     // blanks are filled in where only one thing is usual
+    struct draft_question *questions; // of the last time that it was written
+    const char *mistake;              // in an answer; NULL: none
 };
 
 // Everything except the compiler's part. It lives no longer than the file. `path`: the source's, to read what it
 // includes; NULL: nothing is read. Release it in any case.
 void job_draft_open(struct job_draft *, const struct cuda_file *, const struct cuda_kernel *, const char *path);
+// Answers a question; the texts are copied. Of parameters, before the compiler is asked. The last answer counts.
+void job_draft_answer(struct job_draft *, const char *what, const char *name, const char *value);
 // Asks a compile worker (its command line) what the kernel takes: the source's path. -1 with a message where it cannot
 // be asked; the draft then has more blanks.
 int job_draft_ask(struct job_draft *, const char *source, char *const *compiler, struct error *);
 // Writes the job file: its name, and the source's path from its folder. Blanks are strings that begin with ?; a text
-// that libconfig or the job could not have is never written.
-void job_draft_write(FILE *, const struct job_draft *, const char *name, const char *template);
+// that libconfig or the job could not have is never written. Then the questions and `mistake` are set.
+void job_draft_write(FILE *, struct job_draft *, const char *name, const char *template);
 void job_draft_release(struct job_draft *);

@@ -41,5 +41,25 @@ bool draft_host_value(const struct job_draft *, const struct draft_scope *, cons
 void draft_parameters(struct job_draft *, const struct draft_scope *, const struct cuda_range *given,
                       size_t given_count);
 
+// draft_answers.c: answers, and what may be assumed.
+enum draft_form { DRAFT_TEXT, DRAFT_TEXTS, DRAFT_NUMBER, DRAFT_VALUES };
+// The answer, or NULL.
+const char *draft_answer(const struct job_draft *, const char *what, const char *name);
+// Notes the question. The value to be written, as libconfig has it: of the answer, else of what may be assumed (NULL:
+// nothing). NULL: a blank.
+const char *draft_fill(struct job_draft *, const char *what, const char *name, enum draft_form, const char *assumed,
+                       const char *hint);
+// What is usual, or NULL where it is not the only thing that makes sense.
+const char *draft_usual_direction(const struct job_draft *, const struct draft_argument *);
+const char *draft_usual_size(const struct job_draft *); // the kernel's only integer
+bool draft_usual_launch(struct job_draft *, const char **grid, const char **block);
+// The answer to what results are verified against, as the job has it. NULL: there is none, or a mistake.
+const char *draft_reference(struct job_draft *);
+// Answers that nothing asked for are mistakes.
+void draft_check_answers(struct job_draft *);
+bool draft_is_object(const struct draft_argument *, const char *type); // a texture's or surface's
+// An integer by value is a size of the problems, whatever the kernel makes of it.
+bool draft_is_size(const struct draft_argument *);
+
 // draft_launch.c: the whole draft, by the launches in the source.
 void draft_read(struct job_draft *);

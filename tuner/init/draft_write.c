@@ -36,6 +36,17 @@ static void print_blank(FILE *f, const char *hint)
     print(f, "? ", hint);
 }
 
+// A setting whose value is an answer, an assumption, or a blank.
+static void print_filled(FILE *f, struct job_draft *d, const char *what, const char *name, enum draft_form form,
+                         const char *assumed, const char *hint)
+{
+    const char *text = draft_fill(d, what, name, form, assumed, hint);
+    if (text)
+        print_text(f, text);
+    else
+        print_blank(f, hint);
+}
+
 static void print_list(FILE *f, const char *name, const char *const texts[3])
 {
     fprintf(f, "  %s = [ ", name);
@@ -46,7 +57,7 @@ static void print_list(FILE *f, const char *name, const char *const texts[3])
     fprintf(f, " ];\n");
 }
 
-static void print_kernel(FILE *f, const struct job_draft *d, const char *template)
+static void print_kernel(FILE *f, struct job_draft *d, const char *template)
 {
     fprintf(f, "kernel = {\n  template = ");
     print_string(f, template);
@@ -75,7 +86,7 @@ static void print_kernel(FILE *f, const struct job_draft *d, const char *templat
     fprintf(f, "};\n\n");
 }
 
-static void print_parameters(FILE *f, const struct job_draft *d)
+static void print_parameters(FILE *f, struct job_draft *d)
 {
     fprintf(f, "// Each parameter becomes a macro of its name.\nparameters = ");
     if (!d->parameter_count)
@@ -86,7 +97,10 @@ static void print_parameters(FILE *f, const struct job_draft *d)
     for (size_t i = 0; i < d->parameter_count; i++) {
         const struct draft_parameter *p = &d->parameters[i];
         fprintf(f, "  { name = \"%s\"; %s = ", p->name, p->pragma ? "unroll" : "values");
-        fputs(p->values ? p->values : "\"? the values to try, as in [ 1, 2, 4 ]\"", f);
+        if (p->values)
+            fputs(p->values, f);
+        else
+            print_filled(f, d, "parameter", p->name, DRAFT_VALUES, NULL, "the values to try, as in [ 1, 2, 4 ]");
         fprintf(f, "; }%s // ", i + 1 < d->parameter_count ? "," : "");
         print_text(f, p->why);
         fputc('\n', f);
@@ -99,23 +113,19 @@ static void print_parameters(FILE *f, const struct job_draft *d)
     fputs(d->constraint_count ? " );\n\n" : "\n", f);
 }
 
-static bool is_object(const struct draft_argument *a, const char *type)
+// That a launch in the source gives an argument, unless the user says another.
+static void print_number(FILE *f, struct job_draft *d, const struct draft_argument *a, bool whole)
 {
-    return a->source && !a->source->stars && !strcmp(a->source->type, type);
+    if (a->value && (!whole || !strpbrk(a->value, ".e")) && !draft_answer(d, "size", a->name))
+        fputs(a->value, f);
+    else
+        print_filled(f, d, "size", a->name, DRAFT_NUMBER, NULL, "a number");
 }
 
-// An integer by value is a size of the problems, whatever the kernel makes of it.
-static bool is_size(const struct draft_argument *a)
-{
-    const struct kernel_parameter *p = &a->known;
-    return a->is_known && !p->pointer && p->type && (p->type->kind == 's' || p->type->kind == 'u') &&
-           !is_object(a, "cudaTextureObject_t") && !is_object(a, "cudaSurfaceObject_t");
-}
-
-static void print_problems(FILE *f, const struct job_draft *d)
+static void print_problems(FILE *f, struct job_draft *d)
 {
     size_t sizes = 0;
-    for (size_t i = 0; i < d->argument_count; i++) sizes += is_size(&d->arguments[i]);
+    for (size_t i = 0; i < d->argument_count; i++) sizes += draft_is_size(&d->arguments[i]);
     fprintf(f,
             "// The kernel's integers, under the names that expressions use. Add the sizes that you run.\nproblems = ");
     if (!sizes || sizes > MOST_MEMBERS) {
@@ -123,20 +133,23 @@ static void print_problems(FILE *f, const struct job_draft *d)
         return;
     }
     fprintf(f, "( {");
-    for (size_t i = 0; i < d->argument_count; i++)
-        if (is_size(&d->arguments[i]))
-            fprintf(f, " %s = %s;", d->arguments[i].name,
-                    d->arguments[i].value && !strpbrk(d->arguments[i].value, ".e") ? d->arguments[i].value
-                                                                                   : "\"? a number\"");
+    for (size_t i = 0; i < d->argument_count; i++) {
+        if (!draft_is_size(&d->arguments[i])) continue;
+        fprintf(f, " %s = ", d->arguments[i].name);
+        print_number(f, d, &d->arguments[i], true);
+        fputc(';', f);
+    }
     fprintf(f, " } );\n\n");
 }
 
-static void print_launch(FILE *f, const struct job_draft *d)
+static void print_launch(FILE *f, struct job_draft *d)
 {
     const struct draft_launch *l = &d->launch;
     if (l->line) fprintf(f, "// From the launch in line %d.\n", l->line);
     fprintf(f, "launch = {\n");
-    if (l->known) {
+    const char *grid = NULL, *block = NULL;
+    bool usual = d->assumes && draft_usual_launch(d, &grid, &block);
+    if (l->known && !draft_answer(d, "launch", "grid")) {
         print_list(f, "grid", l->grid);
         print_list(f, "block", l->block);
         if (l->shared) {
@@ -146,13 +159,18 @@ static void print_launch(FILE *f, const struct job_draft *d)
         }
     } else {
         const char *why = l->reason ? l->reason : "the source does not launch it";
-        fprintf(f, "  grid = \"? blocks, as in [ 'ceil_div(n, BLOCK)' ]: %s\";\n", why);
-        fprintf(f, "  block = \"? threads of a block, as in [ 'BLOCK' ]: %s\";\n", why);
+        fprintf(f, "  grid = ");
+        print_filled(f, d, "launch", "grid", DRAFT_TEXTS, usual ? grid : NULL,
+                     arena_format(d->memory, "blocks, as in [ 'ceil_div(n, BLOCK)' ]: %s", why));
+        fprintf(f, ";\n  block = ");
+        print_filled(f, d, "launch", "block", DRAFT_TEXTS, usual ? block : NULL,
+                     arena_format(d->memory, "threads of a block, as in [ 'BLOCK' ]: %s", why));
+        fputs(";\n", f);
     }
     fprintf(f, "};\n\n");
 }
 
-static void print_type(FILE *f, const struct job_draft *d, const struct draft_argument *a)
+static void print_type(FILE *f, struct job_draft *d, const struct draft_argument *a)
 {
     const struct kernel_parameter *p = &a->known;
     const char *word = !a->is_known ? NULL
@@ -164,26 +182,34 @@ static void print_type(FILE *f, const struct job_draft *d, const struct draft_ar
     if (word)
         print_string(f, word);
     else
-        print_blank(f, known ? arena_format(d->memory, "a type, for the source's %s", known) : "a type");
+        print_filled(f, d, "type", a->name, DRAFT_TEXT, NULL,
+                     known ? arena_format(d->memory, "a type, for the source's %s", known) : "a type");
     fputc(';', f);
 }
 
-static void print_buffer(FILE *f, const struct job_draft *d, const struct draft_argument *a, const char *kind)
+static void print_buffer(FILE *f, struct job_draft *d, const struct draft_argument *a, const char *kind)
 {
     fprintf(f, "%s = \"%s\";", kind, a->name);
     print_type(f, d, a);
-    fprintf(f, " shape = \"? its sizes, the slowest first\";");
+    fprintf(f, " shape = ");
+    print_filled(f, d, "shape", a->name, DRAFT_TEXTS, draft_usual_size(d), "its sizes, the slowest first");
+    fputc(';', f);
     if (!strcmp(kind, "texture")) return;
     bool in = a->is_known ? a->known.constant : a->source && a->source->constant;
-    fprintf(f, " direction = \"%s\";", in ? "in" : "? out or inout");
+    fprintf(f, " direction = ");
+    if (in)
+        print_string(f, "in");
+    else
+        print_filled(f, d, "direction", a->name, DRAFT_TEXT, draft_usual_direction(d, a), "out or inout");
+    fputc(';', f);
 }
 
-static void print_argument(FILE *f, const struct job_draft *d, const struct draft_argument *a)
+static void print_argument(FILE *f, struct job_draft *d, const struct draft_argument *a)
 {
     const struct kernel_parameter *p = &a->known;
     struct draft_argument image = {.name = a->name};
-    if (is_object(a, "cudaTextureObject_t") || is_object(a, "cudaSurfaceObject_t")) {
-        print_buffer(f, d, &image, is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
+    if (draft_is_object(a, "cudaTextureObject_t") || draft_is_object(a, "cudaSurfaceObject_t")) {
+        print_buffer(f, d, &image, draft_is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
     } else if (a->is_known ? p->pointer : a->source->stars > 0) {
         print_buffer(f, d, a, "buffer");
     } else if (a->is_known && !p->type && !p->vector) {
@@ -197,12 +223,14 @@ static void print_argument(FILE *f, const struct job_draft *d, const struct draf
             fprintf(f, " type = \"%s\";", p->vector->name);
         else
             print_type(f, d, a);
-        if (is_size(a)) return;
-        fprintf(f, " value = %s;", a->value ? a->value : "\"? a number\"");
+        if (draft_is_size(a)) return;
+        fprintf(f, " value = ");
+        print_number(f, d, a, false);
+        fputc(';', f);
     }
 }
 
-static void print_arguments(FILE *f, const struct job_draft *d)
+static void print_arguments(FILE *f, struct job_draft *d)
 {
     fprintf(f, "arguments = (\n");
     for (size_t i = 0; i < d->argument_count; i++) {
@@ -214,7 +242,7 @@ static void print_arguments(FILE *f, const struct job_draft *d)
 }
 
 // Whether the kernel, or code outside of kernels, uses the name apart from its declaration.
-static bool uses(const struct job_draft *d, const char *name)
+static bool uses(struct job_draft *d, const char *name)
 {
     const struct cuda_file *s = d->file;
     size_t found = 0;
@@ -224,7 +252,7 @@ static bool uses(const struct job_draft *d, const char *name)
     return found > 1;
 }
 
-static void print_constants(FILE *f, const struct job_draft *d)
+static void print_constants(FILE *f, struct job_draft *d)
 {
     bool any = false;
     for (size_t i = 0; i < d->signatures.variable_count; i++) {
@@ -247,7 +275,7 @@ static void print_constants(FILE *f, const struct job_draft *d)
         fprintf(f, "constants = \"? the __constant__ variables that the kernel reads\";\n");
 }
 
-static void print_reference(FILE *f, const struct job_draft *d)
+static void print_reference(FILE *f, struct job_draft *d)
 {
     const char *hint = "what computes the same";
     bool any = false;
@@ -257,28 +285,35 @@ static void print_reference(FILE *f, const struct job_draft *d)
         hint = arena_format(d->memory, "%s%s %s", hint, any ? "," : "; kernels with as many arguments:", k->name);
         any = true;
     }
-    fprintf(f, "\n// What results are verified against. `sweetspot list operations` has more of the last kind.\n"
-               "//   reference = { kernel = \"a_simple_kernel\"; launch = { grid = [ 1 ]; block = [ 256 ]; }; };\n"
-               "//   reference = { library = \"reference.c\"; function = \"f\"; };\n"
-               "//   reference = { files = { out = \"out.npy\"; }; };\n"
-               "//   reference = { operation = \"gemm\"; };\n"
-               "// Real numbers also need the error that you allow, unless an operation says it:\n"
-               "//   verification = { absolute = 1e-5; relative = 1e-4; };\n"
-               "reference = ");
-    print_blank(f, hint);
+    const char *reference = draft_reference(d);
+    fprintf(f, "\n// What results are verified against.%s\n",
+            reference ? "" : " `sweetspot list operations` has more of the last kind.");
+    if (reference)
+        fprintf(f, "reference = %s", reference);
+    else
+        fprintf(f, "//   reference = { kernel = \"a_simple_kernel\"; launch = { grid = [ 1 ]; block = [ 256 ]; }; };\n"
+                   "//   reference = { library = \"reference.c\"; function = \"f\"; };\n"
+                   "//   reference = { files = { out = \"out.npy\"; }; };\n"
+                   "//   reference = { operation = \"gemm\"; };\n"
+                   "// Real numbers also need the error that you allow, unless an operation says it:\n"
+                   "//   verification = { absolute = 1e-5; relative = 1e-4; };\n"
+                   "reference = ");
+    if (!reference) print_blank(f, hint);
+    memory_add(d->questions, d->question_count) = (struct draft_question){"reference", "", hint, reference, false};
     fprintf(f,
             ";\n\n// For rates and shares of the device's ceilings: work = { flops = \"2 * n\"; bytes = \"8 * n\"; };\n"
             "budget = { time = \"10m\"; };\n");
 }
 
-void job_draft_write(FILE *f, const struct job_draft *d, const char *name, const char *template)
+void job_draft_write(FILE *f, struct job_draft *d, const char *name, const char *template)
 {
-    fprintf(f, "// Written by `sweetspot init` from the source of the kernel ");
+    d->question_count = 0;
+    fprintf(f, "// Written by `sweetspot %s` from the source of the kernel ", d->assumes ? "tune" : "init");
     print_text(f, d->kernel->name);
-    fprintf(
-        f,
-        ". A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no command takes the "
-        "job before they are filled in.\n// docs/job-file.md explains every setting.\n");
+    fprintf(f, ".%s\n// docs/job-file.md explains every setting.\n",
+            d->assumes ? ""
+                       : " A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no "
+                         "command takes the job before they are filled in.");
     for (size_t i = 0; i < d->note_count; i++) {
         fprintf(f, "// ");
         print_text(f, d->notes[i]);
@@ -292,4 +327,5 @@ void job_draft_write(FILE *f, const struct job_draft *d, const char *name, const
     print_constants(f, d);
     print_arguments(f, d);
     print_reference(f, d);
+    draft_check_answers(d);
 }

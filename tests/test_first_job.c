@@ -1,0 +1,138 @@
+// From a kernel to a tuned program in one command: `sweetspot tune add.cu` with what the source does not say.
+#include "tests/e2e.h"
+#include "tests/testing.h"
+
+static const char source[] = "__global__ void add_naive(const float *a, const float *b, float *c, int n)\n"
+                             "{\n"
+                             "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    if (i < n) c[i] = a[i] + b[i];\n"
+                             "}\n"
+                             "__global__ void add(const float *a, const float *b, float *c, int n)\n"
+                             "{\n"
+                             "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+                             "    if (i < n) c[i] = a[i] + b[i];\n"
+                             "}\n";
+#define OPTIONS "--kernel add --size n=16777216 --parameter BLOCK=64,128,256 --reference add_naive"
+#define SEARCH "SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker $BIN/sweetspot tune "
+
+TEST(one_command_writes_a_job_says_what_it_assumes_checks_and_tunes)
+{
+    char *folder = e2e_folder("first_job");
+    e2e_write(folder, "add.cu", source);
+    struct e2e_result r = e2e_passed(e2e_in(folder, SEARCH "add.cu " OPTIONS " --no-counters </dev/null"));
+    assert_contains(r.err, "wrote add.cfg; assumed, because add.cu does not say it:\n",
+                    "  launch grid              ceil_div(n, BLOCK)\n  launch block             BLOCK\n",
+                    "  shape a                  n\n", "  direction c              out\n",
+                    "  launch of add_naive      ceil_div(n, 256); 256\n", "no mistakes found");
+    assert_contains(r.out, "winner: trial ", "to write the header: sweetspot header add.cfg");
+    assert_null(strstr(r.out, "no mistakes"));
+    char *job = test_file("%s/add.cfg", folder);
+    assert_contains(
+        job, "values = [ 64, 128, 256 ];", "problems = ( { n = 16777216; } );", "grid = [ \"ceil_div(n, BLOCK)\" ];",
+        "shape = [ \"n\" ]; direction = \"out\";",
+        "reference = { kernel = \"add_naive\"; launch = { grid = [ \"ceil_div(n, 256)\" ]; block = [ 256 ];");
+    assert_null(strstr(job, "\"?"));
+    r = e2e_ended(2, e2e_in(folder, SEARCH "add.cu " OPTIONS));
+    assert_contains(r.err, "'add.cfg' is there already: sweetspot tune add.cfg goes on with it");
+}
+
+// Without a terminal, what is missing is listed with the option that gives it, and nothing is written.
+static const struct {
+    const char *options, *said[4];
+} mistakes[] = {
+    {"--kernel add",
+     {"parameter BLOCK: the values to try, as in [ 1, 2, 4 ]; give --parameter NAME=VALUES",
+      "size n: a number; give --size NAME=NUMBER",
+      "reference: what computes the same; kernels with as many arguments: add_naive; give --reference NAME"}},
+    {OPTIONS " --size m=1", {"--size m: the kernel has no 'm' (it has n)"}},
+    {OPTIONS " --size n=16M", {"--size n: '16M' is not a number"}},
+    {OPTIONS " --size n", {"--size: 'n' is not NAME=VALUE"}},
+    {OPTIONS " --parameter BLOCK=64,,128", {"--parameter BLOCK: '64,,128' is not a list of values"}},
+    {OPTIONS " --parameter 'BLOCK=\"'", {"is not a list of values"}},
+    {OPTIONS " --parameter 9=1", {"--parameter: '9' cannot be a parameter's name"}},
+    {OPTIONS " --parameter FACTOR=1,2", {"launch grid: blocks, as in", "give --launch 'GRID; BLOCK'"}},
+    {OPTIONS " --reference nosuch", {"--reference nosuch: neither a kernel of the source, nor one of"}},
+    {OPTIONS " --launch 'n'", {"--launch needs 'GRID; BLOCK', such as 'ceil_div(n, BLOCK); BLOCK'"}},
+    {"", {"'add.cu' has several kernels; choose one with --kernel"}},
+};
+
+TEST(what_is_missing_or_wrong_is_said_with_its_option)
+{
+    char *folder = e2e_folder("first_mistakes");
+    e2e_write(folder, "add.cu", source);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct e2e_result r =
+            e2e_in(folder, SEARCH "add.cu %s </dev/null; s=$?; ls add.*; exit $s", mistakes[i].options);
+        print_message("%s\n%s", mistakes[i].options, r.err);
+        assert_int_equal(r.status, 2);
+        assert_string_equal(r.out, "add.cu\n");
+        for (int k = 0; k < 4 && mistakes[i].said[k]; k++) assert_contains(r.err, mistakes[i].said[k]);
+    }
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune add.cfg --size n=1");
+    assert_int_equal(r.status, 2);
+    assert_contains(r.err, "go with one source (a .cu)");
+}
+
+// A job that `check` refuses is kept, and the next command is said.
+TEST(a_job_with_a_mistake_is_kept)
+{
+    char *folder = e2e_folder("first_refused");
+    e2e_write(folder, "add.cu", source);
+    struct e2e_result r = e2e_in(folder, SEARCH "add.cu " OPTIONS " --launch 'ceil_div(m, BLOCK); BLOCK' </dev/null");
+    assert_int_equal(r.status, 2);
+    assert_contains(r.err, "unknown name 'm'", "correct add.cfg, then: sweetspot tune add.cfg");
+}
+
+// `script` is a terminal: an empty line asks again, and the end of what is typed lists what is missing.
+TEST(on_a_terminal_the_user_is_asked)
+{
+    char *folder = e2e_folder("first_asked");
+    e2e_write(folder, "add.cu", source);
+    struct e2e_result r =
+        e2e_in(folder, "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker; "
+                       "(printf '\\n64,128\\n1000000\\nadd_naive\\n'; while [ ! -e done ]; do sleep 0.1; done) | "
+                       "(script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
+    assert_contains(r.out, "parameter BLOCK, the values to try, as in [ 1, 2, 4 ]: ", "size n, a number: ",
+                    "reference, what computes the same", "wrote add.cfg", "results are in out/add.db");
+    assert_contains(test_file("%s/add.cfg", folder), "values = [ 64, 128 ];", "n = 1000000;");
+}
+
+// What a body does with a buffer decides its direction, where that is plain.
+static const struct {
+    const char *body, *direction; // NULL: nobody can tell
+} bodies[] = {
+    {"c[i] = a[i];", "out"},
+    {"c[i] += a[i];", "inout"},
+    {"c[i] = c[i + 1] * a[i];", "inout"},
+    {"c[i]++;", "inout"},
+    {"++c[i];", "inout"},
+    {"atomicAdd(&c[0], a[i]);", "inout"},
+    {"atomicAdd(c, a[i]);", "inout"},
+    {"*c = a[i];", "inout"},
+    {"float *p = c; p[i] = a[i];", "inout"},
+    {"if (c[i] == a[i]) ((float *)a)[i] = 0;", "in"},
+    {"if (c[i] >= a[i]) return;", "in"},
+    {"c[b[i] == 0 ? i : 0] = a[i];", "out"},
+    {"", NULL},
+};
+
+TEST(directions_are_assumed_only_where_the_body_is_plain)
+{
+    char *folder = e2e_folder("first_directions");
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        e2e_write(folder, "k.cu",
+                  test_text("__global__ void k(const float *a, const int *b, float *c, int n)\n{\n    "
+                            "int i = blockIdx.x * BLOCK + threadIdx.x;\n    %s\n}\n",
+                            bodies[i].body));
+        struct e2e_result r = e2e_in(folder, "rm -f k.cfg; " SEARCH "k.cu --size n=1000 --parameter BLOCK=64 "
+                                             "--reference sum </dev/null; cat k.cfg");
+        print_message("%s\n%s", bodies[i].body, r.err);
+        if (bodies[i].direction)
+            assert_contains(r.out,
+                            test_text("shape = [ \"n\" ]; direction = \"%s\"; },\n  { scalar", bodies[i].direction));
+        else
+            assert_contains(r.err, "direction c: out or inout", "`sweetspot init k.cu` writes a job file to fill in");
+    }
+}
+
+TEST_MAIN(NULL, NULL)

@@ -1,0 +1,239 @@
+// See draft_job.h.
+#include "tuner/cli/draft_job.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "tuner/base/base.h"
+#include "tuner/base/installation.h"
+#include "tuner/base/output_file.h"
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/init/draft.h"
+
+static const char *last_part(const char *name)
+{
+    const char *part = strrchr(name, ':');
+    return part ? part + 1 : name;
+}
+
+static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const char *path, const char *name)
+{
+    if (!file->kernel_count) {
+        complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
+        return NULL;
+    }
+    bool one = true; // several of one name are alternatives under #if
+    for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
+    if (!name && one) return &file->kernels[0];
+    for (size_t i = 0; name && i < file->kernel_count; i++)
+        if (!strcmp(file->kernels[i].name, name) || !strcmp(last_part(file->kernels[i].name), name))
+            return &file->kernels[i];
+    if (!name) {
+        fprintf(stderr, "sweetspot: '%s' has several kernels; choose one with --kernel:\n", path);
+        for (size_t i = 0; i < file->kernel_count; i++)
+            fprintf(stderr, "  %s (line %d)\n", file->kernels[i].name, file->kernels[i].line);
+        return NULL;
+    }
+    autofree const char **names = memory_new(file->kernel_count + 1, sizeof *names);
+    for (size_t i = 0; i < file->kernel_count; i++) names[i] = file->kernels[i].name;
+    autofree char *message = text_unknown("kernel", name, names);
+    fprintf(stderr, "sweetspot: %s: %s\n", path, message);
+    return NULL;
+}
+
+// The path of a file as seen from a folder. malloc'ed.
+static char *path_from(const char *folder, const char *path)
+{
+    autofree char *here = getcwd(NULL, 0);
+    if (!here) return text_copy(path);
+    autofree char *from = text_join_path(here, folder), *to = text_join_path(here, path);
+    struct text up = {0};
+    text_add(&up, "%s", "");
+    size_t same = 0;
+    for (size_t i = 0; from[i] && from[i] == to[i]; i++)
+        if (from[i] == '/') same = i + 1;
+    if (!strncmp(from, to, strlen(from)) && to[strlen(from)] == '/') same = strlen(from) + 1;
+    for (const char *rest = same > strlen(from) ? "" : from + same; *rest; rest++)
+        if (rest == from + same || *rest == '/') text_add(&up, "../");
+    char *result = same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
+    free(up.text);
+    return result;
+}
+
+// The file's name without folder and ending, as a job may be called. malloc'ed.
+static char *job_name(const char *path)
+{
+    const char *base = text_file_name(path), *dot = strrchr(base, '.');
+    int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    char *name = text_format("%.*s", length > 100 ? 100 : length, base);
+    static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    for (char *c = name; *c; c++)
+        if (!strchr(known, *c)) *c = '_';
+    return name;
+}
+
+// Asks the compiler. Without one, the draft has more blanks.
+static void ask(struct job_draft *d, const char *path)
+{
+    struct error err;
+    autofree char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"),
+                  *source = text_join_path(".", path);
+    char *argv[] = {program, NULL};
+    if (job_draft_ask(d, source, argv, &err))
+        fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
+}
+
+// "n=16777216" of --size and --parameter. -1 after a message.
+static int answer_pairs(struct job_draft *d, const char *what, const struct option_list *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const char *equals = strchr(pairs->items[i], '=');
+        if (!equals) return command_refuse("--%s: '%s' is not NAME=VALUE", what, pairs->items[i]), -1;
+        autofree char *name = text_format("%.*s", (int)(equals - pairs->items[i]), pairs->items[i]);
+        job_draft_answer(d, what, name, equals + 1);
+    }
+    return 0;
+}
+
+static int answer(struct job_draft *d, const struct draft_request *r)
+{
+    const char *semicolon = r->launch ? strchr(r->launch, ';') : NULL;
+    if (answer_pairs(d, "parameter", &r->parameters) || answer_pairs(d, "size", &r->sizes)) return -1;
+    if (r->reference) job_draft_answer(d, "reference", "", r->reference);
+    if (!r->launch) return 0;
+    if (!semicolon) return command_refuse("--launch needs 'GRID; BLOCK', such as 'ceil_div(n, BLOCK); BLOCK'"), -1;
+    autofree char *grid = text_format("%.*s", (int)(semicolon - r->launch), r->launch);
+    job_draft_answer(d, "launch", "grid", grid);
+    job_draft_answer(d, "launch", "block", semicolon + 1);
+    return 0;
+}
+
+// The next setting that the source does not tell and nobody has told; NULL: there is none.
+static const struct draft_question *next_question(const struct job_draft *d)
+{
+    for (size_t i = 0; i < d->question_count; i++)
+        if (!d->questions[i].value) return &d->questions[i];
+    return NULL;
+}
+
+// False at the end of what is typed.
+static bool ask_user(struct job_draft *d, const struct draft_question *q)
+{
+    char line[4096];
+    fprintf(stderr, "%s%s%s, %s: ", q->what, *q->name ? " " : "", q->name, q->hint);
+    if (!fgets(line, sizeof line, stdin)) return false;
+    line[strcspn(line, "\n")] = 0;
+    if (*line) job_draft_answer(d, q->what, q->name, line);
+    return true;
+}
+
+// The option that answers a question; NULL: there is none.
+static const char *option_for(const char *what)
+{
+    static const char *const options[] = {"size NAME=NUMBER", "parameter NAME=VALUES", "reference NAME",
+                                          "launch 'GRID; BLOCK'", NULL};
+    for (size_t i = 0; options[i]; i++)
+        if (!strncmp(options[i], what, strlen(what)) && options[i][strlen(what)] == ' ') return options[i];
+    return NULL;
+}
+
+static void list_questions(const struct job_draft *d, const char *path)
+{
+    bool others = false;
+    fprintf(stderr, "sweetspot: %s does not say this:\n", path);
+    for (size_t i = 0; i < d->question_count; i++) {
+        const struct draft_question *q = &d->questions[i];
+        if (q->value) continue;
+        const char *option = option_for(q->what);
+        others |= !option;
+        fprintf(stderr, "  %s%s%s: %s%s%s\n", q->what, *q->name ? " " : "", q->name, q->hint,
+                option ? "; give --" : "", option ? option : "");
+    }
+    if (others) fprintf(stderr, "For what no option gives, `sweetspot init %s` writes a job file to fill in.\n", path);
+}
+
+static void print_assumptions(const struct job_draft *d, const char *path, const char *output)
+{
+    fprintf(stderr, "sweetspot: wrote %s; assumed, because %s does not say it:\n", output, path);
+    for (size_t i = 0; i < d->question_count; i++) {
+        const struct draft_question *q = &d->questions[i];
+        if (!q->assumed) continue;
+        autofree char *what = text_format("%s%s%s", q->what, *q->name ? " " : "", q->name);
+        fprintf(stderr, "  %-24s %s\n", what, q->value);
+    }
+    fprintf(stderr, "  %-24s %s\n", "errors", "the default bound; `verification` sets another");
+}
+
+static char *draft_text(struct job_draft *d, const char *name, const char *template)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    job_draft_write(f, d, name, template);
+    fclose(f);
+    return text;
+}
+
+static int write_text(FILE *f, void *user, struct error *err)
+{
+    (void)err;
+    fputs(user, f);
+    return 0;
+}
+
+// Writes the job file, once the user has told all that is asked for.
+static int write_job(const struct draft_request *r, struct job_draft *d, const char *output)
+{
+    autofree char *folder = output_is_stdout(output) ? text_copy(".") : text_directory(output),
+                  *name = job_name(output_is_stdout(output) ? r->path : output), *template = path_from(folder, r->path);
+    bool asks = r->assumes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    autofree char *text = draft_text(d, name, template);
+    struct error err;
+    for (const struct draft_question *q; asks && !d->mistake && (q = next_question(d));) {
+        if (!*q->what || !ask_user(d, q)) break;
+        free(text);
+        text = draft_text(d, name, template);
+    }
+    if (d->mistake) return complain(EXIT_USAGE, "%s", d->mistake);
+    if (r->assumes && next_question(d)) return list_questions(d, r->path), EXIT_USAGE;
+    if (output_file_write(output, write_text, text, &err)) return complain(EXIT_ENVIRONMENT, "%s", err.message);
+    if (r->assumes)
+        print_assumptions(d, r->path, output);
+    else if (!output_is_stdout(output))
+        fprintf(stderr,
+                "sweetspot: written to %s; fill in its blanks, the strings that begin with ?, which this lists: "
+                "sweetspot check %s --compile 10\n",
+                output, output);
+    return EXIT_DONE;
+}
+
+int draft_job(const struct draft_request *r, char **output)
+{
+    char *text = text_read_file(r->path, NULL);
+    if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", r->path, strerror(errno));
+    const char *base = strrchr(r->path, '/'), *dot = strrchr(base ? base : r->path, '.');
+    struct cuda_file file;
+    struct job_draft draft;
+    int status = EXIT_USAGE;
+    if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
+    cuda_file_init(&file, text);
+    const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
+    if (kernel && !r->force && !output_is_stream(*output) && !access(*output, F_OK)) {
+        fprintf(stderr,
+                r->assumes ? "sweetspot: '%1$s' is there already: sweetspot tune %1$s goes on with it\n"
+                           : "sweetspot: '%1$s' is there already; --output names another file, --force "
+                             "replaces it\n",
+                *output);
+    } else if (kernel) {
+        job_draft_open(&draft, &file, kernel, r->path);
+        draft.assumes = r->assumes;
+        status = answer(&draft, r) ? EXIT_USAGE : EXIT_DONE;
+        if (!status && draft.mistake) status = complain(EXIT_USAGE, "%s", draft.mistake);
+        if (!status) ask(&draft, r->path);
+        if (!status) status = write_job(r, &draft, *output);
+        job_draft_release(&draft);
+    }
+    cuda_file_release(&file);
+    return status;
+}
