@@ -147,8 +147,8 @@ static void list_questions(const struct job_draft *d, const char *path)
         if (q->value) continue;
         const char *option = option_for(q->what);
         others |= !option;
-        fprintf(stderr, "  %s%s%s: %s%s%s\n", q->what, *q->name ? " " : "", q->name, q->hint,
-                option ? "; give --" : "", option ? option : "");
+        fprintf(stderr, "  %s%s%s: %s%s%s\n", q->what, *q->name ? " " : "", q->name, q->hint, option ? "; give --" : "",
+                option ? option : "");
     }
     if (others) fprintf(stderr, "For what no option gives, `sweetspot init %s` writes a job file to fill in.\n", path);
 }
