@@ -5,6 +5,7 @@
 #pragma once
 
 #include "search/model/kernel_set.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/error.h"
 #include "tuner/final/final_clock.h"
 #include "tuner/final/final_rounds.h"
@@ -60,10 +61,12 @@ struct final_run {
     } blamed;
     struct final_decision decision; // the newest; in `decided`
     struct arena decided;
-    struct {               // the race of the winner's builds (final_builds.c)
-        bool on;           // it is about the winner of `decision`
-        char compiler[64]; // nvcc with its version
-        struct error why;  // there is no race
+    struct {                // the race of the winner's builds (final_builds.c)
+        bool on;            // it is about the winner of `decision`
+        char compiler[64];  // nvcc with its version
+        struct error why;   // there is no race
+        struct child ahead; // compiles the build of trial `ahead_of` while rounds go on; 0: none does
+        int64_t ahead_of;
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)
         bool on;        // this part is running
@@ -117,7 +120,8 @@ void final_condemn(struct final_run *, int64_t trial, enum trial_status, const c
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
 bool builds_wanted(const struct final_run *);
 bool builds_begin(struct final_run *);
-void builds_hurry(struct final_run *); // gives compilers up for which there is no time
+void builds_ahead(struct final_run *, int64_t trial); // nvcc may begin: it is likely to win
+void builds_hurry(struct final_run *);                // gives compilers up for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
