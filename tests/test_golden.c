@@ -67,6 +67,7 @@ static const struct {
      NULL},
     {"check", "check job.cfg", 0, NULL, NULL},
     {"check_mistakes", "check mistaken.cfg 2>&1", 2, NULL, NULL},
+    {"check_json", "check mistaken.cfg job.cfg --compile 0 --format json 2>/dev/null", 2, NULL, NULL},
     {"status_table", "status job.cfg --store job.db", 0, status_blots, NULL},
     {"status_json", "status job.cfg --store job.db --format json", 0, status_blots, NULL},
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
