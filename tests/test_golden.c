@@ -65,7 +65,7 @@ static const struct {
     {"tune_table", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
     {"tune_json", "tune job.cfg --device replay:space.json --store events.db --quiet --format json", 0, event_blots,
      NULL},
-    {"check", "check job.cfg", 0, NULL, NULL},
+    {"check_table", "check job.cfg", 0, NULL, NULL},
     {"check_mistakes", "check mistaken.cfg 2>&1", 2, NULL, NULL},
     {"check_json", "check mistaken.cfg job.cfg --compile 0 --format json 2>/dev/null", 2, NULL, NULL},
     {"status_table", "status job.cfg --store job.db", 0, status_blots, NULL},
