@@ -92,7 +92,7 @@ TEST(on_a_terminal_the_user_is_asked)
         e2e_in(folder,
                "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker; "
                "(printf '\\n64,128\\n1M\\n1000000\\nnosuch\\nadd_naive\\n'; while [ ! -e done ]; do sleep 0.1; done) | "
-               "(script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
+               "(timeout 60 script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
     assert_contains(r.out, "parameter BLOCK, the values to try, as in [ 1, 2, 4 ]: ", "size n, a number: ",
                     "--size n: '1M' is not a number", "--reference nosuch: neither",
                     "reference, what computes the same", "wrote add.cfg", "results are in out/add.db");
