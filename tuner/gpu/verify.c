@@ -175,11 +175,9 @@ static enum trial_status verify_buffer(const struct workload *w, const struct de
                   f->bad ? "; some are wrong too" : "; where that is intended, set deterministic = false");
         return STATUS_NONDETERMINISTIC;
     }
-    if (f->bad) {
-        wrong_text(b, compared, f, reason);
-        return STATUS_WRONG;
-    }
-    return STATUS_OK;
+    if (!f->bad) return STATUS_OK;
+    wrong_text(b, compared, f, reason);
+    return STATUS_WRONG;
 }
 
 static int severity(enum trial_status status)
