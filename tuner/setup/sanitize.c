@@ -175,27 +175,20 @@ static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *
 {
     struct tool_run *run = &z->runs[tool];
     const struct sanitizer *s = z->sanitizer;
+    char *name = (char *)(uintptr_t)tools[tool].name;
     run->worker = WORKER_NONE;
-    run->log = text_format("%s/%s.log", z->folder, tools[tool].name);
+    run->log = text_format("%s/%s.log", z->folder, name);
     run->begun = clock_now();
-    char *argv[] = {s->program,
-                    "--tool",
-                    (char *)(uintptr_t)tools[tool].name,
-                    "--log-file",
-                    run->log,
-                    "--demangle",
-                    "no",
-                    "--show-backtrace",
-                    "device",
-                    "--report-api-errors",
-                    "no",
-                    "--print-limit",
-                    "100",
-                    s->gpu_program,
-                    "--device",
-                    s->device,
+    char *argv[] = {s->program, "--tool",
+                    name,       "--log-file",
+                    run->log,   "--demangle",
+                    "no",       "--show-backtrace",
+                    "device",   "--report-api-errors",
+                    "no",       "--print-limit",
+                    "100",      s->gpu_program,
+                    "--device", s->device,
                     NULL};
-    if (worker_start(&run->worker, tools[tool].name, argv, &run->failure)) {
+    if (worker_start(&run->worker, name, argv, &run->failure)) {
         json_decref(request);
         return;
     }
