@@ -175,9 +175,11 @@ static enum trial_status verify_buffer(const struct workload *w, const struct de
                   f->bad ? "; some are wrong too" : "; where that is intended, set deterministic = false");
         return STATUS_NONDETERMINISTIC;
     }
-    if (!f->bad) return STATUS_OK;
-    wrong_text(b, compared, f, reason);
-    return STATUS_WRONG;
+    if (f->bad) {
+        wrong_text(b, compared, f, reason);
+        return STATUS_WRONG;
+    }
+    return STATUS_OK;
 }
 
 static int severity(enum trial_status status)
