@@ -35,6 +35,17 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
+// Before the declaration of a local struct that can be released from the beginning: release(&it) where its scope ends.
+#define autorelease(release) __attribute__((cleanup(release)))
+
+// Exchanges two variables or elements of one type.
+#define memory_swap(a, b)          \
+    do {                           \
+        __typeof__(a) kept_ = (a); \
+        (a) = (b);                 \
+        (b) = kept_;               \
+    } while (0)
+
 // The least multiple of `unit` that is not below n.
 static inline size_t round_up(size_t n, size_t unit)
 {
