@@ -482,7 +482,7 @@ int header_render(FILE *file, void *sections, struct error *err)
     fclose(out);
     autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     drop_unused(text, lower);
-    fputs(text, file);
+    if (fputs(text, file) < 0 && !result) result = error_set(err, "cannot write the header: %s", strerror(errno));
     free(text);
     return result;
 }
