@@ -482,7 +482,8 @@ int header_render(FILE *file, void *sections, struct error *err)
     fclose(out);
     autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     drop_unused(text, lower);
-    if (fputs(text, file) < 0 && !result) result = error_set(err, "cannot write the header: %s", strerror(errno));
+    bool failed = fputs(text, file) < 0 && errno != EPIPE; // a reader may have seen enough
+    if (failed && !result) result = error_set(err, "cannot write the header: %s", strerror(errno));
     free(text);
     return result;
 }
