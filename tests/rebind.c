@@ -150,9 +150,8 @@ static char *cubin_of(const json_t *answer)
 // Registers, spills, stack and static shared memory of the kernels.
 static char *figures_of(const json_t *answer)
 {
-    size_t i;
-    json_t *entries = json_deep_copy(json_object_get(answer, "entries")), *entry;
-    json_array_foreach(entries, i, entry) json_object_del(entry, "code_bytes");
+    json_t *entries = json_deep_copy(json_object_get(answer, "entries"));
+    json_array_each(entries, i, entry) json_object_del(entry, "code_bytes");
     char *text = entries ? json_dumps(entries, JSON_SORT_KEYS) : text_copy("");
     json_decref(entries);
     return text;

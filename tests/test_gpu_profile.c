@@ -120,12 +120,10 @@ GPU_TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_confli
         char *config = test_text("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
         run_profile(folder, "profile", "sgemm_2048", config); // fills the compile cache
         double begin = seconds_now();
-        json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
+        json_t *document = run_profile(folder, "profile", "sgemm_2048", config);
         double taken = seconds_now() - begin;
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
         struct profile_culprit blame[2];
-        const char *key;
-        size_t i;
         print_message("TILE_COL_SIZE %d: %.2f s\n", tile_col, taken);
         assert_true(taken < 5);
         if (tile_col == 8) {
@@ -137,9 +135,9 @@ GPU_TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_confli
         } else {
             assert_int_equal(profile_culprit(stage, EXCESS_SHARED, blame, 2), 0);
         }
-        json_object_foreach(json_object_get(stage, "totals"), key, value) {
+        json_object_each(json_object_get(stage, "totals"), key, value) {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line)
+            json_array_each(json_object_get(stage, "lines"), i, line)
                 sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 0.01 * total);
         }

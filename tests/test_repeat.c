@@ -49,15 +49,14 @@ static struct job *load(const char *stages)
 // "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
-    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)), *stage, *argument;
+    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err));
     char *text = text_copy("");
-    size_t i, k;
     if (!problems) fail_msg("%s", err.message);
-    json_array_foreach(json_object_get(json_array_get(problems, problem), "stages"), i, stage) {
+    json_array_each(json_object_get(json_array_get(problems, problem), "stages"), i, stage) {
         char *line = text_format("%s%s %d", text, json_get_string(stage, "symbol", "?"),
                                  (int)json_integer_value(json_array_get(json_object_get(stage, "grid"), 0)));
         free(text);
-        json_array_foreach(json_object_get(stage, "args"), k, argument) {
+        json_array_each(json_object_get(stage, "args"), k, argument) {
             const char *buffer = json_get_string(argument, "buffer", NULL);
             char *longer = buffer ? text_format("%s %s", line, buffer)
                                   : text_format("%s %d", line, (int)json_get_integer(argument, "value", -1));

@@ -168,17 +168,16 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 // the recording have nine at most, which are made more.
 static void expect_exact_times(const char *folder, const json_t *header)
 {
-    json_t *sections = test_json(json_deep_copy(header)), *section, *one;
+    json_t *sections = test_json(json_deep_copy(header));
     char *path = test_text("%s/exact.h", folder);
-    size_t i, k;
-    json_array_foreach(sections, i, section)
-        json_array_foreach(json_object_get(section, "times"), k, one)
+    json_array_each(sections, i, section)
+        json_array_each(json_object_get(section, "times"), k, one)
             json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
     const char *at = strstr(test_file("%s", path), "_time times[] = {");
     assert_non_null(at);
-    json_array_foreach(sections, i, section) {
-        json_array_foreach(json_object_get(section, "times"), k, one) {
+    json_array_each(sections, i, section) {
+        json_array_each(json_object_get(section, "times"), k, one) {
             double found = NAN;
             at = strchr(at, '\n') + 1;
             assert_int_equal(sscanf(at, " {%*d, {%*d, %*d, %*d}, %lf}", &found), 1);

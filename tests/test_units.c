@@ -165,9 +165,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
 
 static bool asks(const json_t *request, const char *name)
 {
-    size_t i;
-    json_t *each;
-    json_array_foreach(json_object_get(request, "pipes"), i, each)
+    json_array_each(json_object_get(request, "pipes"), i, each)
         if (!strcmp(json_string_value(each), name)) return true;
     return false;
 }

@@ -188,10 +188,8 @@ static void same_value(const char *what, sqlite3_stmt *row, int column, const js
     else if (json_is_boolean(value))
         same = text && sqlite3_column_int(row, column) == json_is_true(value);
     else if (json_is_array(value)) {
-        size_t i;
-        const json_t *one;
         same = text;
-        json_array_foreach(value, i, one) {
+        json_array_each(value, i, one) {
             char *end;
             if (same) same = fabs(strtod(text, &end) - json_number_value(one)) <= 1e-9 * json_number_value(one);
             if (same) text = end;
@@ -283,12 +281,12 @@ static void same_cell(const char *config, const char *column, int problem, const
 TEST(every_figure_is_the_one_that_is_exported)
 {
     struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
-    json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
-    const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
-    size_t t, c, cells = 0;
-    json_array_foreach(json_object_get(space, "trials"), t, trial) {
+    const json_t *space = test_json(json_loads(r.out, 0, NULL)), *columns = json_object_get(space, "columns"),
+                 *parameters = json_object_get(space, "parameters"), *trials = json_object_get(space, "trials");
+    size_t cells = 0;
+    json_array_each(trials, t, trial) {
         char *config = text_copy("");
-        for (c = 0; c < json_array_size(parameters); c++) {
+        for (size_t c = 0; c < json_array_size(parameters); c++) {
             json_t *value = json_array_get(trial, c);
             char *word = json_is_string(value) ? text_copy(json_string_value(value))
                                                : text_format("%d", (int)json_integer_value(value)),
@@ -299,7 +297,7 @@ TEST(every_figure_is_the_one_that_is_exported)
             free(config);
             config = more;
         }
-        json_array_foreach(trial, c, cell) {
+        json_array_each(trial, c, cell) {
             const char *column = json_string_value(json_array_get(columns, c));
             bool each = json_is_array(cell) && trial_field_find(FIELD_PROBLEM, column);
             for (size_t p = 0; p < (each ? json_array_size(cell) : 1); p++, cells++)
@@ -307,7 +305,7 @@ TEST(every_figure_is_the_one_that_is_exported)
         }
         free(config);
     }
-    assert_true(t >= 18 && cells > 300);
+    assert_true(json_array_size(trials) >= 18 && cells > 300);
 }
 
 TEST(a_later_verdict_counts)

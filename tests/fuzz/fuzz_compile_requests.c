@@ -103,9 +103,7 @@ static void put_paths(json_t *value)
         bool known = !strncmp(text, "SOURCE", 6) || !strncmp(text, "CACHE", 5);
         json_object_set_new(value, keys[i], json_string(!known ? "/nowhere/x" : i ? cache_folder : source_path));
     }
-    json_t *include = json_object_get(value, "include"), *each;
-    size_t i;
-    json_array_foreach(include, i, each)
+    json_array_each(json_object_get(value, "include"), i, each)
         if (json_is_string(each) && strchr(json_string_value(each), '/')) json_string_set(each, "/nowhere");
 }
 

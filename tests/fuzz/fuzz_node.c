@@ -96,9 +96,7 @@ static void send_line(int pipe_end, const char *line)
 
 static void check_files(const struct node_link *l)
 {
-    const char *there;
-    json_t *here;
-    json_object_foreach(l->brought, there, here) {
+    json_object_each(l->brought, there, here) {
         char hash[HASH_TEXT_SIZE];
         const char *path = json_string_value(here), *name = strrchr(path, '/') + 1;
         int64_t size;

@@ -191,9 +191,7 @@ static const json_t *value_at(const json_t *value, const char *path)
 static char *list_text(const json_t *list)
 {
     struct text all = {0};
-    json_t *item;
-    size_t i;
-    json_array_foreach(list, i, item) {
+    json_array_each(list, i, item) {
         const json_t *text = json_is_object(item) ? json_object_iter_value(json_object_iter(item)) : item;
         text_add(&all, "%s%s", i ? "," : "", json_is_string(text) ? json_string_value(text) : "");
     }
@@ -215,13 +213,12 @@ static char *cell_text(const json_t *row, const struct row_column *c)
 
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *file)
 {
-    size_t count = 0, i;
-    const json_t *row;
+    size_t count = 0;
     while (columns[count].title) count++;
     autofree const char **titles = memory_new(count + 1, sizeof *titles);
-    for (i = 0; i < count; i++) titles[i] = columns[i].title;
+    for (size_t i = 0; i < count; i++) titles[i] = columns[i].title;
     struct table *table = table_new(titles);
-    json_array_foreach(rows, i, row) {
+    json_array_each(rows, i, row) {
         for (size_t c = 0; c < count; c++) {
             autofree char *text = cell_text(row, &columns[c]);
             table_cell(table, "%s", text ? text : "");

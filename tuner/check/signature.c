@@ -97,15 +97,13 @@ static void add_code(struct text *text, const char *type, size_t number)
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};
-    size_t i;
-    json_t *entry;
     text_add(&text, "%s", templates);
-    for (i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
+    for (size_t i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
     for (const struct vector_type *v = vector_types; v->name; v++) {
         autofree char *expression = text_format("::%s", v->name);
         if (is_probed(v)) add_code(&text, expression, TYPE_COUNT + (size_t)(v - vector_types) + 1);
     }
-    json_array_foreach(entries, i, entry) {
+    json_array_each(entries, i, entry) {
         if (only != SIZE_MAX && only != i) continue;
         text_add(&text,
                  "extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE

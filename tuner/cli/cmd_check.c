@@ -187,8 +187,6 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     autofree char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     bool good = !strcmp(status, "ok");
-    size_t i;
-    json_t *entry;
     if (!good) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
         char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
@@ -202,13 +200,13 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         free(p->error);
         p->error = first;
     }
-    json_array_foreach(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
+    json_array_each(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
                json_get_integer(entry, "registers", -1),
                json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0),
                json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
                json_get_string(entry, "entry", "?"), text);
-    json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
+    json_array_each(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
         printf("    %s\n", json_string_value(entry));
     return !good;
 }

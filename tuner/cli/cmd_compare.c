@@ -164,9 +164,8 @@ static void print_all(const struct comparing *all)
 // A job without a comparison does not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
-    size_t count = 0, i;
-    const json_t *failed;
-    json_array_foreach(all->job_set.failed, i, failed) {
+    size_t count = 0;
+    json_array_each(all->job_set.failed, i, failed) {
         if (json_get_integer(failed, "exit_status", 0) != EXIT_NOTHING) continue;
         fprintf(stderr, "sweetspot: gate: %s: no final has decided a winner; tune the job first\n",
                 json_get_string(failed, "path", "?"));

@@ -47,9 +47,7 @@ static void print_mend(const char *text)
 
 static void print_findings(const json_t *all)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(all, i, one) {
+    json_array_each(all, i, one) {
         const char *verdict = json_get_string(one, "verdict", "");
         enum colour colour = !strcmp(verdict, verdict_text[GOOD])  ? COLOUR_GOOD
                              : !strcmp(verdict, verdict_text[BAD]) ? COLOUR_BAD
@@ -77,9 +75,7 @@ static json_t *find_devices(struct error *err)
 
 static void check_devices(json_t *all, const json_t *devices, const struct error *err)
 {
-    size_t i;
-    json_t *hello;
-    json_array_foreach(devices, i, hello) {
+    json_array_each(devices, i, hello) {
         const json_t *d = json_object_get(hello, "device");
         autofree char *what = text_format("GPU %zu", i);
         add(all, GOOD, what, "", "%s, %s, %" PRId64 " SMs, %.1f GiB (%.1f free), driver %s, CUDA %s, %s",

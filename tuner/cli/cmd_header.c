@@ -75,12 +75,10 @@ static int check_header(const struct job *job, const char *path)
     int status = present_hash(job, hash);
     if (status) return status;
     autojson json_t *sections = header_read(path, &err);
-    const json_t *section;
-    size_t i;
     if (!sections) return session_complain(EXIT_USAGE, &err);
     if (!json_array_size(sections))
         status = complain(EXIT_USAGE, "there is no header '%s'; `sweetspot header JOB` writes it", path);
-    json_array_foreach(sections, i, section) {
+    json_array_each(sections, i, section) {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
         const char *trouble = other_job ? "is the header of another job" : source_trouble(section, hash);
         printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),

@@ -171,9 +171,7 @@ static int write_report(FILE *file, void *user, struct error *err)
 
 static bool has_results(const json_t *jobs)
 {
-    size_t i;
-    const json_t *job;
-    json_array_foreach(jobs, i, job)
+    json_array_each(jobs, i, job)
         if (json_array_size(json_object_get(job, "results"))) return true;
     return false;
 }

@@ -84,10 +84,9 @@ static int add_best_each(struct status *status, struct error *err)
 
 static void add_baselines(struct status *status)
 {
-    json_t *document = session_document(status->session, "baselines", NULL), *list = json_array(), *baseline;
+    json_t *document = session_document(status->session, "baselines", NULL), *list = json_array();
     double best = json_get_number(json_object_get(status->report, "best"), "objective", NAN);
-    size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
+    json_array_each(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < status->session->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
@@ -177,8 +176,6 @@ static void print_run(const json_t *live)
 static void print_search(const json_t *live)
 {
     char shown[32], limit[32];
-    const json_t *count;
-    const char *word;
     double seconds = json_get_number(live, "search_seconds", NAN), of = json_get_number(live, "time_limit", NAN),
            best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
     int64_t fresh = json_get_integer(live, "new_trials", 0), wanted = json_get_integer(live, "evaluations_limit", 0);
@@ -188,7 +185,7 @@ static void print_search(const json_t *live)
     if (wanted) printf(" of %" PRId64, wanted);
     printf(" evaluations, %" PRId64 " new", fresh);
     if (seconds > 1) printf(", %.1f a second", (double)fresh / seconds);
-    json_object_foreach((json_t *)json_object_get(live, "statuses"), word, count)
+    json_object_each((json_t *)json_object_get(live, "statuses"), word, count)
         printf("  %s %" PRId64, word, (int64_t)json_integer_value(count));
     printf("\n%-15s", "best");
     if (isfinite(best))
@@ -217,12 +214,10 @@ static char *work_text(const json_t *w)
 static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
-    const json_t *w;
-    size_t i;
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
     double busy = 0;
     char name[48], state[48];
-    json_array_foreach(workers, i, w) {
+    json_array_each(workers, i, w) {
         bool same = !strcmp(json_get_string(w, "node", ""), node);
         if (!same || strcmp(json_get_string(w, "kind", ""), "compiler")) continue;
         if (i < first) return NULL;
@@ -259,13 +254,11 @@ static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
 static void print_live(const json_t *live)
 {
     const json_t *workers = json_object_get(live, "workers");
-    json_t *w;
-    size_t i;
     print_run(live);
     if (!strcmp(json_get_string(live, "state", ""), live_state_text(LIVE_DEAD))) return;
     print_search(live);
     autojson json_t *rows = json_array();
-    json_array_foreach(workers, i, w) {
+    json_array_each(workers, i, w) {
         bool compiler = !strcmp(json_get_string(w, "kind", ""), "compiler");
         json_t *together = compiler ? compilers_of(workers, i) : NULL;
         if (together || !compiler) json_array_append_new(rows, together ? together : json_incref(w));
@@ -276,9 +269,8 @@ static void print_live(const json_t *live)
 
 static void print_best(const json_t *report)
 {
-    const json_t *best = json_object_get(report, "best"), *problem, *baseline;
+    const json_t *best = json_object_get(report, "best");
     char time[64], text[96];
-    size_t i;
     if (!best) {
         printf("best so far    no configuration has been measured and verified yet\n");
         return;
@@ -289,7 +281,7 @@ static void print_best(const json_t *report)
                json_get_string(best, "configuration", ""));
     else
         printf("  with the fastest kernel of each problem\n");
-    json_array_foreach(json_object_get(best, "problems"), i, problem) {
+    json_array_each(json_object_get(best, "problems"), i, problem) {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
         if (!json_get_bool(problem, "tuned", true)) continue;
@@ -298,7 +290,7 @@ static void print_best(const json_t *report)
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
+    json_array_each(json_object_get(report, "baselines"), i, baseline) {
         double ratio = json_get_number(baseline, "ratio", NAN);
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
@@ -308,10 +300,8 @@ static void print_best(const json_t *report)
 
 static void print_runs(const json_t *report)
 {
-    const json_t *run;
     char when[32], time[32];
-    size_t i;
-    json_array_foreach(json_object_get(report, "runs"), i, run) {
+    json_array_each(json_object_get(report, "runs"), i, run) {
         if (i == RUNS_SHOWN) break;
         printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
                show_moment(json_get_number(run, "started", NAN), when, sizeof when),
@@ -325,9 +315,8 @@ static void print_runs(const json_t *report)
 // GPUs that the last run set aside.
 static void print_disabled(const json_t *report)
 {
-    const json_t *one, *last = json_array_get(json_object_get(report, "runs"), 0);
-    size_t i;
-    json_array_foreach(json_object_get(last, "gpus"), i, one) {
+    const json_t *last = json_array_get(json_object_get(report, "runs"), 0);
+    json_array_each(json_object_get(last, "gpus"), i, one) {
         const char *aside = json_get_string(one, "aside", NULL);
         if (aside) printf("%-15s%s\n", "disabled", aside);
     }
@@ -336,8 +325,7 @@ static void print_disabled(const json_t *report)
 // Everything about one job on one device.
 static void print_one(const json_t *report, const struct session *session)
 {
-    const json_t *value;
-    const char *key, *separator = "";
+    const char *separator = "";
     char text[64];
     int64_t total = json_get_integer(report, "trials_total", 0);
     double size = json_get_number(report, "configurations", NAN);
@@ -345,7 +333,7 @@ static void print_one(const json_t *report, const struct session *session)
     autofree char *device = session_device(session);
     printf("%-15s%s\n", "device", device);
     printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
-    json_object_foreach(json_object_get(report, "trials"), key, value) {
+    json_object_each(json_object_get(report, "trials"), key, value) {
         printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);
         separator = ", ";
     }
@@ -382,9 +370,8 @@ static void print_one(const json_t *report, const struct session *session)
 // The fastest of the baselines, or NULL.
 static const json_t *fastest_baseline(const json_t *report)
 {
-    const json_t *baseline, *fastest = NULL;
-    size_t i;
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
+    const json_t *fastest = NULL;
+    json_array_each(json_object_get(report, "baselines"), i, baseline) {
         double time = json_get_number(baseline, "objective", NAN);
         if (isfinite(time) && !(time >= json_get_number(fastest, "objective", INFINITY))) fastest = baseline;
     }
@@ -427,9 +414,7 @@ static void print_all(const json_t *reports)
     struct table *table =
         table_new((const char *[]){"job", "device", ">trials", ">of the space", ">ok", ">best", "library",
                                    ">ratio (not paired)", ">final", ">last run", "note", NULL});
-    const json_t *report;
-    size_t i;
-    json_array_foreach(reports, i, report) add_line(table, report);
+    json_array_each(reports, i, report) add_line(table, report);
     table_print(table, stdout);
     printf(
         "\nThe ratio is to the fastest baseline, from the search's times. More about one job: sweetspot status JOB\n");

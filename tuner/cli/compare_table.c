@@ -14,11 +14,9 @@ static const char about_ratios[] = "Ratio: the baseline's time over the tuned on
 static json_t *baselines_of(const json_t *documents)
 {
     json_t *names = json_object();
-    const json_t *document, *problem, *entry;
-    size_t i, p, e;
-    json_array_foreach(documents, i, document)
-        json_array_foreach(json_object_get(document, "problems"), p, problem)
-            json_array_foreach(json_object_get(problem, "entries"), e, entry)
+    json_array_each(documents, i, document)
+        json_array_each(json_object_get(document, "problems"), p, problem)
+            json_array_each(json_object_get(problem, "entries"), e, entry)
                 if (!json_get_integer(entry, "trial", 0))
                     json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
     return names;
@@ -26,9 +24,7 @@ static json_t *baselines_of(const json_t *documents)
 
 static const json_t *find_entry(const json_t *problem, const char *baseline)
 {
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(problem, "entries"), i, entry)
+    json_array_each(json_object_get(problem, "entries"), i, entry)
         if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
                      : json_get_bool(entry, "winner", false))
             return entry;
@@ -43,8 +39,6 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     double flops = json_get_number(ours, "flops_per_second", NAN),
            bytes = json_get_number(ours, "bytes_per_second", NAN);
     bool arithmetic = isfinite(flops) && !(flops / bytes < work_balance);
-    const char *name;
-    json_t *unused;
     char text[96];
     table_texts(table, one ? "" : json_get_string(document, "job", ""),
                 one ? "" : json_get_string(document, "device", ""));
@@ -53,7 +47,7 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
     table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
     table_cell(table, "%s", show_interval(&time, text, sizeof text));
-    json_object_foreach(baselines, name, unused) {
+    json_object_each(baselines, name, unused) {
         const json_t *theirs = find_entry(problem, name);
         struct interval their_time = json_get_interval(theirs, "time"),
                         ratio = problem ? json_get_interval(theirs, "ratio")
@@ -68,30 +62,27 @@ static void add_line(struct table *table, const json_t *document, const json_t *
 // The times and ratios of documents, a line for each problem. Each baseline has two columns.
 static void print_times(const json_t *documents, bool one)
 {
-    json_t *baselines = baselines_of(documents), *unused;
-    const json_t *document, *problem;
-    const char *name, **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
-    size_t count = 0, i, p;
+    autojson json_t *baselines = baselines_of(documents);
+    autofree const char **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
+    size_t count = 0;
     struct arena memory = {NULL};
     static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
-    for (i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
-    json_object_foreach(baselines, name, unused) {
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
+    json_object_each(baselines, name, unused) {
         titles[count++] = arena_format(&memory, ">%s", name);
         titles[count++] = arena_format(&memory, ">ratio to %s", name);
     }
     titles[count++] = ">rate";
     titles[count++] = ">of ceiling";
     struct table *table = table_new(titles);
-    json_array_foreach(documents, i, document) {
+    json_array_each(documents, i, document) {
         const json_t *problems = json_object_get(document, "problems");
-        json_array_foreach(problems, p, problem) add_line(table, document, problem, baselines, one);
+        json_array_each(problems, p, problem) add_line(table, document, problem, baselines, one);
         if (json_array_size(problems) > 1) add_line(table, document, NULL, baselines, one);
     }
     table_print(table, stdout);
     table_free(table);
     arena_release(&memory);
-    free(titles);
-    json_decref(baselines);
 }
 
 // Explains the percentages.
@@ -244,12 +235,11 @@ static void print_sanitized(const struct comparison *c)
     for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
         autojson json_t *document = store_get_document(
             c->session->store, final->kernel_count ? final->kernels[k] : final->winner, SANITIZED_DOCUMENT, NULL, NULL);
-        const json_t *tools = json_object_get(document, "tools"), *tool;
+        const json_t *tools = json_object_get(document, "tools");
         autofree char *words = sanitized_text(document);
-        size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
-        json_array_foreach(tools, i, tool) {
+        json_array_each(tools, i, tool) {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
             autofree char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", name, line);

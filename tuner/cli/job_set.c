@@ -148,9 +148,8 @@ char *job_set_file(const char *given, const char *name)
 
 void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)
 {
-    json_t *jobs = json_array(), *document, *last = NULL;
-    size_t i;
-    json_array_foreach(documents, i, document) {
+    json_t *jobs = json_array(), *last = NULL;
+    json_array_each(documents, i, document) {
         if (last && !strcmp(json_get_string(last, "job", ""), json_get_string(document, "job", ""))) {
             if (!json_object_get(last, "other_devices")) json_object_set_new(last, "other_devices", json_array());
             json_array_append(json_object_get(last, "other_devices"), document);

@@ -53,9 +53,7 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
 static void note(json_t *document, const char *text)
 {
     json_t *notes = json_object_get(document, "notes");
-    size_t i;
-    json_t *each;
-    json_array_foreach(notes, i, each)
+    json_array_each(notes, i, each)
         if (!strcmp(json_string_value(each), text)) return;
     if (*text) json_array_append_new(notes, json_string(text));
 }
@@ -210,9 +208,8 @@ static void announce(struct single_run *single, double time)
 // Notes where the figures are unreliable.
 static void interpret_counters(json_t *document)
 {
-    json_t *stages = json_object_get(document, "stages"), *stage;
-    size_t i;
-    json_array_foreach(stages, i, stage) {
+    json_t *stages = json_object_get(document, "stages");
+    json_array_each(stages, i, stage) {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
         const char *name = json_get_string(stage, "name", "the kernel");
         double sectors = json_get_number(counters, "global_load_sectors", NAN) +

@@ -277,10 +277,9 @@ static int by_samples(const void *a, const void *b)
 // The most frequent wait of the line's warps, not counting issuing and being ready.
 static const char *main_stall(const json_t *line)
 {
-    const char *key, *most = "";
-    json_t *value;
+    const char *most = "";
     json_int_t largest = 0;
-    json_object_foreach(json_object_get(line, "stalls"), key, value) {
+    json_object_each(json_object_get(line, "stalls"), key, value) {
         if (!strcmp(key, "selected") || !strcmp(key, "not_selected") || json_integer_value(value) <= largest) continue;
         largest = json_integer_value(value);
         most = key;

@@ -334,9 +334,7 @@ static const char *find_symbol(const unsigned char *binary, size_t size, const c
 
 int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
 {
-    json_t *constant;
-    size_t i;
-    json_array_foreach(json_object_get(section, "constants"), i, constant) {
+    json_array_each(json_object_get(section, "constants"), i, constant) {
         const char *name = json_get_string(constant, "name", ""), *symbol = find_symbol(binary, size, name);
         if (symbol)
             json_object_set_new(constant, "symbol", json_string(symbol));

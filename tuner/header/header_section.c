@@ -291,9 +291,8 @@ static int check_fallback(const struct job *job, const struct trial *trial, stru
 // The times that the selector of several kernels uses.
 static void add_times(json_t *section)
 {
-    json_t *times = json_array(), *problem;
-    size_t i;
-    json_array_foreach(json_object_get(section, "problems"), i, problem) {
+    json_t *times = json_array();
+    json_array_each(json_object_get(section, "problems"), i, problem) {
         struct interval time = json_get_interval(problem, "time");
         if (isfinite(time.value))
             json_array_append_new(
@@ -340,11 +339,9 @@ int header_compute(const json_t *section)
 
 json_t *header_loops(const json_t *sections, const char *name)
 {
-    const json_t *section, *loop;
     json_t *names = NULL;
-    size_t i, k;
-    json_array_foreach(sections, i, section)
-        json_array_foreach(json_object_get(header_find_stage(section, name), "repeat"), k, loop) {
+    json_array_each(sections, i, section)
+        json_array_each(json_object_get(header_find_stage(section, name), "repeat"), k, loop) {
             if (!names) names = json_object();
             json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
         }

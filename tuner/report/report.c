@@ -71,10 +71,9 @@ static json_t *values_json(const struct result *r, int64_t winner)
 static json_t *reproduce_json(const struct result *r)
 {
     const char *job = r->source->job_file;
-    json_t *run = NULL, *pool;
+    json_t *run = NULL;
     if (!job) return json_null();
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
-    const json_t *pools = json_object_get(run, "pool");
     const char *device = json_get_string(run, "device", "0");
     char seed[32];
     snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
@@ -83,13 +82,13 @@ static json_t *reproduce_json(const struct result *r)
                                       {"--seed", run ? seed : NULL},
                                       {"--device", strcmp(device, "0") ? device : NULL}};
     autofree const char **words = NULL;
-    size_t count = 0, i;
+    size_t count = 0;
     memory_add(words, count) = "sweetspot";
     memory_add(words, count) = "tune";
     memory_add(words, count) = job;
-    for (i = 0; i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
-    json_array_foreach(pools, i, pool) {
+    json_array_each(json_object_get(run, "pool"), i, pool) {
         memory_add(words, count) = "--pool";
         memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }

@@ -102,15 +102,15 @@ static void add_point(struct points *c, const struct trial *trial)
 // Later trials may have more columns than the first ones.
 static json_t *columns_json(struct points *c, json_t *values, size_t shown)
 {
-    size_t count = c->columns.count < COLUMNS_MOST ? c->columns.count : COLUMNS_MOST, i;
-    json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"), *row,
+    size_t count = smaller_of(c->columns.count, COLUMNS_MOST);
+    json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"),
            *meanings = json_pack("[s, s]", "number of the trial", "the objective, over the problems' times");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_array_append_new(names, json_string(c->columns.texts[i]));
         json_array_append_new(units, json_string(c->units[i]));
         json_array_append_new(meanings, json_string(c->meanings[i]));
     }
-    json_array_foreach(c->rows, i, row)
+    json_array_each(c->rows, i, row)
         while (json_array_size(row) < count + FIRST_COLUMNS) json_array_append_new(row, json_null());
     return json_pack("{s:I, s:I, s:o, s:o, s:o, s:O, s:o, s:I}", "shown", (json_int_t)shown, "of",
                      (json_int_t)c->result->table.timed, "columns", names, "units", units, "meanings", meanings, "rows",

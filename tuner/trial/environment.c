@@ -129,15 +129,12 @@ static char *value_text(const json_t *value)
 
 static int collect(struct text_list *lines, const char *path, const json_t *value, struct error *err)
 {
-    size_t i;
-    const char *key;
-    json_t *part;
     int result = 0;
-    json_object_foreach((json_t *)value, key, part) {
+    json_object_each((json_t *)value, key, part) {
         autofree char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
         if (!result) result = collect(lines, deeper, part, err);
     }
-    json_array_foreach(value, i, part) {
+    json_array_each(value, i, part) {
         autofree char *deeper = text_format("%s.%zu", path, i);
         if (!result) result = collect(lines, deeper, part, err);
     }
