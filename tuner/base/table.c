@@ -200,13 +200,12 @@ static char *list_text(const json_t *list)
 
 static char *cell_text(const json_t *row, const struct row_column *c)
 {
-    char number[32];
     if (c->text) return c->text(row);
     const json_t *value = value_at(row, c->member ? c->member : c->title + (*c->title == '>'));
     if (json_is_number(value) && c->format)
         return text_format(c->format, json_number_value(value) * (c->scale > 0 ? c->scale : 1));
     if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));
-    if (json_is_real(value)) return text_copy(text_show_number(json_real_value(value), number, sizeof number));
+    if (json_is_real(value)) return text_copy(text_show_number(json_real_value(value), TEXT_ROOM));
     if (json_is_true(value)) return text_copy("yes");
     return json_is_array(value) ? list_text(value) : text_copy(json_is_string(value) ? json_string_value(value) : "");
 }

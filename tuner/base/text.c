@@ -281,7 +281,6 @@ char *text_read_file(const char *path, size_t *size)
 
 char *text_of_number(double value)
 {
-    char text[32];
-    text_show_number(value, text, sizeof text);
+    const char *text = text_show_number(value, TEXT_ROOM);
     return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
 }

@@ -71,8 +71,7 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
         names[i] = p->name;
         if (strcmp(p->name, name)) continue;
         for (size_t k = 0; k < p->count; k++) {
-            char digits[32];
-            const char *text = space_value_text(job->space, i, k, digits);
+            const char *text = space_value_text(job->space, i, k, (char[32]){0});
             if (!strcmp(text, value)) {
                 config[i] = (uint16_t)k;
                 failed = 0;

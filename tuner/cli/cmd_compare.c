@@ -34,11 +34,10 @@ static int read_work(struct comparison *c)
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
-    char text[32];
     autojson json_t *document = session_document(c->session, "open_final", &when);
     if (document && when > decided)
         fprintf(stderr, "sweetspot: %s: the newest final (%s) has no winner: %s\n", c->session->job->name,
-                show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
+                show_moment(when, TEXT_ROOM), json_get_string(document, "reason", ""));
 }
 
 static int read_final(struct comparison *c)

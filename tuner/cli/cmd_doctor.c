@@ -127,8 +127,7 @@ static int check_compiler(json_t *all, const char *arch)
 {
     struct error err = {""};
     json_t *answer = probe_compiler(json_pack("{s:s}", "op", "hello"), &err);
-    char version[64];
-    snprintf(version, sizeof version, "%s", json_get_string(answer, "compiler", ""));
+    autofree char *version = text_copy(json_get_string(answer, "compiler", ""));
     json_decref(answer);
     answer = *version
                  ? probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",

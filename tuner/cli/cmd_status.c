@@ -158,7 +158,6 @@ static void print_run(const json_t *live)
     const char *state = json_get_string(live, "state", ""), *host = json_get_string(live, "host", "?");
     int64_t pid = json_get_integer(live, "pid", 0);
     double age = json_get_number(live, "age", NAN);
-    char shown[32];
     bool here = !strcmp(state, live_state_text(LIVE_HERE));
     if (!strcmp(state, live_state_text(LIVE_DEAD))) {
         printf("%-15sthe last run was killed: process %" PRId64 " is gone; finished trials are kept\n", "note", pid);
@@ -168,19 +167,18 @@ static void print_run(const json_t *live)
            json_get_string(live, "phase", ""));
     if (!strcmp(state, live_state_text(LIVE_SILENT)))
         printf("but silent for %s: killed, suspended, or the machines' clocks differ\n",
-               text_show_duration(fabs(age), shown, sizeof shown));
+               text_show_duration(fabs(age), TEXT_ROOM));
     else
         printf("updated %.1f s ago\n", fmax(0, age));
 }
 
 static void print_search(const json_t *live)
 {
-    char shown[32], limit[32];
     double seconds = json_get_number(live, "search_seconds", NAN), of = json_get_number(live, "time_limit", NAN),
            best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
     int64_t fresh = json_get_integer(live, "new_trials", 0), wanted = json_get_integer(live, "evaluations_limit", 0);
-    printf("%-15s%s", "search", text_show_duration(seconds, shown, sizeof shown));
-    if (of > 0) printf(" of %s", text_show_duration(of, limit, sizeof limit));
+    printf("%-15s%s", "search", text_show_duration(seconds, TEXT_ROOM));
+    if (of > 0) printf(" of %s", text_show_duration(of, TEXT_ROOM));
     printf("  %" PRId64, json_get_integer(live, "evaluations", 0));
     if (wanted) printf(" of %" PRId64, wanted);
     printf(" evaluations, %" PRId64 " new", fresh);
@@ -189,7 +187,7 @@ static void print_search(const json_t *live)
         printf("  %s %" PRId64, word, (int64_t)json_integer_value(count));
     printf("\n%-15s", "best");
     if (isfinite(best))
-        printf("%s", show_time(best, shown, sizeof shown));
+        printf("%s", show_time(best, TEXT_ROOM));
     else
         printf("no valid result yet");
     if (isfinite(ratio)) printf(", %.3fx as fast as %s", ratio, json_get_string(live, "baseline", "?"));
@@ -216,7 +214,6 @@ static json_t *compilers_of(const json_t *workers, size_t first)
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
     double busy = 0;
-    char name[48], state[48];
     json_array_each(workers, i, w) {
         bool same = !strcmp(json_get_string(w, "node", ""), node);
         if (!same || strcmp(json_get_string(w, "kind", ""), "compiler")) continue;
@@ -228,8 +225,8 @@ static json_t *compilers_of(const json_t *workers, size_t first)
         restarts += json_get_integer(w, "restarts", 0);
         busy += json_get_number(w, "busy", 0);
     }
-    snprintf(name, sizeof name, "%" PRId64 " compiler%s", count, count == 1 ? "" : "s");
-    snprintf(state, sizeof state, "%" PRId64 " compiling", compiling);
+    autofree char *name = text_format("%" PRId64 " compiler%s", count, count == 1 ? "" : "s"),
+                  *state = text_format("%" PRId64 " compiling", compiling);
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:I}", "name", name, "node", node, "state", state, "done",
                      (json_int_t)done, "failed", (json_int_t)failed, "busy", busy / (double)count, "restarts",
                      (json_int_t)restarts);
@@ -270,12 +267,11 @@ static void print_live(const json_t *live)
 static void print_best(const json_t *report)
 {
     const json_t *best = json_object_get(report, "best");
-    char time[64], text[96];
     if (!best) {
         printf("best so far    no configuration has been measured and verified yet\n");
         return;
     }
-    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
+    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), TEXT_ROOM));
     if (json_get_integer(best, "trial", 0))
         printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0),
                json_get_string(best, "configuration", ""));
@@ -285,8 +281,7 @@ static void print_best(const json_t *report)
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
         if (!json_get_bool(problem, "tuned", true)) continue;
-        printf("               %s  %s", json_get_string(problem, "name", ""),
-               show_interval(&interval, text, sizeof text));
+        printf("               %s  %s", json_get_string(problem, "name", ""), show_interval(&interval, TEXT_ROOM));
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
         putchar('\n');
     }
@@ -294,18 +289,17 @@ static void print_best(const json_t *report)
         double ratio = json_get_number(baseline, "ratio", NAN);
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
-               show_time(json_get_number(baseline, "objective", NAN), time, sizeof time), ratio);
+               show_time(json_get_number(baseline, "objective", NAN), TEXT_ROOM), ratio);
     }
 }
 
 static void print_runs(const json_t *report)
 {
-    char when[32], time[32];
     json_array_each(json_object_get(report, "runs"), i, run) {
         if (i == RUNS_SHOWN) break;
         printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
-               show_moment(json_get_number(run, "started", NAN), when, sizeof when),
-               text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time),
+               show_moment(json_get_number(run, "started", NAN), TEXT_ROOM),
+               text_show_duration(json_get_number(run, "search_seconds", NAN), TEXT_ROOM),
                json_get_integer(run, "new", 0), json_get_string(run, "strategy", ""));
         const char *stopped = json_get_string(run, "stopped_by", "");
         printf(*stopped ? "  stopped: %s\n" : "\n", stopped);
@@ -326,7 +320,6 @@ static void print_disabled(const json_t *report)
 static void print_one(const json_t *report, const struct session *session)
 {
     const char *separator = "";
-    char text[64];
     int64_t total = json_get_integer(report, "trials_total", 0);
     double size = json_get_number(report, "configurations", NAN);
     printf("%-15s%s\n%-15s%s\n", "job", session->job->name, "store", session->store_path);
@@ -340,14 +333,13 @@ static void print_one(const json_t *report, const struct session *session)
     printf("%s\n", total ? "" : "none");
     size_t runs = json_array_size(json_object_get(report, "runs"));
     printf("%-15s%" PRId64 " evaluations in %s, %zu run%s\n", "spent", json_get_integer(report, "evaluations", 0),
-           text_show_duration(json_get_number(report, "seconds", NAN), text, sizeof text), runs, runs == 1 ? "" : "s");
+           text_show_duration(json_get_number(report, "seconds", NAN), TEXT_ROOM), runs, runs == 1 ? "" : "s");
     print_best(report);
     if (job_unverified(session->job)) printf("%-15s%s\n", "", job_unverified(session->job));
     const json_t *final = json_object_get(report, "final");
     if (final)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
-               show_moment(json_get_number(final, "when", NAN), text, sizeof text),
-               json_get_integer(final, "winner", 0));
+               show_moment(json_get_number(final, "when", NAN), TEXT_ROOM), json_get_integer(final, "winner", 0));
     print_disabled(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
@@ -387,16 +379,15 @@ static void add_line(struct table *table, const json_t *report)
     int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
     double best =
         live ? json_get_number(live, "best", NAN) : json_get_number(json_object_get(report, "best"), "objective", NAN);
-    char text[64];
     table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
     table_cell(table, "%" PRId64, total);
     table_number(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
     table_cell(table, "%" PRId64, json_get_integer(live ? json_object_get(live, "statuses") : trials, "ok", 0));
-    table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
+    table_cell(table, "%s", isfinite(best) ? show_time(best, TEXT_ROOM) : "");
     table_cell(table, "%s", json_get_string(baseline, live ? "baseline" : "name", ""));
     table_number(table, "%.3f", json_get_number(baseline, "ratio", NAN));
-    table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
-    table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
+    table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), TEXT_ROOM) : "");
+    table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), TEXT_ROOM) : "");
     const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
                            json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
                            json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};

@@ -252,10 +252,8 @@ static struct suite_job *next_job(const struct time_slices *slices, double spent
 
 static void announce(const struct suite_job *j, const char *what, double seconds)
 {
-    char shown[32];
     if (!given.request.options.quiet)
-        fprintf(stderr, "-- %s: %s%s\n", j->name, what,
-                seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
+        fprintf(stderr, "-- %s: %s%s\n", j->name, what, seconds > 0 ? text_show_duration(seconds, TEXT_ROOM) : "");
 }
 
 static json_t *summary_json(void)
@@ -274,9 +272,8 @@ static json_t *summary_json(void)
 
 static char *best_text(const json_t *job)
 {
-    char shown[32];
     double best = json_get_number(job, "best", NAN);
-    return text_copy(isfinite(best) ? text_show_duration(best, shown, sizeof shown) : "none");
+    return text_copy(isfinite(best) ? text_show_duration(best, TEXT_ROOM) : "none");
 }
 
 static void print_summary(const json_t *jobs)

@@ -39,21 +39,20 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     double flops = json_get_number(ours, "flops_per_second", NAN),
            bytes = json_get_number(ours, "bytes_per_second", NAN);
     bool arithmetic = isfinite(flops) && !(flops / bytes < work_balance);
-    char text[96];
     table_texts(table, one ? "" : json_get_string(document, "job", ""),
                 one ? "" : json_get_string(document, "device", ""));
     table_cell(table, "%s%s", problem ? json_get_string(problem, "problem", "") : "geometric mean",
                json_get_bool(problem, "holdout", false) ? " (held back)" : "");
     table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
     table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
-    table_cell(table, "%s", show_interval(&time, text, sizeof text));
+    table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
     json_object_each(baselines, name, unused) {
         const json_t *theirs = find_entry(problem, name);
         struct interval their_time = json_get_interval(theirs, "time"),
                         ratio = problem ? json_get_interval(theirs, "ratio")
                                         : json_get_interval(json_object_get(document, "geometric_mean_ratio"), name);
-        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, text, sizeof text) : "");
-        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
+        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, TEXT_ROOM) : "");
+        table_cell(table, "%s", show_ratio(&ratio, TEXT_ROOM));
     }
     table_number(table, arithmetic ? "%.2f TFLOP/s" : "%.0f GB/s", arithmetic ? flops / 1e12 : bytes / 1e9);
     table_number(table, "%.1f%%", json_get_number(ours, "ceiling_percent", NAN));
@@ -100,7 +99,6 @@ static void print_ceilings(const struct comparison *c)
 
 static void print_processes(const struct comparison *c)
 {
-    char text[32];
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (!entry->by_process) continue;
@@ -110,7 +108,7 @@ static void print_processes(const struct comparison *c)
             printf("trial %" PRId64, entry->trial);
         printf(" takes one of two times, depending on the process that runs it:");
         for (size_t k = 0; k < entry->process_count; k++)
-            printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], text, sizeof text));
+            printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], TEXT_ROOM));
         printf("\n");
     }
 }
@@ -119,11 +117,9 @@ static void print_table(const struct comparison *c)
 {
     const struct final *final = &c->final;
     const struct job *job = c->session->job;
-    char text[96];
     autofree char *device = session_device(c->session);
-    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
-           show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
-           final->replayed ? ", replayed from a recording" : "");
+    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device, show_moment(final->when, TEXT_ROOM),
+           final->rounds, final->rounds == 1 ? "" : "s", final->replayed ? ", replayed from a recording" : "");
     const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     if (*d->minimize) printf("decided by %s\n", d->minimize);
@@ -204,11 +200,9 @@ static void print_energy(const struct comparison *c)
         const struct final_entry *entry = &c->final.entries[i];
         for (size_t p = 0; p < job->tuned_count; p++) {
             const struct energy_figures *energy = entry->problems[p].energy;
-            char text[192];
             if (!energy || (!is_baseline(entry) && entry != final_choice(&c->final, p))) continue;
             printf("%s%s, %s: %s\n", any ? "" : "\nenergy of one execution\n",
-                   is_baseline(entry) ? entry->name : "tuned", job->problems[p].name,
-                   show_energy(energy, text, sizeof text));
+                   is_baseline(entry) ? entry->name : "tuned", job->problems[p].name, show_energy(energy, TEXT_ROOM));
             any = true;
         }
     }

@@ -197,11 +197,10 @@ double explain_timeout(double time)
 // Counting a kernel of seconds takes minutes.
 static void announce(struct single_run *single, double time)
 {
-    char text[160];
     if (!(time > 0.5)) return;
-    snprintf(text, sizeof text,
-             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)",
-             time, ceil(100 * time / 60), ceil(explain_timeout(time) / 60));
+    autofree char *text = text_format(
+        "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)", time,
+        ceil(100 * time / 60), ceil(explain_timeout(time) / 60));
     single_run_say(single, text);
 }
 
@@ -272,8 +271,7 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
                           const char *name, int variant, int64_t blocks, struct error *err)
 {
     struct single_run_candidate c;
-    char text[16];
-    snprintf(text, sizeof text, "%d", variant);
+    autofree char *text = text_format("%d", variant);
     autojson json_t *document = new_document(single, job, problem, name),
                     *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();

@@ -328,7 +328,6 @@ static void print_problems(FILE *to, const json_t *document)
         text_list_add(&titles, text_format(">%s", json_get_string(b, "name", "?")));
         text_list_add(&titles, text_format(">ratio to %s", json_get_string(b, "name", "?")));
     }
-    char text[96];
     struct table *table = table_new((const char *const *)titles.list);
     text_list_release(&titles);
     json_array_each(problems, i, problem) {
@@ -341,13 +340,13 @@ static void print_problems(FILE *to, const json_t *document)
             table_cell(table, "%.2g", error);
         else
             table_cell(table, "%s", "");
-        table_cell(table, "%s", show_interval(&time, text, sizeof text));
+        table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
         for (size_t k = 0; k < json_array_size(baselines); k++) {
             const json_t *b = json_array_get(json_object_get(problem, "baselines"), k);
             time = json_get_interval(b, "time");
-            table_cell(table, "%s", isfinite(time.value) ? show_time(time.value, text, sizeof text) : "");
+            table_cell(table, "%s", isfinite(time.value) ? show_time(time.value, TEXT_ROOM) : "");
             time = json_get_interval(b, "ratio");
-            table_cell(table, "%s", show_ratio(&time, text, sizeof text));
+            table_cell(table, "%s", show_ratio(&time, TEXT_ROOM));
         }
     }
     fputc('\n', to);

@@ -82,9 +82,8 @@ const char *profile_reason_text(const char *reason)
 // The average number of warps in this state for each instruction issued. It includes the warp that issues.
 static double waiting(const json_t *stage, const char *reason)
 {
-    char key[64];
     if (!strcmp(reason, "selected")) return 1;
-    snprintf(key, sizeof key, "stall_%s", reason);
+    autofree char *key = text_format("stall_%s", reason);
     return profile_number(stage, key);
 }
 

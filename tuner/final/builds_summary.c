@@ -106,12 +106,11 @@ static char *describe(const struct summary *s, const char *nvrtc)
                  {BUILDS_FASTER, "faster"},
                  {BUILDS_UNDECIDED, "undecided, "}};
     const char *words = "";
-    char text[64];
     if (!has_times(s->verdict))
         return text_format("%s: %s", !strcmp(s->verdict, BUILDS_FAILED) ? "failed" : "not timed", s->reason);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].verdict, s->verdict)) words = known[i].words;
-    return text_format("%s times the time of %s's build: %s%s", show_ratio(&s->ratio, text, sizeof text), nvrtc, words,
+    return text_format("%s times the time of %s's build: %s%s", show_ratio(&s->ratio, TEXT_ROOM), nvrtc, words,
                        s->reason);
 }
 

@@ -195,8 +195,7 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
         entry->process_medians = medians;
         entry->by_process = contenders[i].by_process;
         if (!entry->by_process) continue;
-        char trial[32];
-        snprintf(trial, sizeof trial, "trial %" PRId64, entry->answer.trial);
+        autofree char *trial = text_format("trial %" PRId64, entry->answer.trial);
         display_message(f->with.display,
                         "%s takes one of two times, depending on the process that runs it; expect both in your program",
                         contenders[i].candidate ? trial : entry->answer.name);

@@ -231,11 +231,9 @@ static void summarise(struct final_run *f, const char *verdict, const char *reas
                  {BUILDS_SAME, "the same within 1%"},
                  {BUILDS_FASTER, "faster: build the template with nvcc as the header says"},
                  {BUILDS_UNDECIDED, "not decided: "}};
-    char shown[32];
-    const char *text = "?";
+    const char *text = "?", *shown = text_show_duration(medians[1], TEXT_ROOM);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].word, verdict)) text = texts[i].text;
-    text_show_duration(medians[1], shown, sizeof shown);
     display_clear(f->with.display);
     printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
            f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);

@@ -99,10 +99,9 @@ static void summarise_each(struct final_run *f, const struct kernel_set *set, co
             printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
     }
     for (size_t p = 0; p < job->tuned_count; p++) {
-        char shown[32];
         double time = set->best[p] * (1 + set->regret[p]);
         printf("  %s: kernel %zu, %s, %.1f%% over the best%s\n", job->problems[p].name, set->kernel[p],
-               text_show_duration(time, shown, sizeof shown), 100 * set->regret[p],
+               text_show_duration(time, TEXT_ROOM), 100 * set->regret[p],
                job->problems[p].holdout ? " (held back)" : "");
     }
     printf("  largest regret %.1f%%", 100 * set->worst);

@@ -140,12 +140,11 @@ static char *fill_words(const struct fill *f)
         [FILL_PERMUTATION] = "a random permutation of the elements' numbers, from 0",
         [FILL_OFFSETS] = "ascending random offsets from %s to %s",
     };
-    char low[32], high[32];
     const char *from = f->kind == FILL_NPY       ? text_file_name(f->path)
                        : f->kind == FILL_OFFSETS ? "0"
                        : f->low_value            ? expr_text(f->low_value)
-                                                 : text_show_number(f->low, low, sizeof low),
-               *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, high, sizeof high);
+                                                 : text_show_number(f->low, TEXT_ROOM),
+               *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, TEXT_ROOM);
     return text_format(words[f->kind], from, to);
 }
 

@@ -30,12 +30,11 @@ void header_advise(struct renderer *r, const json_t *section)
     const json_t *nvcc = json_object_get(section, "nvcc");
     const char *verdict = json_get_string(nvcc, "verdict", ""), *compiler = json_get_string(nvcc, "compiler", "");
     struct interval ratio = json_get_interval(nvcc, "ratio");
-    char text[64];
     if (!strcmp(verdict, BUILDS_SLOWER))
         header_comment(r,
                        "   %s makes a SLOWER kernel of the template: %s times the time below. Launch the binary that "
                        "was measured, not the template.",
-                       compiler, show_ratio(&ratio, text, sizeof text));
+                       compiler, show_ratio(&ratio, TEXT_ROOM));
     else if (!strcmp(verdict, BUILDS_FAILED))
         header_comment(r,
                        "   %s makes a kernel of the template that FAILED (see below). Launch the binary that was "
@@ -48,7 +47,6 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");
     const char *nvrtc = json_get_string(section, "compiler", "NVRTC"), *version = json_get_string(nvcc, "compiler", "");
-    char text[96], other[96];
     if (!nvcc) return;
     autofree char *result = builds_text(nvcc, nvrtc);
     header_comment(r, "   built by %s with NAME_OPTIONS_NVCC: %s", *version ? version : PROTOCOL_NVCC, result);
@@ -56,7 +54,7 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
         struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
                         theirs = json_get_interval(problem, PROTOCOL_NVCC);
         header_comment(r, "     %s  %s by NVRTC, %s by nvcc", json_get_string(problem, "problem", "?"),
-                       show_interval(&own, text, sizeof text), show_interval(&theirs, other, sizeof other));
+                       show_interval(&own, TEXT_ROOM), show_interval(&theirs, TEXT_ROOM));
     }
 }
 
@@ -125,18 +123,17 @@ static void comment_stages(struct renderer *r, const json_t *section)
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *verified = json_object_get(section, "verified");
-    char text[128];
     struct text problems = {0};
     comment_choice(r, section);
     json_array_each(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
         const char *energy = json_get_string(item, "energy", "");
-        header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, text, sizeof text));
+        header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, TEXT_ROOM));
         if (*energy) header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), energy);
     }
     json_array_each(json_object_get(section, "ratios"), i, item) {
         struct interval ratio = json_get_interval(item, "ratio");
-        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, text, sizeof text),
+        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, TEXT_ROOM),
                        json_get_string(item, "name", "?"));
     }
     comment_nvcc(r, section);

@@ -43,10 +43,9 @@ static void put_times(struct renderer *r)
                sizes ? sizes : 1);
     json_array_each(r->sections, i, section)
         json_array_each(json_object_get(section, "times"), k, one) {
-            char seconds[32];
             header_put(r, "        {%zu, {", i);
             put_sizes(r, json_object_get(one, "sizes"));
-            header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
+            header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), TEXT_ROOM));
             rows++;
         }
     if (!rows) header_put(r, "        {-1, {0}, 0},\n");

@@ -127,9 +127,8 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
 // In words; NULL where it was not measured.
 static json_t *energy_text(const struct final_entry *entry, size_t problem)
 {
-    char text[192];
     const struct energy_figures *energy = entry ? entry->problems[problem].energy : NULL;
-    return energy && energy->joules.value > 0 ? json_string(show_energy(energy, text, sizeof text)) : NULL;
+    return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,

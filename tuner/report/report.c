@@ -75,8 +75,7 @@ static json_t *reproduce_json(const struct result *r)
     if (!job) return json_null();
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
     const char *device = json_get_string(run, "device", "0");
-    char seed[32];
-    snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
+    autofree char *seed = text_format("%" PRId64, json_get_integer(run, "seed", 0));
     const char *const options[][2] = {{"--store", r->source->store_path},
                                       {"--strategy", json_get_string(run, "strategy", NULL)},
                                       {"--seed", run ? seed : NULL},

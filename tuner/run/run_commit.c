@@ -35,17 +35,17 @@ static void take_result(struct run *r, const struct search_result *x, bool store
     const struct incumbent *best = &r->search.incumbent;
     bool first = !isfinite(best->objective);
     size_t problem;
-    char shown[32], ratio[64] = "";
+    char ratio[64] = "";
     if (!search_take(&r->search, x, &problem)) return;
     run_event_best(r, first, stored, problem);
     if (r->job->objective == OBJECTIVE_EACH) {
         display_log(&r->display, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
-                    text_show_duration(x->times[problem], shown, sizeof shown), x->trial, x->text);
+                    text_show_duration(x->times[problem], TEXT_ROOM), x->trial, x->text);
         return;
     }
     if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3fx as fast as ", best->baseline / x->objective);
     display_log(&r->display, "%s %s%s%s (trial %" PRId64 "): %s",
-                first ? "first result:" : "new best:", text_show_duration(x->objective, shown, sizeof shown), ratio,
+                first ? "first result:" : "new best:", text_show_duration(x->objective, TEXT_ROOM), ratio,
                 *ratio ? best->baseline_name : "", x->trial, x->text);
 }
 

@@ -64,12 +64,11 @@ static void report_counters(struct run *r)
 
 static void report_least(struct run *r)
 {
-    char shown[32];
     for (size_t i = 0; i < r->job_answer.least_count; i++) {
         const struct least_time *least = &r->job_answer.least[i];
         if (least->problem < (int)r->job->tuned_count && least->seconds > 0)
             display_log(&r->display, "problem %s takes at least %s: %s", r->job->problems[least->problem].name,
-                        text_show_duration(least->seconds, shown, sizeof shown), least->why);
+                        text_show_duration(least->seconds, TEXT_ROOM), least->why);
     }
 }
 
@@ -82,7 +81,6 @@ static const struct record baselines_record = {"baselines", sizeof(struct job_an
 static void take_baseline(struct run *r, const struct baseline_answer *b)
 {
     double times[JOB_MAX_PROBLEMS];
-    char shown[32];
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < b->problem_count ? b->problems[p].figures.time : (double)NAN;
     double objective = job_objective(r->job, times);
@@ -91,8 +89,7 @@ static void take_baseline(struct run *r, const struct baseline_answer *b)
         display_message(&r->display, "baseline %s: not available%s%s", b->name, *b->reason ? ": " : "", b->reason);
         return;
     }
-    display_log(&r->display, "baseline %s: %s %s", b->name, text_show_duration(objective, shown, sizeof shown),
-                b->detail);
+    display_log(&r->display, "baseline %s: %s %s", b->name, text_show_duration(objective, TEXT_ROOM), b->detail);
     if (!isfinite(r->search.incumbent.baseline)) incumbent_set_baseline(&r->search.incumbent, b->name, objective);
 }
 
