@@ -35,6 +35,9 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
+// The same for a local struct, with the function that releases it: autorelease(arena_release) struct arena a = {NULL};
+#define autorelease(release) __attribute__((cleanup(release)))
+
 // The least multiple of `unit` that is not below n.
 static inline size_t round_up(size_t n, size_t unit)
 {

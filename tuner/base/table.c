@@ -9,7 +9,7 @@
 enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
 
 struct table {
-    size_t columns, cell_count, cell_room;
+    size_t columns, cell_count;
     char **titles;
     bool *right;
     char **cells; // row by row
@@ -41,12 +41,10 @@ void table_free(struct table *t)
 
 void table_cell(struct table *t, const char *format, ...)
 {
-    t->cells = memory_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
     va_list args;
     va_start(args, format);
-    char *cell = text_format_list(format, args);
+    memory_add(t->cells, t->cell_count) = text_format_list(format, args);
     va_end(args);
-    t->cells[t->cell_count++] = cell;
 }
 
 void table_number(struct table *t, const char *format, double value)

@@ -46,6 +46,11 @@ void text_add(struct text *t, const char *format, ...)
     }
 }
 
+void text_release(struct text *t)
+{
+    free(t->text);
+}
+
 size_t text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -100,9 +105,8 @@ char *text_unknown(const char *what, const char *word, const char *const *words)
 {
     const char *nearest = text_nearest(word, words);
     autofree char *all = text_join(words, ", ");
-    char *text = nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
-                         : text_format("unknown %s '%s' (known: %s)", what, word, all);
-    return text;
+    return nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
+                   : text_format("unknown %s '%s' (known: %s)", what, word, all);
 }
 
 int text_duration(const char *text, double *seconds)
@@ -245,11 +249,9 @@ static char *quote_word(const char *word)
 
 char *text_command(const char *const *words)
 {
-    struct text_list quoted = {0};
+    autorelease(text_list_release) struct text_list quoted = {0};
     for (size_t i = 0; words[i]; i++) text_list_add(&quoted, quote_word(words[i]));
-    char *line = quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
-    text_list_release(&quoted);
-    return line;
+    return quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
 }
 
 int text_architecture(const char *arch)

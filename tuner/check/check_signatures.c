@@ -26,11 +26,10 @@ static json_t *request_of_unit(const json_t *request, const json_t *unit)
 static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, json_t *request, size_t unit,
                     const char *folder, struct error *err)
 {
-    struct signatures all;
+    autorelease(signatures_release) struct signatures all;
     int failed = signatures_ask(&all, w, request, c->arch, folder, c->job->compile_timeout + COMPILE_GRACE, err);
     if (!failed && !all.log) check_arguments(c, config, unit, &all);
     if (!failed && !all.log) check_constants(c, config, &all);
-    signatures_release(&all);
     return failed;
 }
 

@@ -130,17 +130,15 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     free(text);
     autojson json_t *answer = worker_ask(w, mine, seconds, err);
     if (!answer) return NULL;
-    char *ptx = NULL;
     const int status = answer_status(answer);
     const char *path = json_get_string(answer, "cubin", NULL);
-    if (status == STATUS_OK && path) {
-        ptx = text_read_file(path, NULL);
-        if (!ptx) error_set(err, "cannot read '%s'", path);
-    } else if (status == STATUS_COMPILE_ERROR) {
+    char *ptx = status == STATUS_OK && path ? text_read_file(path, NULL) : NULL;
+    if (status == STATUS_COMPILE_ERROR)
         *log = text_copy(answer_reason(answer, ""));
-    } else {
+    else if (status != STATUS_OK || !path)
         error_set(err, "%s", answer_reason(answer, "the compiler sent no reason"));
-    }
+    else if (!ptx)
+        error_set(err, "cannot read '%s'", path);
     return ptx;
 }
 
@@ -220,9 +218,8 @@ static void read_variables(const char *ptx, struct signatures *all)
 // Takes the text.
 static const char *keep(struct signatures *all, char *text)
 {
-    const char *kept = text ? arena_copy(&all->memory, text) : NULL;
-    free(text);
-    return kept;
+    autofree char *taken = text;
+    return taken ? arena_copy(&all->memory, taken) : NULL;
 }
 
 int signatures_ask(struct signatures *all, struct worker *w, json_t *request, const char *arch, const char *folder,

@@ -97,7 +97,6 @@ static void release_samples(struct check_samples *s)
 {
     free(s->index);
     free(s->code);
-    *s = (struct check_samples){0};
 }
 
 // Notes the cubin of a sample.
@@ -335,10 +334,11 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
 {
     struct error err = {""};
     bool wanted = count >= 0;
-    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    autofree char *folder =
-        wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
-    struct check_samples samples;
+    autofree char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"),
+                  *folder =
+                      wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
+    char *const argv[] = {program, NULL};
+    autorelease(release_samples) struct check_samples samples;
     int64_t failed = 0;
     choose_samples(&samples, c->job, wanted ? (uint64_t)count : 1);
     int asked = check_signatures(c, argv, folder, &err);
@@ -356,8 +356,6 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
                c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
-    release_samples(&samples);
-    free(program);
     return status;
 }
 

@@ -126,14 +126,12 @@ static void check_sanitizer(json_t *all)
 static int check_compiler(json_t *all, const char *arch)
 {
     struct error err = {""};
-    json_t *answer = probe_compiler(json_pack("{s:s}", "op", "hello"), &err);
-    autofree char *version = text_copy(json_get_string(answer, "compiler", ""));
-    json_decref(answer);
-    answer = *version
-                 ? probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
-                                            "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
-                                  &err)
-                 : NULL;
+    autojson json_t *hello = probe_compiler(json_pack("{s:s}", "op", "hello"), &err), *answer = NULL;
+    const char *version = json_get_string(hello, "compiler", "");
+    if (*version)
+        answer = probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
+                                          "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
+                                &err);
     bool works = !strcmp(json_get_string(answer, "status", ""), "ok");
     if (works)
         add(all, GOOD, "compiler", "", "%s compiles for %s in %.2f s", version, arch,
@@ -141,7 +139,6 @@ static int check_compiler(json_t *all, const char *arch)
     else
         add(all, BAD, "compiler", "Install CUDA 12.8 or newer and build again with CUDA_HOME=/path/to/cuda", "%s",
             answer ? json_get_string(answer, "reason", "?") : err.message);
-    json_decref(answer);
     return works ? EXIT_DONE : EXIT_ENVIRONMENT;
 }
 

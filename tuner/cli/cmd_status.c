@@ -391,12 +391,11 @@ static void add_line(struct table *table, const json_t *report)
     const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
                            json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
                            json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};
-    struct text note = {0};
+    autorelease(text_release) struct text note = {0};
     if (live) text_add(&note, "being tuned now on %s", json_get_string(live, "host", "?"));
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
     table_cell(table, "%s", note.text ? note.text : "");
-    free(note.text);
 }
 
 // One table of several jobs: a line each.

@@ -152,12 +152,11 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     o.log_path = log_path;
     o.cache = cache_path;
     o.cache_given = request->cache != NULL;
-    struct tune_outcome own;
+    autorelease(tune_outcome_release) struct tune_outcome own;
     tune_outcome_init(&own);
     int status = make_folder(store_path, request->store);
     if (!status) status = tune(job, &o, outcome ? outcome : &own);
     if (!status && !o.events && !outcome) print_next_command(job, request, store_path, own.unchecked);
-    tune_outcome_release(&own);
     return status;
 }
 

@@ -64,7 +64,7 @@ static void print_times(const json_t *documents, bool one)
     autojson json_t *baselines = baselines_of(documents);
     autofree const char **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
     size_t count = 0;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
     json_object_each(baselines, name, unused) {
@@ -81,7 +81,6 @@ static void print_times(const json_t *documents, bool one)
     }
     table_print(table, stdout);
     table_free(table);
-    arena_release(&memory);
 }
 
 // Explains the percentages.

@@ -285,7 +285,7 @@ static int64_t launches_judged(const struct judgement *j)
 json_t *judgement_json(const struct judged_job *about, const struct judgement *j)
 {
     const struct job *job = about->job;
-    struct final final = {0};
+    autorelease(final_release) struct final final = {0};
     bool timed = read_final(about, j, &final);
     json_t *problems = json_array(), *tools = json_object_get(j->sanitized, "tools");
     for (size_t p = 0; p < job->problem_count; p++) {
@@ -293,7 +293,6 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
         if (timed && p < job->tuned_count) add_times(one, &final, j, p);
         json_array_append_new(problems, one);
     }
-    final_release(&final);
     json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:f, s:o?, s:s?}", "version",
                              (int)JUDGEMENT_VERSION, "job", job->name, "template", job->source, "template_hash",
                              about->template_hash, "configuration", j->config, "device", about->device, "driver",
@@ -321,7 +320,7 @@ static const json_t *baselines_of(const json_t *document)
 static void print_problems(FILE *to, const json_t *document)
 {
     const json_t *problems = json_object_get(document, "problems"), *baselines = baselines_of(document);
-    struct text_list titles = {0};
+    autorelease(text_list_release) struct text_list titles = {0};
     static const char *const before[] = {"problem", "status", ">error / bound", ">time"};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) text_list_add(&titles, text_copy(before[i]));
     json_array_each(baselines, k, b) {
@@ -329,7 +328,6 @@ static void print_problems(FILE *to, const json_t *document)
         text_list_add(&titles, text_format(">ratio to %s", json_get_string(b, "name", "?")));
     }
     struct table *table = table_new((const char *const *)titles.list);
-    text_list_release(&titles);
     json_array_each(problems, i, problem) {
         struct interval time = json_get_interval(problem, "time");
         double error = json_get_number(problem, "error", NAN);

@@ -117,11 +117,9 @@ static char *describe(const struct summary *s, const char *nvrtc)
 char *builds_text(const json_t *summary, const char *nvrtc)
 {
     struct summary s;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&summary_record, summary, &s, &memory, NULL);
-    char *text = describe(&s, nvrtc);
-    arena_release(&memory);
-    return text;
+    return describe(&s, nvrtc);
 }
 
 static void print_times(const struct summary *s, const char *nvrtc)
@@ -143,11 +141,10 @@ static void print_times(const struct summary *s, const char *nvrtc)
 void builds_print(const json_t *summary, const char *nvrtc)
 {
     struct summary s;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     if (!summary || record_read(&summary_record, summary, &s, &memory, NULL)) return;
     autofree char *text = describe(&s, nvrtc);
     printf("\nThe template built by %s with the header's options: %s\n", *s.compiler ? s.compiler : PROTOCOL_NVCC,
            text);
     if (has_times(s.verdict)) print_times(&s, nvrtc);
-    arena_release(&memory);
 }

@@ -110,10 +110,9 @@ void builds_hurry(struct final_run *f)
 void builds_compiled(struct final_run *f, const json_t *message)
 {
     struct compile_answer answer;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&compile_answer_record, message, &answer, &memory, NULL);
     snprintf(f->builds.compiler, sizeof f->builds.compiler, "%s", answer.compiler);
-    arena_release(&memory);
 }
 
 bool builds_over(const struct final_run *f)

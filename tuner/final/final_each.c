@@ -165,7 +165,7 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
     autofree double *times = memory_new(entries->count * problems, sizeof *times);
     autofree double *relative_times = memory_new(entries->count * problems, sizeof *relative_times);
     autofree int64_t *trials = memory_new(entries->count, sizeof *trials);
-    struct wave_model *models = memory_new(entries->count, sizeof *models);
+    autofree struct wave_model *models = memory_new(entries->count, sizeof *models);
     struct kernel_set set;
     for (size_t i = 0; i < entries->count; i++) {
         const struct final_entry_answer *e = &entries->list[i].answer;
@@ -186,6 +186,5 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
         describe(f, &set, trials, models);
         summarise_each(f, &set, trials);
     }
-    free(models);
     return decided;
 }

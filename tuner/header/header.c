@@ -152,7 +152,7 @@ static void comment_devices(struct renderer *r)
 // Enough for a program that launches the binary.
 static void comment_launching(struct renderer *r)
 {
-    struct text arguments = {0};
+    autorelease(text_release) struct text arguments = {0};
     if (!header_embeds(r->sections)) {
         header_put(r, " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that "
                       "launch it. Without it, compile the template:\n *\n");
@@ -174,7 +174,6 @@ static void comment_launching(struct renderer *r)
                " *     name_unload(&kernels);\n *\n"
                " * Scalars have the values below, with which the kernel was verified. A status other than NAME_OK says "
                "what is wrong (name_status_text).\n *\n * Or compile the template:\n *\n");
-    free(arguments.text);
 }
 
 static void put_opening(struct renderer *r)
@@ -227,7 +226,7 @@ static void put_selection(struct renderer *r)
     bool several = header_several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
     autofree char *first = device_macro(json_array_get(r->sections, 0));
-    struct text names = {0};
+    autorelease(text_release) struct text names = {0};
     header_put(r,
                "#ifndef NAME_DEVICE\n#define NAME_DEVICE %s\n#endif\n"
                "#define NAME_CHOICE_3(name, number, ...) number\n#define NAME_CHOICE_2(name) NAME_CHOICE_3(name, 0, "
@@ -255,7 +254,6 @@ static void put_selection(struct renderer *r)
                    macro);
     if (r->fallback >= 0 && several) header_put(r, "#define NAME_KERNELS 1\n");
     if (r->fallback >= 0) header_put(r, "#endif\n");
-    free(names.text);
     if (several)
         header_put(r, "#ifndef NAME_KERNEL\n#define NAME_KERNEL 0\n#endif\n"
                       "#if NAME_KERNEL < 0 || NAME_KERNEL >= NAME_KERNELS\n"

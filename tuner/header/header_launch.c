@@ -305,7 +305,7 @@ static void put_fill(struct renderer *r)
 static void put_launch(struct renderer *r)
 {
     bool library = calls_library(r), several = header_several_kernels(r->sections);
-    struct text call = {0};
+    autorelease(text_release) struct text call = {0};
     header_put(
         r,
         "/* Launches on a stream: the sizes, then the buffers%s%s. With NAME_ALLOW_UNVERIFIED defined, any sizes "
@@ -340,7 +340,6 @@ static void put_launch(struct renderer *r)
                   "    memset(&c, 0, sizeof c);\n    c.stream = stream;\n");
     header_put(r, "%s%s    return name_run(kernels->kernel[number], section, &c);\n}\n\n", call.text ? call.text : "",
                library ? "    c.library = call;\n    c.user = user;\n" : "");
-    free(call.text);
 }
 
 void header_launch(struct renderer *r)

@@ -106,7 +106,7 @@ static void comment_stages(struct renderer *r, const json_t *section)
                    {"shared_static", "bytes of static shared memory"},
                    {"code_bytes", "bytes of code"}};
     json_array_each(json_object_get(section, "stages"), i, stage) {
-        struct text text = {0};
+        autorelease(text_release) struct text text = {0};
         double occupancy = json_get_number(stage, "occupancy", NAN);
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
             int64_t value = json_get_integer(stage, figures[k].key, -1);
@@ -116,14 +116,13 @@ static void comment_stages(struct renderer *r, const json_t *section)
         const char *name = json_get_string(stage, "name", "?"), *counters = json_get_string(stage, "counters", "");
         if (text.text) header_comment(r, "   %s: %s", name, text.text);
         if (*counters) header_comment(r, "   %s, counters on the first problem: %s", name, counters);
-        free(text.text);
     }
 }
 
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *verified = json_object_get(section, "verified");
-    struct text problems = {0};
+    autorelease(text_release) struct text problems = {0};
     comment_choice(r, section);
     json_array_each(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
@@ -148,9 +147,8 @@ static void comment_section(struct renderer *r, const json_t *section)
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);
     header_comment(r, "   %s", problems.text);
-    free(problems.text);
-    if (*show_remaining_risk(json_get_integer(section, "launches_judged", 0), text, sizeof text))
-        header_comment(r, "   %s", text);
+    const char *risk = show_remaining_risk(json_get_integer(section, "launches_judged", 0), TEXT_ROOM);
+    if (*risk) header_comment(r, "   %s", risk);
     const char *sanitizers = json_get_string(section, "sanitizers", "");
     if (*sanitizers) header_comment(r, "   %s", sanitizers);
     if (!header_is_fallback(section)) comment_stages(r, section);

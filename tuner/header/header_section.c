@@ -12,7 +12,7 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    struct text dense = {0};
+    autorelease(text_release) struct text dense = {0};
     text_add(&dense, "1");
     for (size_t i = 0; i < map->rank; i++) {
         autojson json_t *stride = i ? const_eval_text(f, tensor_map_stride(b, map, i), dense.text) : NULL;
@@ -23,7 +23,6 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
         json_array_append_new(box, const_eval_text(f, map->box[map->rank - 1 - i], "1"));
         text_add(&dense, " * (%s)", json_string_value(json_array_get(sizes, i)));
     }
-    free(dense.text);
     return json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:s, s:o}", "buffer", b->name, "type",
                      map->tf32 ? "tf32" : element_name(b->type), "argument", (int)number, "nan", (int)map->nan, "sizes",
                      sizes, "strides", strides, "box", box, "swizzle", const_eval_text(f, map->swizzle, "0"),
@@ -187,11 +186,10 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
 // The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
 static void set_work(json_t *section, const struct job *job, struct const_eval *f)
 {
-    struct text product = {0};
+    autorelease(text_release) struct text product = {0};
     text_add(&product, "1");
     for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * (double)size_%s", job->size_names[i]);
     json_object_set_new(section, "work", const_eval_text(f, job->flops ? job->flops : job->bytes, product.text));
-    free(product.text);
 }
 
 static void add_final(json_t *section, const struct final *final, json_t *ties)

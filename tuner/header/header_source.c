@@ -19,7 +19,7 @@ static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
     const json_t *options = json_object_get(section, "options");
-    struct text nvrtc = {0}, nvcc = {0};
+    autorelease(text_release) struct text nvrtc = {0}, nvcc = {0};
     size_t count = json_array_size(options);
     autofree const char **given = memory_new(count, sizeof *given);
     if (*arch) text_add(&nvrtc, "--gpu-architecture=%s ", arch);
@@ -28,20 +28,17 @@ static void define_options(struct renderer *r, const json_t *section)
         const char *option = json_string_value(json_array_get(options, i));
         add_option(&nvrtc, given[i] = option ? option : "");
     }
-    struct text_list for_nvcc = nvcc_options(arch, given, count);
+    autorelease(text_list_release) struct text_list for_nvcc = nvcc_options(arch, given, count);
     for (size_t i = 0; i < for_nvcc.count; i++) add_option(&nvcc, for_nvcc.list[i]);
     header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc.text);
     header_define_text(r, "options_nvcc", nvcc.text ? nvcc.text : "");
-    free(nvrtc.text);
-    free(nvcc.text);
-    text_list_release(&for_nvcc);
 }
 
 // X(direction, type, name) for each buffer, in the order of name_launch's arguments.
 static void define_buffers(struct renderer *r, const json_t *buffers)
 {
-    struct text text = {0};
+    autorelease(text_release) struct text text = {0};
     text_add(&text, "%s", "");
     json_array_each(buffers, i, item) {
         autofree char *identifier = header_identifier(json_get_string(item, "name", "?"));
@@ -49,7 +46,6 @@ static void define_buffers(struct renderer *r, const json_t *buffers)
                  json_get_string(item, "type", "?"), identifier);
     }
     header_define_function(r, "buffers", "(X)", text.text);
-    free(text.text);
 }
 
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
@@ -169,7 +165,7 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
                        strcmp(direction, "in") != 0 ? no_guards : "");
     }
     json_array_each(json_object_get(section, "objects"), i, one) {
-        struct text sizes = {0};
+        autorelease(text_release) struct text sizes = {0};
         const char *kind = json_get_string(one, "kind", "?");
         json_array_each(json_object_get(one, "size"), k, size)
             text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
@@ -177,19 +173,17 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
         header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
                        json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
                        json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
-        free(sizes.text);
     }
 }
 
 // What was verified in addition to the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
-    struct text values = {0};
+    autorelease(text_release) struct text values = {0};
     json_array_each(json_object_get(section, "values"), i, word)
         text_add(&values, "%s%s", i ? ", " : " and with inputs that are also: ", json_string_value(word));
     header_put(r, "%" PRId64 " small\n * problems, with drawn sizes%s, were verified in the final as well.\n", sizes,
                values.text ? values.text : "");
-    free(values.text);
 }
 
 void header_comment_contract(struct renderer *r, const json_t *section)

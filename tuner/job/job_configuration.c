@@ -46,11 +46,10 @@ static void load_value(struct reader *r, const struct job *job, const struct nod
         config[parameter] = (uint16_t)v;
         return;
     }
-    struct text list = {0};
+    autorelease(text_release) struct text list = {0};
     for (size_t v = 0; v < p->count; v++)
         text_add(&list, "%s%s", v ? ", " : "", space_value_text(job->space, parameter, v, (char[32]){0}));
     reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list.text);
-    free(list.text);
 }
 
 void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,

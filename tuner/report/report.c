@@ -60,11 +60,9 @@ static json_t *values_json(const struct result *r, int64_t winner)
 {
     if (!r->job_fits || r->best == SIZE_MAX) return json_null();
     const struct tried *best = &r->table.rows[r->best];
-    struct final_values values =
+    autorelease(final_values_release) struct final_values values =
         final_values_find(r->store, r->source->job, winner == NO_TRIAL ? best->id : winner, best->time);
-    json_t *json = json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
-    final_values_release(&values);
-    return json;
+    return json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
 }
 
 // The command line of the last run, as far as it decides the result; null without a job file.

@@ -148,7 +148,8 @@ int report_final(const struct result *r, struct report_final *out, struct error 
 
 json_t *report_baselines(const struct result *r)
 {
-    json_t *document = result_document(r, "baselines", NULL), *list = json_array();
+    autojson json_t *document = result_document(r, "baselines", NULL);
+    json_t *list = json_array();
     json_array_each(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->tuned_count; p++)
@@ -158,6 +159,5 @@ json_t *report_baselines(const struct result *r)
             json_array_append_new(
                 list, json_pack("{s:s, s:f}", "name", json_get_string(baseline, "name", "?"), "time", time));
     }
-    json_decref(document);
     return list;
 }

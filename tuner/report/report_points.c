@@ -143,7 +143,8 @@ static size_t *choose(const struct result *r, size_t limit, size_t *count)
 int report_points(const struct result *r, json_t **points, struct error *err)
 {
     const struct trial_table *t = &r->table;
-    size_t count, *chosen = choose(r, r->source->points, &count);
+    size_t count;
+    autofree size_t *chosen = choose(r, r->source->points, &count);
     autofree struct points *c = memory_new(1, sizeof *c);
     json_t *values = json_array();
     int status = 0;
@@ -163,7 +164,6 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     *points = columns_json(c, values, count);
     json_decref(c->rows);
     string_pool_release(&c->columns);
-    free(chosen);
     return status;
 }
 

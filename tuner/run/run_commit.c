@@ -23,10 +23,8 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                 const struct trial_answer *answer, struct arena *memory)
 {
     struct commit_queue *q = &r->finished;
-    q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
-    struct finished_trial *f = &q->list[q->count++];
-    *f = (struct finished_trial){.task = t, .measured = answer != NULL};
-    run_record_trial(r, f, status, reason, answer, memory);
+    memory_add(q->list, q->count) = (struct finished_trial){.task = t, .measured = answer != NULL};
+    run_record_trial(r, &q->list[q->count - 1], status, reason, answer, memory);
 }
 
 // Tells a result, and says so where it is the best so far.

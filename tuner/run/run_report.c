@@ -55,7 +55,7 @@ static char *describe(const struct run *r)
     else if (valid < 10000000)
         text_add(&line, "/%" PRIu64, valid);
     double rest = run_time_left(r);
-    text_add(&line, "  %s%s", text_show_duration(isfinite(rest) ? rest : elapsed, text, sizeof text),
+    text_add(&line, "  %s%s", text_show_duration(isfinite(rest) ? rest : elapsed, TEXT_ROOM),
              isfinite(rest) ? " left" : "");
     add_failures(r, &line);
     if (elapsed > 1) text_add(&line, "  %.1f/s", (double)r->statistics.new_trials / elapsed);
@@ -109,8 +109,8 @@ static void report_workers(struct run *r)
 // The gain that more time is expected to bring.
 static void report_outlook(struct run *r)
 {
-    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0;
-    uint64_t more = n < left ? n : left;
+    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0,
+             more = n < left ? n : left;
     double share = r->options->stop.until > 0 ? r->options->stop.until : OUTLOOK_SHARE;
     struct stop_outlook o = stop_outlook(&r->policy.stop, share, more, left);
     if (!more || isnan(o.chance)) return;
@@ -137,8 +137,8 @@ void run_report(struct run *r)
 void run_report_values(struct run *r)
 {
     int64_t winner = r->final.decision.winner > 0 ? r->final.decision.winner : r->search.incumbent.trial;
-    struct final_values values = final_values_find(r->store, r->job, winner, r->search.incumbent.objective);
+    autorelease(final_values_release) struct final_values values =
+        final_values_find(r->store, r->job, winner, r->search.incumbent.objective);
     if (values.edges) display_message(&r->display, "%s", values.edges);
     if (values.idle) display_message(&r->display, "%s", values.idle);
-    final_values_release(&values);
 }

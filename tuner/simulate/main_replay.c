@@ -212,7 +212,7 @@ static const struct {
 // `log` may be NULL.
 static json_t *serve(const struct recorded *r, const json_t *message, const char *op, FILE *log)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct error err = {"unknown op"};
     json_t *answer = NULL;
     if (!strcmp(op, "hello")) return hello(r);
@@ -227,7 +227,6 @@ static json_t *serve(const struct recorded *r, const json_t *message, const char
         }
         answer = served[i].serve(r, request, &memory);
     }
-    arena_release(&memory);
     return answer ? answer : answer_refuse(PROTOCOL_ERROR, err.message);
 }
 

@@ -157,13 +157,12 @@ static int compare_lines(const void *a, const void *b)
 
 char *environment_text(const json_t *facts, struct error *err)
 {
-    struct text_list lines = {0};
+    autorelease(text_list_release) struct text_list lines = {0};
     struct text text = {0};
     int failed = facts ? collect(&lines, "", facts, err) : error_set(err, "what the trials depend on is not UTF-8");
     if (lines.count) qsort(lines.list, lines.count, sizeof *lines.list, compare_lines);
     if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
     for (size_t i = 0; i < lines.count && !failed; i++) text_add(&text, "%s", lines.list[i]);
-    text_list_release(&lines);
     return text.text;
 }
 
