@@ -51,7 +51,7 @@ static double build_once(const json_t *one, uint64_t *size)
 
 static int spaces(void)
 {
-    json_t *all = json_load_file("tests/spaces/constrained.json", 0, NULL);
+    autojson json_t *all = json_load_file("tests/spaces/constrained.json", 0, NULL);
     int wrong = !all;
     printf("%-22s %14s %10s %12s %14s %8s\n", "space", "raw", "valid", "ours (s)", "Kernel Tuner", "ratio");
     json_array_each(all, i, one) {
@@ -63,7 +63,6 @@ static int spaces(void)
                json_get_number(one, "raw", NAN), size, best, theirs, theirs / best,
                (int64_t)size != json_get_integer(one, "valid", -1) ? "  WRONG COUNT" : "");
     }
-    json_decref(all);
     return wrong != 0;
 }
 

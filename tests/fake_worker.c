@@ -183,12 +183,11 @@ static const char *add_programs(const json_t *request, json_t *to)
         const json_t *problem = json_array_get(json_object_get(each, "problems"), 0),
                      *call = json_array_get(json_object_get(problem, "stages"), 0);
         if (!why && !strcmp(json_get_string(call, "function", ""), "crash")) return name;
-        json_t *timed = json_deep_copy(each);
+        autojson json_t *timed = json_deep_copy(each);
         json_object_set_new(timed, "config", json_string("X=2,MODE=good"));
         note_text(json_get_string(call, "library", ""));
         json_array_append_new(to, json_pack("{s:s, s:s, s:s, s:o}", "name", name, "detail", "a program", "reason",
                                             why ? why : "", "problems", why ? json_array() : problems_of(timed)));
-        json_decref(timed);
     }
     return NULL;
 }

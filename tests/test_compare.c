@@ -153,13 +153,12 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
         char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
              *end = strstr(reference, "work =");
         *reference = 0;
-        char *changed =
+        autofree char *changed =
             text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s",
                         begin, cases[i].compute, end);
         finished_write(job.job, changed);
         assert_contains(finished_says(&job, 0, "compare JOB --store STORE").out, cases[i].text);
         assert_contains(finished_says(&job, 0, "compare JOB --format=json --store STORE").out, cases[i].json);
-        free(changed);
     }
 }
 

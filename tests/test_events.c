@@ -66,11 +66,10 @@ TEST(every_member_is_documented)
             assert_contains(document, test_text("`%s`", key));
         }
     }
-    char *version =
+    autofree char *version =
         text_format("This is version %d of the format `%s`", (int)json_get_integer(events.list[0], "version", -1),
                     json_get_string(events.list[0], "format", ""));
     assert_contains(document, version);
-    free(version);
     release(&events);
 }
 

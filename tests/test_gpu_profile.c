@@ -62,13 +62,9 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     json_t *document = run_profile(folder, "profile", job, config);
     const json_t *stages = json_object_get(json_object_get(document, "profile"), "stages"),
                  *stage = profile_main_stage(json_object_get(document, "profile"));
-    char *metrics = text_copy("");
+    autorelease(text_release) struct text metrics = {0};
     int bad = 0;
-    for (size_t i = 0; i < CHECKED; i++) {
-        char *longer = text_format("%s%s%s", metrics, i ? "," : "", checked[i].metric);
-        free(metrics);
-        metrics = longer;
-    }
+    for (size_t i = 0; i < CHECKED; i++) text_add(&metrics, "%s%s", i ? "," : "", checked[i].metric);
     assert_true(json_array_size(stages) >= 1);
     struct e2e_result r =
         e2e_run(folder,
@@ -77,8 +73,7 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
                 "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
                 "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
                 "--no-counters >/dev/null; cat $DIR/ncu.csv",
-                kernel, metrics, job, config);
-    free(metrics);
+                kernel, metrics.text, job, config);
     if (!strstr(r.out, checked[0].metric))
         fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
     for (size_t i = 0; i < CHECKED; i++) {

@@ -59,10 +59,9 @@ static int good_ones(const char *status, int seed)
     char *folder = e2e_folder("told");
     write_space(folder, status);
     write_job(folder, "{ name = \"X\"; range = [0, 39]; }, { name = \"Y\"; range = [0, 39]; }", "local");
-    char *command =
+    autofree char *command =
         text_format("$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --seed %d -n 100", seed);
     json_t *root = tune(folder, command);
-    free(command);
     size_t count = 0;
     int good = 0;
     json_array_each(json_object_get(root, "trials"), i, row) {

@@ -131,17 +131,13 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
     };
     enum { CASES = sizeof cases / sizeof *cases };
     char *folders[CASES];
-    char *all = text_copy("");
+    autorelease(text_release) struct text all = {0};
     for (int i = 0; i < CASES; i++) {
         folders[i] = timed_folder(cases[i].name);
-        char *more =
-            text_format("%s( " TIMED "%s tune --device 0,1 --time 4s --no-final --no-counters %s 2>messages ) & ", all,
-                        folders[i], cases[i].delays, cases[i].options);
-        free(all);
-        all = more;
+        text_add(&all, "( " TIMED "%s tune --device 0,1 --time 4s --no-final --no-counters %s 2>messages ) & ",
+                 folders[i], cases[i].delays, cases[i].options);
     }
-    e2e_run(folders[0], "%s wait", all);
-    free(all);
+    e2e_run(folders[0], "%s wait", all.text);
     double busy[CASES][CASES];
     for (int i = 0; i < CASES; i++) {
         char *path = test_text("%s/messages", folders[i]), *messages = test_owned(text_read_file(path, NULL));

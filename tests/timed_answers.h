@@ -195,9 +195,8 @@ static inline void timed_take_lines(struct timed_answers *t, size_t worker, char
     char *line = input, *end;
     while ((end = memchr(line, '\n', *size - (size_t)(line - input)))) {
         *end = 0;
-        json_t *request = json_parse(line, NULL);
+        autojson json_t *request = json_parse(line, NULL);
         if (request) timed_take(t, worker, request, now);
-        json_decref(request);
         line = end + 1;
     }
     *size -= (size_t)(line - input);

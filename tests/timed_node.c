@@ -123,10 +123,9 @@ static bool turn(struct timed_node *n)
 int main(void)
 {
     struct timed_node n = {.beat = 5, .beaten = clock_now()};
-    char *line = node_identity_line();
+    autofree char *line = node_identity_line();
     timed_init(&n.answers);
     if (printf("\n%s\n", line) < 0 || fflush(stdout)) return EXIT_ENVIRONMENT;
-    free(line);
     fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
     fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
     while (turn(&n)) continue;

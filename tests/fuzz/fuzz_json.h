@@ -19,23 +19,27 @@ static unsigned json_draw(unsigned below)
 
 static size_t json_nodes(const json_t *value)
 {
-    size_t count = 1;
-    json_array_each(value, i, each) count += json_nodes(each);
-    json_object_each((json_t *)(uintptr_t)value, key, each) count += json_nodes(each);
+    size_t count = 1, i;
+    const char *key;
+    json_t *each;
+    json_array_foreach(value, i, each) count += json_nodes(each);
+    json_object_foreach((json_t *)(uintptr_t)value, key, each) count += json_nodes(each);
     return count;
 }
 
 // Node number *at in depth-first order (*at counts down), and where it hangs.
 static json_t *json_node(json_t *value, size_t *at, json_t **parent, const char **name, size_t *index)
 {
-    json_t *found;
+    size_t i;
+    const char *key;
+    json_t *each, *found;
     if (!(*at)--) return value;
-    json_array_each(value, i, each) {
+    json_array_foreach(value, i, each) {
         *parent = value;
         *index = i;
         if ((found = json_node(each, at, parent, name, index))) return found;
     }
-    json_object_each(value, key, each) {
+    json_object_foreach(value, key, each) {
         *parent = value;
         *name = key;
         if ((found = json_node(each, at, parent, name, index))) return found;

@@ -66,11 +66,9 @@ static void use_workers(struct node_link *l)
 static char *greeting_with(const char *members)
 {
     char *line = node_identity_line(), *brace = strchr(line, '{');
-    json_t *object = json_loads(brace, 0, NULL), *changes = json_loads(members, 0, NULL);
+    autojson json_t *object = json_loads(brace, 0, NULL), *changes = json_loads(members, 0, NULL);
     json_object_update(object, changes);
     char *text = json_dumps(object, JSON_COMPACT), *changed = text_format("%.*s%s\n", (int)(brace - line), line, text);
-    json_decref(object);
-    json_decref(changes);
     free(text);
     free(line);
     return changed;

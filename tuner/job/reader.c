@@ -64,12 +64,13 @@ void mistakes_add_in(struct mistakes *m, const char *file, int line, const char 
     va_end(args);
 }
 
-void reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
+int reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
+    return -1;
 }
 
 void reader_undefined(struct reader *r, const char *name)
