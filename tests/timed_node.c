@@ -1,7 +1,6 @@
 // An agent of a node whose GPUs only let time pass: it speaks sweetspot-node's part of the protocol (node_frame.h), and
 // in place of starting workers it answers for all of them by timed_answers.h, in one process and one thread. So 32 of
 // these are 256 GPUs: tests/measure/width.sh. It takes sweetspot-node's arguments, and ignores them.
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

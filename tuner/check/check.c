@@ -1,8 +1,6 @@
 // See check.h.
 #include "tuner/check/check.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
 #include "tuner/setup/request.h"
 

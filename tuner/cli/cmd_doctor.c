@@ -1,6 +1,5 @@
 // sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"

@@ -468,7 +468,7 @@ static void show_elsewhere(struct showing *all, const char *store_path)
 static int show_job(void *user, const char *path, struct job *job)
 {
     struct showing *all = user;
-    struct live_status live = {0};
+    autorelease(live_status_release) struct live_status live = {0};
     struct error err;
     autofree char *store_path = session_store_path(job, all->job_set.store);
     int result = 0;
@@ -480,7 +480,6 @@ static int show_job(void *user, const char *path, struct job *job)
         result = job_set_visit_results(&all->job_set, EVERY_DEVICE, show, all, path, job), job = NULL;
     json_decref(all->live);
     all->live = NULL;
-    live_status_release(&live);
     job_free(job);
     return result;
 }

@@ -2,7 +2,6 @@
 #include "tuner/cli/session.h"
 
 #include <glob.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"

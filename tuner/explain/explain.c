@@ -1,8 +1,6 @@
 // See explain.h.
 #include "tuner/explain/explain.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"

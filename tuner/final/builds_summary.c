@@ -75,26 +75,22 @@ static struct summary_problem *find_times(const struct final *timed, const struc
 
 json_t *builds_summary(const json_t *document, const struct final *final, const struct job *job)
 {
-    struct final timed;
-    struct error err;
-    json_t *json = NULL;
     if (!document) return NULL;
+    autorelease(final_release) struct final timed;
+    struct error err;
     bool whole = !final_read(&timed, document, job->tuned_count, &err); // without times there is no winner's entry
     const struct final_document *d = &timed.document;
     const char *verdict = d->verdict && *d->verdict ? d->verdict : BUILDS_MISSING;
     const struct final_entry *nvcc = whole && has_times(verdict) ? nvcc_entry(&timed) : NULL;
-    if (d->entries && is_of(d, final) && (nvcc || !has_times(verdict))) {
-        autofree struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
-        json = record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
-                                                               .verdict = verdict,
-                                                               .reason = d->decision.reason,
-                                                               .ratio = d->ratio,
-                                                               .error = nvcc ? nvcc->error : (double)NAN,
-                                                               .problems = problems,
-                                                               .problem_count = job->tuned_count});
-    }
-    final_release(&timed);
-    return json;
+    if (!d->entries || !is_of(d, final) || (!nvcc && has_times(verdict))) return NULL;
+    autofree struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
+    return record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
+                                                           .verdict = verdict,
+                                                           .reason = d->decision.reason,
+                                                           .ratio = d->ratio,
+                                                           .error = nvcc ? nvcc->error : (double)NAN,
+                                                           .problems = problems,
+                                                           .problem_count = job->tuned_count});
 }
 
 static char *describe(const struct summary *s, const char *nvrtc)

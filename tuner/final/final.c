@@ -3,7 +3,6 @@
 // final's data is out, whatever its time.
 #include "tuner/final/final.h"
 #include "tuner/base/base.h"
-#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"

@@ -1,8 +1,6 @@
 // See job.h: names, values, the space and the life of a loaded job. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/elf_file.h"
 #include "tuner/job/job_parts.h"
 

@@ -1,5 +1,4 @@
 // The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
-#include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/job/header_names.h"

@@ -1,5 +1,4 @@
 // The report of a run: the line of progress, the summary of the search, and the document of kind "run".
-#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"

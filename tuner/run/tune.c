@@ -3,7 +3,6 @@
 #include "tuner/run/tune.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"

@@ -1,8 +1,6 @@
 // See environment.h.
 #include "tuner/trial/environment.h"
 
-#include <ctype.h>
-
 struct environment environment_copy(struct arena *m, const struct environment *e)
 {
     return (struct environment){arena_copy(m, e->key),      arena_copy(m, e->job),     arena_copy(m, e->source_hash),
