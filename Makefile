@@ -527,7 +527,7 @@ help:
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make torture        kills, faults, power cuts on whole runs, for ten minutes (TORTURE_SHARE=5: percent)'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
-	@echo 'make test-gpu       tests that need a GPU'
+	@echo 'make test-gpu       tests that need a GPU, on all GPUs of this machine; GPUS=1: on one'
 	@echo 'make test-slurm     pools on a Slurm of this machine, which is installed where it may be'
 	@echo 'make test-ssh       pools over an sshd of this machine, likewise'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'

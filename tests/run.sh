@@ -3,26 +3,30 @@
 # N passed, N failed, N skipped.
 #
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM...]
-# Programs after `--` need the machine for themselves: they run one after another when the others have ended. JOBS:
-# programs at once (as many as there are cores). DEADLINE: seconds a program may take; then it and its children are
-# killed, which counts as one failure. A program that dies without its closing lines counts as one failure too. What a
-# program printed is in $BIN/log/<program>.log.
+# Programs after `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how many; those
+# of nvidia-smi), or one after another. JOBS: programs at once (as many as there are cores). DEADLINE: seconds a program
+# may take; then it and its children are killed, which counts as one failure. A program that dies without its closing
+# lines counts as one failure too. What a program printed is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would look at scripted workers; tests of it say so.
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none
+gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} deadline=${DEADLINE:-300}
 logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
-declare -A name_of=() start_of=()
+declare -A name_of=() start_of=() gpu_of=()
+free=() # GPUs, once programs have one each
 
 # timeout gives the program a process group of its own, which is what it kills.
 start() {
     local name
     name=$(basename "$1")
-    timeout --signal=KILL "$deadline" "$1" >"$logs/$name.log" 2>&1 </dev/null &
-    name_of[$!]=$name start_of[$!]=$SECONDS
+    local gpu=${free[0]-}
+    free=("${free[@]:1}")
+    env ${gpu:+CUDA_VISIBLE_DEVICES=$gpu} timeout --signal=KILL "$deadline" "$1" >"$logs/$name.log" 2>&1 </dev/null &
+    name_of[$!]=$name start_of[$!]=$SECONDS gpu_of[$!]=$gpu
 }
 
 # Waits for one program and counts its tests.
@@ -31,7 +35,8 @@ finish() {
     wait -n -p pid "${!name_of[@]}" 2>/dev/null
     status=$?
     name=${name_of[$pid]} log=$logs/$name.log seconds=$((SECONDS - start_of[$pid]))
-    unset "name_of[$pid]" "start_of[$pid]"
+    [ -z "${gpu_of[$pid]}" ] || free+=("${gpu_of[$pid]}")
+    unset "name_of[$pid]" "start_of[$pid]" "gpu_of[$pid]"
     p=$(grep -c '^\[       OK \]' "$log")
     # cmocka names what failed or was skipped twice, the second time in a list at the end.
     f=$(grep '^\[  FAILED  \] [A-Za-z_0-9]*$' "$log" | sort -u | wc -l)
@@ -67,6 +72,8 @@ for program in "$@"; do
     if [ "$program" = -- ]; then
         while [ ${#name_of[@]} -gt 0 ]; do finish; done
         jobs=1
+        [ "$gpus" -le 1 ] || jobs=$gpus
+        [ "$gpus" -le 1 ] || mapfile -t free < <(seq 0 $((gpus - 1)))
         continue
     fi
     while [ ${#name_of[@]} -ge "$jobs" ]; do finish; done

@@ -235,6 +235,25 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
     }
 }
 
+// nvcc begins with the likely winner while rounds go on: here the rounds wait for it. What it makes is taken, so that
+// it compiles once.
+TEST(nvcc_compiles_while_rounds_go_on)
+{
+    if (no_nvcc()) skip();
+    char *folder = write_job("ahead", "\"good\"", NULL, TWO);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
+    e2e_write(folder, "nvcc",
+              "#!/bin/sh\ncase $1 in --version) ;; *) echo begun >>\"$0.begun\"; sleep 1;; esac\n"
+              "exec \"$REAL\" \"$@\"\n");
+    struct e2e_result r = e2e_passed(
+        e2e_in(folder, "chmod +x nvcc; export REAL=$(command -v nvcc || echo $CUDA_HOME/bin/nvcc) FAKE_LOG=log "
+                       "FAKE_WAITS=\"final nvcc.begun\" SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=$PWD/nvcc "
+                       "FAKE_NVCC=1; timeout 50 $BIN/sweetspot tune job.cfg --store job.db --cache cache; cat "
+                       "nvcc.begun"));
+    assert_contains(r.out, "winner: trial ", "  built by nvcc ");
+    assert_string_equal(strstr(r.out, "begun"), "begun\n");
+}
+
 // What stands in for nvcc: it answers --version, or does not, and then misbehaves.
 #define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
 static const struct {

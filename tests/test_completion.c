@@ -57,7 +57,7 @@ TEST(bash_completes_by_it)
         {"compare --format j", "json\n"},
         {"compare --format = j", "json\n"},
         {"simulate -f c", "csv\n"},
-        {"tune --no-", "--no-stores --no-counters --no-final --no-checks\n"},
+        {"tune --no-", "--no-final --no-checks --no-stores --no-counters\n"},
         {"tune -t ''", "\n"},
         {"list op", "operations\n"},
         {"completion z", "zsh\n"},

@@ -135,4 +135,26 @@ TEST(directions_are_assumed_only_where_the_body_is_plain)
     }
 }
 
+// From a source to a running program with commands alone, on a recording of the same loop. Its program refuses a size
+// that was not verified: the launch itself needs a GPU.
+TEST(commands_alone_lead_from_a_source_to_a_program)
+{
+    char *folder = e2e_folder("first_program");
+    e2e_write(folder, "main.cu",
+              "#include <cstdio>\n#define ADD_DEFINE_PARAMETERS\n#include \"add_best.h\"\n"
+              "#include \"add.cu\"\nint main()\n{\n    printf(\"%s: %d\\n\", ADD_CONFIGURATION, "
+              "(int)add_launch(0, 1, nullptr, nullptr, nullptr));\n}\n");
+    struct e2e_result r = e2e_pass(
+        folder,
+        "sed -n '/^```cuda add.cu/,/^```$/p' docs/tutorial.md | sed '/^```/d; s/\\bn\\b/N/g' >$DIR/add.cu; "
+        "space=$PWD/tests/spaces/coarsening_h200.json.gz; cd $DIR && $BIN/sweetspot tune add.cu --kernel add "
+        "--size N=67108864 --parameter BLOCK_SIZE=128,256,512,1024 --parameter FACTOR=1,2,4,8,16 --parameter "
+        "UNROLL=0,2,4 --launch 'ceil_div(N, BLOCK_SIZE * FACTOR); BLOCK_SIZE' --reference add_naive --device "
+        "replay:$space </dev/null && $BIN/sweetspot header add.cfg && (command -v nvcc >/dev/null || exit 0; nvcc "
+        "$(sed -n 's/^#define ADD_OPTIONS_NVCC \"\\(.*\\)\"/\\1/p' out/include/add_best.h) -Iout/include main.cu "
+        "-o main && ./main)");
+    assert_contains(r.out, "winner: trial ", "out/include/add_best.h\n");
+    if (!system("command -v nvcc >/dev/null")) assert_contains(r.out, "BLOCK_SIZE=", ": 1\n"); // cudaErrorInvalidValue
+}
+
 TEST_MAIN(NULL, NULL)

@@ -217,6 +217,52 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
     }
 }
 
+// The template is launched with the winner's geometry and arguments, also where the parameters' own names are gone, and
+// not with sizes that were not verified. The runtime's functions are the test's.
+static const char call_program[] =
+    "#include <cuda_runtime.h>\n#include <cstring>\n"
+    "static cudaLaunchConfig_t seen; static cudaLaunchAttribute attribute; static const void *kernel; static int "
+    "allowed;\n"
+    "static unsigned char values[4][8];\n"
+    "static cudaError_t fake_set(const void *, cudaFuncAttribute, int value) { allowed = value; return cudaSuccess; }\n"
+    "static cudaError_t fake_launch(const cudaLaunchConfig_t *config, const void *k, void **arguments)\n{\n"
+    "    static const int bytes[] = {8, 8, 8, 4};\n"
+    "    seen = *config, attribute = config->attrs[0], kernel = k;\n"
+    "    for (int i = 0; i < 4; i++) memcpy(values[i], arguments[i], bytes[i]);\n    return cudaSuccess;\n}\n"
+    "#define cudaLaunchKernelExC fake_launch\n#define cudaFuncSetAttribute fake_set\n"
+    "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+    "template <class T, int B> __global__ void mini(const T *x, T *y, long long m, float alpha) { y[0] = x[m] * alpha "
+    "* B; }\n"
+    "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+    "int main()\n{\n"
+    "    float *x = (float *)64, *y = (float *)128, alpha;\n    long long m;\n"
+    "    if (mini_gemm_launch((cudaStream_t)7, 1000, 77, x, y) != cudaSuccess) return 1;\n"
+    "    if (kernel != (const void *)mini<float, 64> || seen.stream != (cudaStream_t)7) return 2;\n"
+    "    if (seen.gridDim.x != mini_gemm_grid_x(1000, 77) || seen.blockDim.x != 64) return 3;\n"
+    "    if (seen.dynamicSmemBytes != 64 * 4 * 64 + 16 || allowed) return 4;\n"
+    "    if (seen.numAttrs != 1 || attribute.val.clusterDim.x != 2) return 5;\n"
+    "    if (memcmp(values[0], &x, 8) || memcmp(values[1], &y, 8)) return 6;\n"
+    "    memcpy(&m, values[2], 8), memcpy(&alpha, values[3], 4);\n"
+    "    if (m != 1000 || alpha != 0.5f) return 7;\n"
+    "    return mini_gemm_launch(0, 1000, 76, x, y) != cudaErrorInvalidValue;\n}\n";
+
+TEST_WITH(the_template_is_launched_by_a_function, setup, teardown)
+{
+    char *text = test_owned(text_replaced(finished_job_text, "entry = \"mini\"", "entry = \"mini<float, BLOCK_M>\""));
+    finished_write(job.job, test_owned(text_replaced(
+                                text, "direction = \"out\"; } );",
+                                "direction = \"out\"; }, { scalar = \"M\"; type = \"i64\"; }, { scalar = \"alpha\"; "
+                                "type = \"f32\"; value = 0.5; } );")));
+    finished_decided(&job);
+    text = make_header();
+    assert_contains(text, "or call mini_gemm_launch(stream, sizes, buffers).");
+    assert_null(strstr(text, "mini_gemm_fn_log2")); // nothing calls it
+    int result = compile_and_run("nvcc -std=c++17 -gencode=arch=compute_90a,code=sm_90a -Werror all-warnings", "cu",
+                                 call_program);
+    if (result == -1) skip();
+    assert_int_equal(result, 0);
+}
+
 TEST_WITH(sizes_and_buffers_are_listed, setup, teardown)
 {
     static const char program[] =

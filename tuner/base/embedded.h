@@ -16,6 +16,7 @@ const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h
 // tuner/header/*.in: what a header has as it stands
 const char *embedded_header_function(void);
+const char *embedded_header_call(void);
 const char *embedded_header_shape(void);
 const char *embedded_header_tensor_map(void);
 const char *embedded_header_launch(void);

@@ -1,6 +1,8 @@
 // sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; what
 // the kernels take, and whether candidates compile (for any architecture, without a GPU).
+#include <errno.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/base.h"
@@ -23,6 +25,7 @@ static struct {
     struct job_set jobs;
     const char *arch, *cache;
     int64_t compile;
+    int format;
 } given = {.arch = "sm_90a", .compile = -1};
 
 static const struct option_spec specs[] = {
@@ -32,6 +35,7 @@ static const struct option_spec specs[] = {
            "and the first)"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
+    OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
 
@@ -363,6 +367,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
 struct checked_device {
     struct device_limits limits;
     const char *name;
+    json_t *jobs; // what is said of each
 };
 
 static int check_job(void *user, const char *path, struct job *job)
@@ -399,6 +404,10 @@ static int check_job(void *user, const char *path, struct job *job)
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }
     check_release(&check);
+    json_array_append_new(device->jobs, json_pack("{s:s, s:s, s:i, s:I, s:f, s:i}", "path", path, "job", job->name,
+                                                  "parameters", (int)space_parameter_count(job->space),
+                                                  "configurations", (json_int_t)space_size(job->space), "raw",
+                                                  space_raw_size(job->space), "exit_status", status));
     if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
     return status;
@@ -410,8 +419,21 @@ static int run(void)
     if (device_limits_of(given.arch, &device.limits, &device.name))
         fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch,
                 device.name);
+    bool json = given.format == FORMAT_JSON;
+    FILE *out = json ? fdopen(dup(STDOUT_FILENO), "w") : NULL; // what is for people goes to stderr
+    if (json) dup2(STDERR_FILENO, STDOUT_FILENO);
+    device.jobs = json_array();
+    session_found = json_array();
     int status = job_set_open(&given.jobs);
     if (!status) status = job_set_each_job(&given.jobs, check_job, &device);
+    if (out)
+        json_print_document("sweetspot-check", 1,
+                            json_pack("{s:i, s:s, s:O, s:O, s:O}", "exit_status", status, "arch", given.arch, "jobs",
+                                      device.jobs, "found", session_found, "failed", given.jobs.failed),
+                            out);
+    if (out && fclose(out)) status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
+    json_decref(device.jobs);
+    json_decref(session_found);
     job_set_close(&given.jobs);
     return status;
 }

@@ -150,9 +150,11 @@ static void put_command(FILE *f, const struct command *command)
     for (const struct option_spec *spec = specs; spec->name; spec++)
         if (spec->positional) put_option(f, spec);
     put_section(f, "OPTIONS");
-    for (const struct option_spec *spec = specs; spec->name; spec++)
-        if (!spec->positional) put_option(f, spec);
     put_option(f, &(struct option_spec){.name = "help", .letter = 'h', .help = "print a summary and exit"});
+    for (const struct option_spec *spec = specs; spec->name; spec++) {
+        if (spec->group) fprintf(f, ".SS %s\n", spec->group);
+        if (!spec->positional) put_option(f, spec);
+    }
 }
 
 static void put_reference(FILE *f, const char *name, const char *after)

@@ -343,8 +343,12 @@ static void options_help(const struct option_spec *specs, const char *command, c
             if (spec->positional) print_option(spec);
     }
     printf("\nOptions:\n");
-    for (const struct option_spec *spec = specs; spec->name; spec++)
+    const struct option_spec help = {.name = "help", .letter = 'h', .flag = &arguments, .help = "print this and exit"};
+    bool grouped = false;
+    for (const struct option_spec *spec = specs; spec->name; spec++) {
+        if (spec->group && !grouped) print_option(&help);
+        if (spec->group) grouped = printf("\n%s:\n", spec->group) > 0;
         if (!spec->positional) print_option(spec);
-    print_option(
-        &(struct option_spec){.name = "help", .letter = 'h', .flag = &arguments, .help = "print this and exit"});
+    }
+    if (!grouped) print_option(&help);
 }

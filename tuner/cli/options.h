@@ -45,6 +45,7 @@ struct option_spec {
     struct option_list *list;   // repeatable string
     const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers
     int64_t low, high;
+    const char *group;    // a heading before this option and those after it; NULL: none
     const char *shown;    // the value's name in --help ("FILE"); choices show themselves
     const char *help;     // one line, begins in lower case, no full stop; states the default
     char *(*words)(void); // malloc'ed names that the help ends with, after ": "; NULL: none

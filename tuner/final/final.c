@@ -102,6 +102,7 @@ void final_send(struct final_run *f, size_t gpu)
             baselines[request.baseline_count++] = b->name;
     }
     final_limit(f, &request);
+    if (request.candidate_count) builds_ahead(f, candidates[0].trial); // the search's best
     display_log(f->with.display,
                 "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64 " on %s",
                 f->builds.on   ? "comparison of builds"

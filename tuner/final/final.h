@@ -5,6 +5,7 @@
 #pragma once
 
 #include "search/model/kernel_set.h"
+#include "tuner/base/child_process.h"
 #include "tuner/base/error.h"
 #include "tuner/final/final_clock.h"
 #include "tuner/final/final_rounds.h"
@@ -60,10 +61,12 @@ struct final_run {
     } blamed;
     struct final_decision decision; // the newest; in `decided`
     struct arena decided;
-    struct {               // the race of the winner's builds (final_builds.c)
-        bool on;           // it is about the winner of `decision`
-        char compiler[64]; // nvcc with its version
-        struct error why;  // there is no race
+    struct {                // the race of the winner's builds (final_builds.c)
+        bool on;            // it is about the winner of `decision`
+        char compiler[64];  // nvcc with its version
+        struct error why;   // there is no race
+        struct child ahead; // compiles the build of trial `ahead_of` while rounds go on; 0: none does
+        int64_t ahead_of;
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)
         bool on;        // this part is running
@@ -115,13 +118,17 @@ void final_condemn(struct final_run *, int64_t trial, enum trial_status, const c
 // final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
 // then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
-bool builds_wanted(const struct final_run *);
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives compilers up for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
 enum final_outcome builds_finish(struct final_run *);
+// final_ahead.c: whether nvcc's build of the winner is wanted. nvcc may begin with this trial, which is likely to win;
+// the end of what it has begun.
+bool builds_wanted(const struct final_run *);
+void builds_ahead(struct final_run *, int64_t trial);
+void builds_end_ahead(struct final_run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);

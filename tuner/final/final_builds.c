@@ -12,14 +12,6 @@
 
 static const double same_within = 0.01; // of NVRTC's time
 
-bool builds_wanted(const struct final_run *f)
-{
-    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
-    if (given && !strcmp(given, "none")) return false;
-    if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
-    return !f->with.pool->replay && f->with.checks;
-}
-
 static void reset(struct final_run *f)
 {
     f->builds.on = false;
@@ -86,6 +78,7 @@ bool builds_begin(struct final_run *f)
         return false;
     }
     final_phase(f, "nvcc compiles the winner");
+    if (f->builds.ahead_of == d->winner) builds_end_ahead(f);
     final_reset(f);
     f->builds.on = true;
     int failed = d->kernel_count ? 0 : add_builds(f, d->winner, &err);
@@ -281,6 +274,7 @@ enum final_outcome builds_finish(struct final_run *f)
 
 void final_close(struct final_run *f)
 {
+    builds_end_ahead(f);
     final_reset(f);
     arena_release(&f->decided);
     sanitizer_close(f->sanitizer);

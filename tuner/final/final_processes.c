@@ -209,13 +209,17 @@ static enum final_next look(struct final_run *f, size_t rounds)
     struct contender *contenders = memory_new(all->entry_count, sizeof *contenders);
     for (size_t i = 0; i < all->entry_count; i++) contenders[i] = final_entrant(f, &all->entries[i]);
     enum final_next next = final_rounds_take(&f->rounds, rounds, contenders, all->entry_count);
+    size_t ahead = 0;
     for (size_t i = 0; i < all->entry_count; i++) {
         struct final_entry_answer *e = &all->entries[i];
+        bool stands = contenders[i].candidate && contenders[i].rounds;
+        if (stands && !(contenders[ahead].candidate && contenders[ahead].median <= contenders[i].median)) ahead = i;
         if (contenders[i].slower && !e->left)
             display_log(f->with.display, "%s leaves the final after %zu rounds: it is slower than another", e->name,
                         contenders[i].rounds);
         e->left = contenders[i].slower;
     }
+    builds_ahead(f, all->entries[ahead].trial);
     final_contenders_free(contenders, all->entry_count);
     return next;
 }

@@ -180,7 +180,9 @@ static void put_opening(struct renderer *r)
 {
     const json_t *first = json_array_get(r->sections, 0);
     bool stages = header_stage_count(first) > 1;
-    autofree char *device = device_macro(first);
+    autofree char *device = device_macro(first),
+                  *call =
+                      header_is_plain(r) ? text_format(", or call %s_launch(stream, sizes, buffers)", r->lower) : NULL;
     header_put(r, "/* ");
     header_put_comment(r->file, json_get_string(first, "job", "?"));
     header_put(r, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n *\n",
@@ -195,10 +197,10 @@ static void put_opening(struct renderer *r)
                " *     #define NAME_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
                " *     #include \"name_best.h\"\n *\n"
                " * with the options NAME_OPTIONS_NVCC or NAME_OPTIONS_NVRTC%s, and launch %s_%sENTRY with "
-               "%s_%sgeometry(sizes).\n"
+               "%s_%sgeometry(sizes)%s.\n"
                " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
                json_get_integer(first, "includes", 0) ? ", the job's include folders" : "", r->upper,
-               stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "");
+               stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "", call ? call : "");
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);
     header_comment_contract(r, first);
@@ -394,9 +396,28 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     return prefixes;
 }
 
-int header_render(FILE *file, void *user, struct error *err)
+// Takes helper functions of fn_arithmetic.h out that nothing calls: a block from "// ..." or the function's first line
+// to the empty line after it.
+static void drop_unused(char *text, const char *lower)
 {
-    const json_t *sections = user, *first = json_array_get(sections, 0);
+    autofree char *word = text_format(" %s_fn_", lower);
+    for (char *at = text; (at = strstr(at, word));) {
+        size_t length = strcspn(at, "(") + 1;
+        autofree char *call = text_format("%.*s", (int)length - 1, at + 1);
+        char *begin = at, *end = strstr(at, "\n}\n\n"), *other = text;
+        size_t count = 0;
+        while (begin > text && !(begin[-1] == '\n' && begin - 1 > text && begin[-2] == '\n')) begin--;
+        while ((other = strstr(other, call))) count++, other++;
+        at += length;
+        if (!end || count > 1) continue;
+        memmove(begin, end + 4, strlen(end + 4) + 1);
+        at = text; // what only this one called is unused now
+    }
+}
+
+static int render(FILE *file, const json_t *sections, struct error *err)
+{
+    const json_t *first = json_array_get(sections, 0);
     const char *job = json_get_string(first, "job", "kernel");
     struct renderer r = {.file = file,
                          .sections = sections,
@@ -412,6 +433,7 @@ int header_render(FILE *file, void *user, struct error *err)
     put_macros(&r);
     header_functions(&r);
     header_launch(&r);
+    header_call(&r);
     header_provenance(&r);
     header_results(&r);
     header_put(&r, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
@@ -425,6 +447,20 @@ int header_render(FILE *file, void *user, struct error *err)
     free(r.lower);
     free(r.upper);
     return r.collided ? HEADER_COLLISION : 0;
+}
+
+int header_render(FILE *file, void *sections, struct error *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    int result = render(out, sections, err);
+    fclose(out);
+    autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
+    drop_unused(text, lower);
+    fputs(text, file);
+    free(text);
+    return result;
 }
 
 int header_write(const char *path, const json_t *sections, struct error *err)

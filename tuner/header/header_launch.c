@@ -22,7 +22,7 @@ static bool calls_library(const struct renderer *r)
     return any;
 }
 
-static const char *c_type(int element)
+const char *header_c_type(int element)
 {
     static const char *const types[ELEMENT_COUNT] = {
         [ELEMENT_F32] = "float",           [ELEMENT_F64] = "double",         [ELEMENT_F16] = "unsigned short",
@@ -34,13 +34,12 @@ static const char *c_type(int element)
     return types[element];
 }
 
-// C99 has no such type: scalars are known bits, pointers to it are void *.
-static bool only_bits(int element)
+bool header_only_bits(int element)
 {
     return element_is_float((enum element)element) && element_size((enum element)element) < 4;
 }
 
-static int element_of(const json_t *described)
+int header_element_of(const json_t *described)
 {
     int element = element_find(json_get_string(described, "type", ""));
     return element < 0 ? ELEMENT_I32 : element;
@@ -208,11 +207,11 @@ static size_t object_of(const struct renderer *r, const json_t *argument)
 // such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
-    enum element element = (enum element)element_of(a);
+    enum element element = (enum element)header_element_of(a);
     const char *value = json_get_string(a, "value", "0");
     size_t bytes = element_size(element);
     bool sign = element == ELEMENT_I8 || element == ELEMENT_I16 || element == ELEMENT_I32 || element == ELEMENT_I64;
-    if (only_bits((int)element)) {
+    if (header_only_bits((int)element)) {
         uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
         if (!json_object_get(a, "real") && !header_is_number(value))
             header_refuse(r, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
@@ -233,7 +232,8 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     const json_t *members = json_object_get(a, "members");
     if (!members) {
         autofree char *function = header_scalar_name(prefix, place, NULL),
-                      *at = text_format("%s_value(s, %zu, 8)", r->lower, element_size((enum element)element_of(a)));
+                      *at = text_format("%s_value(s, %zu, 8)", r->lower,
+                                        element_size((enum element)header_element_of(a)));
         put_scalar(r, a, section, function, at);
         return;
     }
@@ -317,10 +317,10 @@ static void put_launch(struct renderer *r)
     json_array_each(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
     json_array_each(header_buffers(r), i, each) {
         autofree char *name = header_identifier(json_get_string(each, "name", "?"));
-        int element = element_of(each);
+        int element = header_element_of(each);
         bool in = !strcmp(json_get_string(each, "direction", ""), "in");
         header_put(r, in ? ", NAME_IN(%s) buffer_%s" : ", NAME_OUT(%s) buffer_%s",
-                   only_bits(element) ? "void" : c_type(element), name);
+                   header_only_bits(element) ? "void" : header_c_type(element), name);
         text_add(&call, "    c.buffer[%zu] = %s_ADDRESS(buffer_%s);\n", i, r->upper, name);
     }
     json_array_each(header_objects(r), i, each) {

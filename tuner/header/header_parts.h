@@ -36,6 +36,17 @@ void header_launch(struct renderer *);
 // The name of the array that has a section's bytes; malloc'ed, NULL where the section has none.
 char *header_binary_name(const char *lower, const json_t *section);
 
+// An argument's or buffer's type: its element; C's name for it, and whether C99 has none, so that scalars are known
+// bits and pointers void *.
+int header_element_of(const json_t *described);
+const char *header_c_type(int element);
+bool header_only_bits(int element);
+
+// header_call.c: for C++ and nvcc, a function that launches the template. Writes nothing for a job of several kernels,
+// or with other arguments than buffers and plain scalars. Must follow the geometry functions, which it calls.
+void header_call(struct renderer *);
+bool header_is_plain(const struct renderer *); // whether it writes one
+
 // header_provenance.c: what was measured and verified, as a comment and as macros. In the opening comment, advice to
 // use the binary where nvcc's build of the template is slower or fails.
 void header_provenance(struct renderer *);

@@ -8,6 +8,8 @@
 #include "tuner/store/builds.h"
 
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.
+enum { TIES_SHOWN = 3 };
+
 static void define_interval(struct renderer *r, const char *name, struct interval value)
 {
     autofree char *low = text_format("%s_low", name), *high = text_format("%s_high", name);
@@ -136,8 +138,11 @@ static void comment_section(struct renderer *r, const json_t *section)
                        json_get_string(item, "name", "?"));
     }
     comment_nvcc(r, section);
-    json_array_each(json_object_get(section, "ties"), i, item)
-        header_comment(r, "   tied with %s", json_is_string(item) ? json_string_value(item) : "?");
+    const json_t *ties = json_object_get(section, "ties");
+    json_array_each(ties, i, item)
+        if (i < TIES_SHOWN) header_comment(r, "   tied with %s", json_is_string(item) ? json_string_value(item) : "?");
+    if (json_array_size(ties) > TIES_SHOWN)
+        header_comment(r, "   and with %zu others", json_array_size(ties) - TIES_SHOWN);
     json_array_each(verified, i, item)
         text_add(&problems, "%s%s", i ? "; " : "verified on ", json_is_string(item) ? json_string_value(item) : "?");
     if (!problems.text)

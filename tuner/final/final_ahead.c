@@ -1,0 +1,50 @@
+// nvcc's build of the likely winner, compiled while rounds go on: see final.h.
+#include "tuner/base/base.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/interrupt.h"
+#include "tuner/base/protocol.h"
+#include "tuner/final/final.h"
+
+bool builds_wanted(const struct final_run *f)
+{
+    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
+    if (given && !strcmp(given, "none")) return false;
+    if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
+    return !f->with.pool->replay && f->with.checks;
+}
+
+// By a compiler of its own: the others are the policy's. What it makes waits in the cache. A pool's compilers are on
+// other machines.
+void builds_ahead(struct final_run *f, int64_t trial)
+{
+    struct worker_pool *pool = f->with.pool;
+    const struct task *t = final_find(f, trial);
+    char *const argv[] = {pool->compile_program, NULL};
+    int status;
+    if (f->builds.ahead_of == trial || !t || f->builds.on || pool->node_count || !builds_wanted(f)) return;
+    if (f->builds.ahead_of && f->builds.ahead.pid && !child_ended(&f->builds.ahead, &status)) return;
+    if (f->builds.ahead_of) child_close_all(&f->builds.ahead);
+    f->builds.ahead_of = 0;
+    if (child_start(&f->builds.ahead, argv, NULL, true, NULL)) return;
+    f->builds.ahead_of = trial;
+    autojson json_t *request = job_setup_compile(f->with.setup, pool, t->config, t->text, true);
+    json_write_line(f->builds.ahead.to, request, NULL);
+    child_close(&f->builds.ahead.to); // it ends when it has answered
+}
+
+// Waits for the build that was begun. It is killed where no time is left or the user will not wait: nvcc's
+// files stay behind then.
+void builds_end_ahead(struct final_run *f)
+{
+    if (!f->builds.ahead_of) return;
+    double now = clock_now(), left = final_clock_left(&f->clock, now);
+    double until = now + fmin(f->with.job->compile_timeout + COMPILE_GRACE, left);
+    int status;
+    while (f->builds.ahead.pid && !child_ended(&f->builds.ahead, &status))
+        if (clock_now() < until && !interrupt_count())
+            poll(NULL, 0, 20);
+        else
+            child_kill(&f->builds.ahead, &status);
+    child_close_all(&f->builds.ahead);
+    f->builds.ahead_of = 0;
+}
