@@ -517,8 +517,8 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
                                 f->advice, "gain", f->gain);
         if (f->parameter >= 0 && job) {
             json_object_set_new(one, "parameter", json_string(space_parameter(job->space, (size_t)f->parameter)->name));
-            json_object_set_new(one, "value",
-                                json_string(space_value_text(job->space, (size_t)f->parameter, f->value, (char[32]){0})));
+            json_object_set_new(
+                one, "value", json_string(space_value_text(job->space, (size_t)f->parameter, f->value, (char[32]){0})));
         }
         if (f->line)
             json_object_set_new(one, "line",
