@@ -83,16 +83,18 @@ TEST(a_job_with_a_mistake_is_kept)
     assert_contains(r.err, "unknown name 'm'", "correct add.cfg, then: sweetspot tune add.cfg");
 }
 
-// `script` is a terminal: an empty line asks again, and the end of what is typed lists what is missing.
+// `script` is a terminal: an empty line or a mistake asks again, and the end of what is typed lists what is missing.
 TEST(on_a_terminal_the_user_is_asked)
 {
     char *folder = e2e_folder("first_asked");
     e2e_write(folder, "add.cu", source);
     struct e2e_result r =
-        e2e_in(folder, "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker; "
-                       "(printf '\\n64,128\\n1000000\\nadd_naive\\n'; while [ ! -e done ]; do sleep 0.1; done) | "
-                       "(script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
+        e2e_in(folder,
+               "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker; "
+               "(printf '\\n64,128\\n1M\\n1000000\\nnosuch\\nadd_naive\\n'; while [ ! -e done ]; do sleep 0.1; done) | "
+               "(timeout 60 script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
     assert_contains(r.out, "parameter BLOCK, the values to try, as in [ 1, 2, 4 ]: ", "size n, a number: ",
+                    "--size n: '1M' is not a number", "--reference nosuch: neither",
                     "reference, what computes the same", "wrote add.cfg", "results are in out/add.db");
     assert_contains(test_file("%s/add.cfg", folder), "values = [ 64, 128 ];", "n = 1000000;");
 }

@@ -130,9 +130,8 @@ static void order_by_use(struct set_search *s, struct kernel_set *out)
         if (s->all >> p & 1) uses[member_for(s, out->chosen, out->count, p)]++;
     for (size_t i = 1; i < out->count; i++)
         for (size_t k = i; k > 0 && uses[k] > uses[k - 1]; k--) {
-            size_t u = uses[k], c = out->chosen[k];
-            uses[k] = uses[k - 1], out->chosen[k] = out->chosen[k - 1];
-            uses[k - 1] = u, out->chosen[k - 1] = c;
+            memory_swap(uses[k], uses[k - 1]);
+            memory_swap(out->chosen[k], out->chosen[k - 1]);
         }
 }
 

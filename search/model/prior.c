@@ -138,9 +138,7 @@ double prior_informativeness(const struct prior *p)
 
 static void swap_rows(struct weighed_row *order, size_t i, size_t j)
 {
-    struct weighed_row swap = order[i];
-    order[i] = order[j];
-    order[j] = swap;
+    memory_swap(order[i], order[j]);
 }
 
 static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_row *order, struct random *rng)

@@ -68,8 +68,7 @@ struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t mo
 void stop_tell(struct stop *s, double objective)
 {
     if (objective < s->best) s->best = objective;
-    s->trace = memory_room(s->trace, &s->room, s->evaluations + 1, sizeof *s->trace);
-    s->trace[s->evaluations++] = s->best;
+    memory_add(s->trace, s->evaluations) = s->best;
     // The outlook reads the whole trace: it is computed again when there are 2% more evaluations.
     if (s->rules.until <= 0 || s->evaluations < STOP_LEAST || !isfinite(s->best) ||
         s->evaluations - s->expected_at < s->evaluations / 50)

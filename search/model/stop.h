@@ -45,8 +45,7 @@ struct stop {
     struct stop_rules rules;
     double best; // INFINITY before the first valid result
     uint64_t evaluations;
-    double *trace; // best after each evaluation
-    size_t room;
+    double *trace;   // best after each evaluation
     double expected; // with the rule `until`: the gain of as many again, at `expected_at` evaluations
     uint64_t expected_at;
 };

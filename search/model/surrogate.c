@@ -160,9 +160,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     for (size_t i = 0; i < rows; i++) {
         if (i >= BEST_ROWS) {
             size_t j = i + random_below(rng, measured - i);
-            struct scored swap = order[i];
-            order[i] = order[j];
-            order[j] = swap;
+            memory_swap(order[i], order[j]);
         }
         add_row(s, order[i].row);
     }

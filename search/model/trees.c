@@ -106,9 +106,8 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         if (t->points[order[i] * t->dimensions + (size_t)best.dimension] >= best.threshold) continue;
-        uint32_t swap = order[i];
-        order[i] = order[left];
-        order[left++] = swap;
+        memory_swap(order[i], order[left]);
+        left++;
     }
     // Halves have points and shrink, so the depth is at most the number of points.
     uint32_t l = grow(t, order, left), r = grow(t, order + left, count - left);

@@ -104,9 +104,7 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
             }
             here[s] = finish_state(&b);
         }
-        uint32_t *swap = below;
-        below = here;
-        here = swap;
+        memory_swap(below, here);
     }
     *d = (struct diagram){.levels = levels,
                           .state_count = b.all.state_count,

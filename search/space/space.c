@@ -77,27 +77,25 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
     if (count == 0) return error_set(err, "parameter '%s' has no values", name);
     if (count > SPACE_MAX_VALUES)
         return error_set(err, "parameter '%s' has %zu values; at most %d are possible", name, count, SPACE_MAX_VALUES);
-    int64_t *sorted = memory_grow(NULL, count, sizeof *sorted);
+    autofree int64_t *sorted = memory_grow(NULL, count, sizeof *sorted);
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_values);
-    int result = 0;
-    if (sorted[0] < EXPR_VALUE_MIN) result = error_set(err, "parameter '%s' has a value that is too small", name);
-    for (size_t i = 1; i < count && result == 0; i++) {
+    if (sorted[0] < EXPR_VALUE_MIN) return error_set(err, "parameter '%s' has a value that is too small", name);
+    for (size_t i = 1; i < count; i++) {
         if (sorted[i] != sorted[i - 1]) continue;
         struct parameter one = {.kind = kind, .count = 1, .values = &sorted[i]};
         char digits[32];
-        result = error_set(err, "parameter '%s' has the value %s twice", name, value_text(s, &one, 0, digits));
+        return error_set(err, "parameter '%s' has the value %s twice", name, value_text(s, &one, 0, digits));
     }
-    free(sorted);
-    for (size_t i = 0; i < count && is_text(kind) && result == 0; i++) {
+    for (size_t i = 0; i < count && is_text(kind); i++) {
         const char *text = symbols_text(s->symbols, values[i]);
         if (text && text_next_item(text, NULL))
-            result = error_set(err,
-                               "parameter '%s' has the value '%s', which a configuration's text, "
-                               "NAME=VALUE,NAME=VALUE, could not be told apart from two parameters",
-                               name, text);
+            return error_set(err,
+                             "parameter '%s' has the value '%s', which a configuration's text, "
+                             "NAME=VALUE,NAME=VALUE, could not be told apart from two parameters",
+                             name, text);
     }
-    return result;
+    return 0;
 }
 
 int space_add_parameter(struct space *s, const char *name, enum parameter_kind kind, const int64_t *values,

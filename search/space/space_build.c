@@ -302,7 +302,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     *failed = -1;
     if (!constant_roots_hold(plan, lenient, failed)) return BUILD_FINE;
 
-    struct draft_level *draft = memory_new((size_t)levels + 1, sizeof *draft);
+    autofree struct draft_level *draft = memory_new((size_t)levels + 1, sizeof *draft);
     autofree int64_t *value = memory_grow(NULL, (size_t)nodes, sizeof *value);
     for (int i = 0; i < nodes; i++) {
         const struct graph_node *n = &plan->graph.nodes[i];
@@ -336,15 +336,14 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     }
     table_release(&from);
     for (int l = 0; l < levels; l++) draft_release(&draft[l]);
-    free(draft);
     return result;
 }
 
 enum build_result space_build_diagram(const struct space *s, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *d, int *failed, uint16_t *config)
 {
-    struct constraint_graph cg;
-    struct plan plan;
+    autorelease(constraint_graph_release) struct constraint_graph cg;
+    autorelease(plan_release) struct plan plan;
     uint16_t path[SPACE_MAX_PARAMETERS] = {0};
     constraint_graph_init(&cg, s, constraints, count);
     int levels = space_order(s, &cg, order);
@@ -355,7 +354,5 @@ enum build_result space_build_diagram(const struct space *s, const int *constrai
         memset(config, 0, (size_t)s->count * sizeof *config);
         for (int l = 0; l < levels; l++) config[order[l]] = path[l];
     }
-    plan_release(&plan);
-    constraint_graph_release(&cg);
     return result;
 }

@@ -14,13 +14,11 @@
 // diagram would be too large.
 static double count_with(const struct space *s, const int *constraints, size_t count)
 {
-    struct diagram d;
+    autorelease(diagram_release) struct diagram d;
     int order[SPACE_MAX_PARAMETERS], failed;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (space_build_diagram(s, constraints, count, true, order, &d, &failed, config) != BUILD_FINE) return -1;
-    double result = d.weight ? d.weight[d.root] : (double)d.size;
-    diagram_release(&d);
-    return result;
+    return d.weight ? d.weight[d.root] : (double)d.size;
 }
 
 // Names a smallest part of the constraints that leaves nothing: without any one of them there are configurations.
@@ -28,8 +26,8 @@ static double count_with(const struct space *s, const int *constraints, size_t c
 static int blame(const struct space *s, struct error *err)
 {
     size_t count = s->constraint_count;
-    int *core = memory_new(count, sizeof *core), culprit = -1;
-    struct text text = {0};
+    autofree int *core = memory_new(count, sizeof *core);
+    autorelease(text_release) struct text text = {0};
     for (size_t i = 0; i < count; i++) core[i] = (int)i;
     for (size_t i = 0; i < count;) {
         int dropped = core[i];
@@ -48,10 +46,7 @@ static int blame(const struct space *s, struct error *err)
     else if (count)
         error_set(err, "no configuration is valid: the constraints %.1800s contradict each other; relax one of them",
                   text.text);
-    if (count) culprit = core[count - 1];
-    free(text.text);
-    free(core);
-    return culprit;
+    return count ? core[count - 1] : -1;
 }
 
 static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
@@ -69,7 +64,7 @@ static int cannot_evaluate(const struct space *s, int number, const uint16_t *co
 int space_build(struct space *s, int *bad_constraint, struct error *err)
 {
     size_t count = s->constraint_count + s->derived_count;
-    int *numbers = memory_new(count, sizeof *numbers);
+    autofree int *numbers = memory_new(count, sizeof *numbers);
     int failed = -1;
     uint16_t config[SPACE_MAX_PARAMETERS] = {0};
     for (size_t i = 0; i < count; i++) numbers[i] = (int)i;
@@ -77,7 +72,6 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     diagram_release(&s->diagram);
     s->built = false;
     enum build_result built = space_build_diagram(s, numbers, count, false, s->order, &s->diagram, &failed, config);
-    free(numbers);
     s->level_count = s->diagram.levels;
     if (built == BUILD_TOO_LARGE)
         return error_set(

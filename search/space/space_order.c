@@ -259,7 +259,8 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
 {
     int parameters[MAX_EXACT];
     size_t subsets = (size_t)1 << count;
-    double *cost = memory_grow(NULL, 2 * subsets, sizeof *cost), *states = cost + subsets;
+    autofree double *cost = memory_grow(NULL, 2 * subsets, sizeof *cost);
+    double *states = cost + subsets;
     autofree unsigned char *last = memory_grow(NULL, subsets, 1);
     for (int i = 0; i < count; i++, group &= group - 1) parameters[i] = __builtin_ctzll(group);
     cost[0] = states[0] = 0;
@@ -280,7 +281,6 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
     }
     for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
         order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
-    free(cost);
 }
 
 // Moves single parameters to other places as long as that helps and at most `looks` nodes are visited.

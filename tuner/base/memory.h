@@ -35,8 +35,16 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
-// The same for a local struct, with the function that releases it: autorelease(arena_release) struct arena a = {NULL};
+// Before the declaration of a local struct that can be released from the beginning: release(&it) where its scope ends.
 #define autorelease(release) __attribute__((cleanup(release)))
+
+// Exchanges two variables or elements of one type.
+#define memory_swap(a, b)          \
+    do {                           \
+        __typeof__(a) kept_ = (a); \
+        (a) = (b);                 \
+        (b) = kept_;               \
+    } while (0)
 
 // The least multiple of `unit` that is not below n.
 static inline size_t round_up(size_t n, size_t unit)

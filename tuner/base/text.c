@@ -46,11 +46,6 @@ void text_add(struct text *t, const char *format, ...)
     }
 }
 
-void text_release(struct text *t)
-{
-    free(t->text);
-}
-
 size_t text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };

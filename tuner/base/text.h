@@ -27,7 +27,10 @@ struct text {
     size_t length, room;
 };
 void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_release(struct text *);
+static inline void text_release(struct text *t)
+{
+    free(t->text);
+}
 
 // Whether it begins with one of a NULL-terminated list.
 bool text_begins(const char *text, const char *const *beginnings);

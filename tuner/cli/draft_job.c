@@ -189,7 +189,14 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
     autofree char *text = draft_text(d, name, template);
     struct error err;
     for (const struct draft_question *q; asks && !d->mistake && (q = next_question(d));) {
+        size_t known = d->answer_count;
         if (!*q->what || !ask_user(d, q)) break;
+        free(text);
+        text = draft_text(d, name, template);
+        if (!d->mistake) continue;
+        fprintf(stderr, "%s\n", d->mistake); // and ask again
+        d->mistake = NULL;
+        d->answer_count = known;
         free(text);
         text = draft_text(d, name, template);
     }

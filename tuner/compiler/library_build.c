@@ -60,13 +60,11 @@ static int choose_compiler(struct library_source *b, const struct compile_reques
 {
     const char *source = request->source, *name = ends_with(source, ".c") ? "cc" : "c++";
     if (ends_with(source, ".cu")) {
-        struct nvcc nvcc;
-        int failed = nvcc_find(&nvcc, home, err);
-        b->program = failed ? NULL : text_copy(nvcc.program);
+        autorelease(nvcc_release) struct nvcc nvcc = {0};
+        if (nvcc_find(&nvcc, home, err)) return -1;
+        b->program = text_copy(nvcc.program);
         b->options = nvcc_options(request->arch, request->options, request->option_count);
         memcpy(b->version, nvcc.version, sizeof nvcc.version);
-        nvcc_release(&nvcc);
-        if (failed) return -1;
         add(b, "-shared");
         add(b, "-Xcompiler=-fPIC");
         add(b, "-O3");
@@ -97,16 +95,14 @@ static void make_key(const struct library_source *b, const struct compile_reques
 // The functions that the job calls must be there.
 static json_t *check_functions(const struct compile_request *request, const char *path)
 {
-    struct shared_library l;
-    json_t *answer = NULL;
+    autorelease(shared_library_release) struct shared_library l = {0};
     const char *wrong = shared_library_read(&l, path);
-    if (wrong) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), wrong);
+    if (wrong) return answer_refuse(status_name(STATUS_COMPILE_ERROR), wrong);
     for (size_t i = 0; i < request->function_count; i++) {
-        autofree char *lack = answer ? NULL : shared_library_lacks(&l, request->source, request->functions[i]);
-        if (lack) answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), lack);
+        autofree char *lack = shared_library_lacks(&l, request->source, request->functions[i]);
+        if (lack) return answer_refuse(status_name(STATUS_COMPILE_ERROR), lack);
     }
-    shared_library_release(&l);
-    return answer;
+    return NULL;
 }
 
 // Runs the compiler and puts the library into the cache. NULL: it is there.
@@ -119,8 +115,8 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     size_t size, count = 0;
     json_t *answer = NULL;
     if (work_folder_make("library", folder, &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
-    char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
-         **argv = memory_new(b->options.count + 5, sizeof *argv);
+    autofree char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
+                  **argv = memory_new(b->options.count + 5, sizeof *argv);
     argv[count++] = b->program;
     for (size_t i = 0; i < b->options.count; i++) argv[count++] = b->options.list[i];
     argv[count++] = output;
@@ -141,10 +137,6 @@ static json_t *build_again(const struct library_source *b, const struct compile_
                  cache_add(cache, key, ".so", bytes, size, figures, &err))
             answer = answer_refuse(PROTOCOL_ERROR, err.message);
     }
-    free(argv);
-    free(library);
-    free(source);
-    free(bytes);
     free(end.output);
     work_folder_remove(folder);
     return answer;

@@ -16,7 +16,6 @@
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
 #include "tuner/source/source.h"
-#include "tuner/trial/trial_field.h"
 
 #ifndef SWEETSPOT_CUDA_HOME
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
@@ -40,31 +39,18 @@ static json_t *describe(const struct compilation *c)
 }
 
 // The answer about what a compiler made, which is kept in the cache.
-static json_t *take(struct compilation *c, const char *cache, const char *key)
+static json_t *take(const struct compilation *c, const char *cache, const char *key)
 {
     struct error err;
-    json_t *answer = NULL;
-    switch (c->result) {
-    case COMPILED:
-        answer = describe(c);
-        if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err)) {
-            json_decref(answer);
-            answer = answer_refuse(PROTOCOL_ERROR, err.message);
-        }
-        break;
-    case COMPILE_TIMED_OUT:
-        answer = compilation_refuse_late();
-        break;
-    case COMPILE_NO_MEMORY:
-        answer = answer_refuse(status_name(STATUS_COMPILE_ERROR),
-                               "the compiler took more memory than it may (compile.memory)");
-        break;
-    case COMPILE_FAILED:
-        answer = compilation_refuse(c->log);
-        break;
-    }
-    compilation_release(c);
-    return answer;
+    if (c->result == COMPILE_FAILED) return compilation_refuse(c->log);
+    if (c->result == COMPILE_TIMED_OUT) return compilation_refuse_late();
+    if (c->result == COMPILE_NO_MEMORY)
+        return answer_refuse(status_name(STATUS_COMPILE_ERROR),
+                             "the compiler took more memory than it may (compile.memory)");
+    autojson json_t *answer = describe(c);
+    if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err))
+        return answer_refuse(PROTOCOL_ERROR, err.message);
+    return json_incref(answer);
 }
 
 // With where the cubin is, and whether the cache had it.
@@ -81,13 +67,10 @@ static json_t *complete(json_t *answer, const char *cache, const char *key, bool
 static json_t *compile_again(const struct compile_job *j, double deadline, const char *cache, const char *key)
 {
     struct error err;
-    struct compilation c;
-    struct source_texts texts;
-    json_t *answer;
-    if (source_texts_make(&texts, &j->source, &err)) {
-        source_texts_release(&texts);
+    autorelease(compilation_release) struct compilation c = {0};
+    autorelease(source_texts_release) struct source_texts texts = {0};
+    if (source_texts_make(&texts, &j->source, &err))
         return answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
-    }
     size_t count;
     autofree const char **options = compile_job_options(j, &count);
     const struct nvrtc_program program = {.text = texts.program,
@@ -101,13 +84,8 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
                                           .entry = j->asked->entries,
                                           .deadline = deadline};
     int failed = nvrtc_compile(&program, &c, &err);
-    if (failed)
-        answer =
-            answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
-    else
-        answer = take(&c, cache, key);
-    source_texts_release(&texts);
-    return answer;
+    if (!failed) return take(&c, cache, key);
+    return answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
 }
 
 // Reads what a request asks for. NULL, or the answer where that cannot be done.
@@ -121,19 +99,16 @@ static json_t *open_job(struct compile_job *job, const struct compile_request *r
 
 static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
 {
-    struct compile_job job = {0};
+    autorelease(compile_job_release) struct compile_job job = {0};
     const char *cache = *request->cache ? request->cache : NULL;
     json_t *answer = open_job(&job, request);
-    if (!answer) {
-        char key[HASH_TEXT_SIZE];
-        compile_job_key(&job, version, key);
-        answer = cache ? cache_find(cache, key, ".cubin") : NULL;
-        bool cached = answer != NULL;
-        if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
-        answer = complete(answer, cache, key, cached);
-    }
-    compile_job_release(&job);
-    return answer;
+    if (answer) return answer;
+    char key[HASH_TEXT_SIZE];
+    compile_job_key(&job, version, key);
+    answer = cache ? cache_find(cache, key, ".cubin") : NULL;
+    bool cached = answer != NULL;
+    if (!cached) answer = compile_again(&job, fmax(request->deadline, 0), cache, key);
+    return complete(answer, cache, key, cached);
 }
 
 // The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
@@ -157,11 +132,12 @@ static char *nvcc_unit(const struct compile_request *request, bool marked)
 static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
 {
     struct error err;
-    struct compilation c;
+    autorelease(compilation_release) struct compilation c = {0};
     const struct compile_request *request = j->asked;
     const char *cache = *request->cache ? request->cache : NULL;
-    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, !own);
-    struct text_list options =
+    char key[HASH_TEXT_SIZE];
+    autofree char *unit = nvcc_unit(request, !own);
+    autorelease(text_list_release) struct text_list options =
         nvcc_options(*request->arch ? request->arch : "sm_90a", request->options, request->option_count);
     if (!own) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
     for (size_t i = 0; i < request->include_count; i++)
@@ -182,8 +158,6 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
-    text_list_release(&options);
-    free(unit);
     return complete(answer, cache, key, cached);
 }
 
@@ -201,25 +175,19 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
 {
     struct error err;
-    struct compile_job job = {0};
-    struct nvcc nvcc = {0};
-    struct arena memory = {NULL};
+    autorelease(compile_job_release) struct compile_job job = {0};
+    autorelease(nvcc_release) struct nvcc nvcc = {0};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct compile_answer by_nvrtc, *own = request->alone ? NULL : &by_nvrtc;
-    json_t *first = request->alone ? NULL : compile_by_nvrtc(request, version), *answer;
-    if (first && (record_read(&compile_answer_record, first, own, &memory, NULL) || !answer_is_ok(&own->head))) {
-        arena_release(&memory);
-        return first;
-    }
-    answer = *request->source ? open_job(&job, request)
-                              : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+    autojson json_t *first = request->alone ? NULL : compile_by_nvrtc(request, version);
+    if (first && (record_read(&compile_answer_record, first, own, &memory, NULL) || !answer_is_ok(&own->head)))
+        return json_incref(first);
+    json_t *answer = *request->source ? open_job(&job, request)
+                                      : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     if (!answer && nvcc_find(&nvcc, cuda_home(), &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     if (!answer) answer = unless_changed(build(&nvcc, &job, own), &job);
     if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
-    nvcc_release(&nvcc);
-    compile_job_release(&job);
-    json_decref(first);
-    arena_release(&memory);
     return answer;
 }
 
@@ -227,14 +195,10 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
 static json_t *hello(const struct compile_request *request, const char *version)
 {
     struct error err;
-    struct nvcc nvcc = {0};
-    if (strcmp(request->compiler, PROTOCOL_NVCC) != 0)
-        return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", version);
-    json_t *answer = nvcc_find(&nvcc, cuda_home(), &err)
-                         ? answer_refuse(PROTOCOL_ERROR, err.message)
-                         : json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", nvcc.version);
-    nvcc_release(&nvcc);
-    return answer;
+    autorelease(nvcc_release) struct nvcc nvcc = {0};
+    bool by_nvcc = !strcmp(request->compiler, PROTOCOL_NVCC);
+    if (by_nvcc && nvcc_find(&nvcc, cuda_home(), &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
+    return json_pack("{s:i, s:s}", "protocol", PROTOCOL_VERSION, "compiler", by_nvcc ? nvcc.version : version);
 }
 
 static json_t *compile_one(const struct compile_request *request, const char *version)
@@ -293,8 +257,7 @@ static json_t *join_units(struct joined *all, const char *cache, struct error *e
         autojson json_t *kept = record_write(&compile_answer_record, &answer);
         autofree void *file = units_join((const void *const *)all->image, all->size, all->count, &size, err);
         if (file) hash_content(file, size, key);
-        int failed = !file || cache_add(cache, key, ".cubin", file, size, kept, err);
-        if (failed) return NULL;
+        if (!file || cache_add(cache, key, ".cubin", file, size, kept, err)) return NULL;
         autofree char *path = cache_path(cache, key, ".cubin");
         answer.cubin = arena_copy(&all->memory, path);
     }
@@ -384,33 +347,23 @@ static int limit_memory(int64_t bytes, struct error *err)
     if (getrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
     rlim_t wanted = bytes > 0 ? (rlim_t)(bytes + begun_with()) : limit.rlim_max;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    if (setrlimit(RLIMIT_DATA, &limit)) return error_set(err, "cannot limit memory: %s", strerror(errno));
-    return 0;
+    return setrlimit(RLIMIT_DATA, &limit) ? error_set(err, "cannot limit memory: %s", strerror(errno)) : 0;
 }
 
 static json_t *serve(const json_t *message, const char *version)
 {
     struct error err;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct compile_request request;
     const char *op = json_get_string(message, "op", "");
-    bool compiles = !strcmp(op, "compile") || !strcmp(op, "build");
-    json_t *answer;
+    bool builds = !strcmp(op, "build"), compiles = builds || !strcmp(op, "compile");
     if (record_read(&compile_request_record, message, &request, &memory, &err) ||
         (compiles && limit_memory(request.memory, &err)))
-        answer = answer_refuse(PROTOCOL_ERROR, err.message);
-    else if (!strcmp(op, "hello"))
-        answer = hello(&request, version);
-    else if (!compiles)
-        answer = answer_refuse(PROTOCOL_ERROR, "unknown op");
-    else if (!strcmp(op, "build"))
-        answer = library_build(&request, cuda_home());
-    else if (request.units)
-        answer = compile_units(&request, version);
-    else
-        answer = compile_one(&request, version);
-    arena_release(&memory);
-    return answer;
+        return answer_refuse(PROTOCOL_ERROR, err.message);
+    if (!strcmp(op, "hello")) return hello(&request, version);
+    if (!compiles) return answer_refuse(PROTOCOL_ERROR, "unknown op");
+    if (builds) return library_build(&request, cuda_home());
+    return request.units ? compile_units(&request, version) : compile_one(&request, version);
 }
 
 int main(int argc, char **argv)
@@ -433,14 +386,11 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     while (getline(&line, &room, stdin) > 0) {
-        json_t *request = json_parse(line, &err), *answer;
+        autojson json_t *request = json_parse(line, &err), *answer = NULL;
         answer = request ? serve(request, version) : answer_refuse(PROTOCOL_ERROR, err.message);
         if (!answer) answer = answer_refuse(PROTOCOL_ERROR, "out of host memory");
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
-        int failed = json_write_line(STDOUT_FILENO, answer, &err);
-        json_decref(answer);
-        json_decref(request);
-        if (failed) break;
+        if (json_write_line(STDOUT_FILENO, answer, &err)) break;
     }
     free(line);
     return EXIT_DONE;

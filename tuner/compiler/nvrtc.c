@@ -89,7 +89,6 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
 {
     nvrtcProgram program;
     double start = clock_now(), limit = start + p->deadline;
-    int result = 0;
     *c = (struct compilation){.result = COMPILE_FAILED};
     nvrtcResult said = nvrtcCreateProgram(&program, p->text, p->name, (int)p->header_count, p->header, p->header_name);
     if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
@@ -99,14 +98,10 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     int here = leave_folder();
     if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)p->option_count, p->option);
     c->seconds = clock_now() - start;
-    if (return_to(here, err)) {
+    int result = return_to(here, err) ? NVRTC_REFUSED : (c->log = read_log(program, err)) ? 0 : NVRTC_NO_MEMORY;
+    if (result) {
         nvrtcDestroyProgram(&program);
-        return NVRTC_REFUSED;
-    }
-    c->log = read_log(program, err);
-    if (!c->log) {
-        nvrtcDestroyProgram(&program);
-        return NVRTC_NO_MEMORY;
+        return result;
     }
     c->warnings = compilation_warnings(c->log);
     if (said == NVRTC_SUCCESS) {

@@ -284,8 +284,7 @@ static int try_session(struct counters *c, struct error *err)
         cupti.cuptiRangeProfilerStop(&CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
     }
     counters_end_session(c);
-    if (started != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerStart", started);
-    return status;
+    return started == CUPTI_SUCCESS ? status : cupti_library_fail(err, "cuptiRangeProfilerStart", started);
 }
 
 // Names the missing metrics, if there are any.
@@ -361,8 +360,7 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
     CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
         &CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
     if (failed) return candidate_failed(b, candidate, "launch");
-    if (popped != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerPopRange", popped);
-    return 0;
+    return popped == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiRangeProfilerPopRange", popped);
 }
 
 // Once outside any range, so that instruction caches hold this candidate and not the one before; once to be counted.

@@ -77,12 +77,9 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
     CUPTI_TRY(cuptiSassMetricsGetDataProperties, &about);
     size_t records = about.numOfPatchedInstructionRecords, values = about.numOfInstances * m->count;
     if (!records || !values) return error_set(err, "CUPTI counted no instruction of '%s'", symbol);
-    CUpti_SassMetrics_Data *data = memory_try(records, sizeof *data, err);
+    autofree CUpti_SassMetrics_Data *data = memory_try(records, sizeof *data, err);
     autofree CUpti_SassMetrics_InstanceValue *value = memory_try(records, values * sizeof *value, err);
-    if (!data || !value) {
-        free(data);
-        return -1;
-    }
+    if (!data || !value) return -1;
     for (size_t i = 0; i < records; i++) {
         data[i].structSize = sizeof *data;
         data[i].pInstanceValues = value + i * values;
@@ -92,7 +89,6 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
                       .numOfInstances = about.numOfInstances, .pMetricsData = data));
     for (size_t i = 0; i < records && result == CUPTI_SUCCESS; i++)
         if (data[i].functionName && !strcmp(data[i].functionName, symbol)) add_record(m, &data[i], values, out);
-    free(data);
     return result == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiSassMetricsFlushData", result);
 }
 

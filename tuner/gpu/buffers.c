@@ -279,16 +279,15 @@ static int upload_rows(struct buffers *s, const struct operand *v, const char *f
 // Dense rows from a file, into to->host.
 static int read_file(const char *path, const char *name, const struct operand *to, struct error *err)
 {
-    struct npy npy;
+    autorelease(npy_release) struct npy npy;
     const size_t size = element_size(to->type), count = (size_t)(to->rows * to->cols);
-    int failed = npy_read(&npy, path, err);
-    if (!failed && npy.count != count)
-        failed = error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", path, npy.count, name,
-                           (long long)to->rows, (long long)to->cols);
-    if (!failed) failed = npy_check(&npy, path, to->type, err);
-    for (size_t i = 0; i < count && !failed; i++) npy_element(&npy, i, to->type, (char *)to->host + i * size);
-    npy_release(&npy);
-    return failed;
+    if (npy_read(&npy, path, err)) return -1;
+    if (npy.count != count)
+        return error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", path, npy.count, name,
+                         (long long)to->rows, (long long)to->cols);
+    if (npy_check(&npy, path, to->type, err)) return -1;
+    for (size_t i = 0; i < count; i++) npy_element(&npy, i, to->type, (char *)to->host + i * size);
+    return 0;
 }
 
 // Computed here or read from a file.
@@ -296,13 +295,11 @@ static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64
 {
     struct operand to = b->view;
     const struct host_fill f = {b->fill, b->low, b->high};
-    to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
-    int failed = !to.host              ? -1
+    autofree void *host = to.host = memory_try((size_t)(to.rows * to.cols), element_size(to.type), err);
+    int failed = !host                 ? -1
                  : b->fill == FILL_NPY ? read_file(b->path, b->name, &to, err)
                                        : host_fill_compute(&f, &to, seed, err);
-    if (!failed) failed = upload_rows(s, &b->view, to.host, err);
-    free(to.host);
-    return failed;
+    return failed ? failed : upload_rows(s, &b->view, host, err);
 }
 
 static int fill(struct buffers *s, const struct device_buffer *b, unsigned set, uint64_t seed, struct error *err)

@@ -103,12 +103,10 @@ static int launch(struct ceilings *k, enum execution_unit_id which, const struct
     uint32_t u32[2] = {0x9e3779b1u, 0x85ebca6bu};
     enum kernel_form form = kernels[which].form;
     bool chains = form <= INTEGERS;
-    void *a = form == FLOATS    ? (void *)&f32[0]
-              : form == DOUBLES ? (void *)&f64[0]
-                                : (void *)&u32[0],
-         *b = form == FLOATS    ? (void *)&f32[1]
-              : form == DOUBLES ? (void *)&f64[1]
-                                : (void *)&u32[1];
+    void *a = form == FLOATS    ? (void *)f32
+              : form == DOUBLES ? (void *)f64
+                                : (void *)u32,
+         *b = (char *)a + (form == DOUBLES ? sizeof *f64 : sizeof *f32);
     // Of the L2 a quarter is read: it is made of two halves that keep copies of each other's lines.
     size_t bytes = form == COPY ? m->bytes / 2 : form == L2 ? m->l2_bytes / 4 : m->bytes;
     uint64_t from = m->address, to = from + bytes;

@@ -304,9 +304,8 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
     *rounds = 0;
     for (size_t retakes = 0; *rounds < f->rounds && n;) {
         for (size_t i = n - 1; i > 0; i--) {
-            size_t j = stats_random(&f->random) % (i + 1), kept = order[i];
-            order[i] = order[j];
-            order[j] = kept;
+            size_t j = stats_random(&f->random) % (i + 1);
+            memory_swap(order[i], order[j]);
         }
         for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plans[problem];
         bool hot;

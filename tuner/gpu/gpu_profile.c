@@ -84,7 +84,7 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
                 struct error *err)
 {
     static const struct source_place nowhere = {"", "", 0};
-    struct source_place *places = memory_try(linetable_depth(table) + 1, sizeof *places, err);
+    autofree struct source_place *places = memory_try(linetable_depth(table) + 1, sizeof *places, err);
     if (!places) return -1;
     for (size_t i = 0; i < listing->count; i++) {
         const struct sass_instruction *one = &listing->list[i];
@@ -99,10 +99,7 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
                 seen = places[e].line == places[d].line && !strcmp(places[e].file, places[d].file);
             if (seen) continue;
             struct line *line = find_line(lines, &places[d], err);
-            if (!line) {
-                free(places);
-                return -1;
-            }
+            if (!line) return -1;
             for (int k = 0; k < SASS_COLUMNS; k++) {
                 if (!d) line->self[k] += one->value[k];
                 line->total[k] += one->value[k];
@@ -110,7 +107,6 @@ static int join(const struct sass_listing *listing, const struct linetable *tabl
             for (size_t k = 0; k < listing->reason_count; k++) line->samples[k] += one->samples[k];
         }
     }
-    free(places);
     return 0;
 }
 

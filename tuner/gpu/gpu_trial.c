@@ -368,13 +368,12 @@ int gpu_trial_run(struct workload *w, const struct trial_request *request, struc
                   struct arena *memory, gpu_progress *progress, void *user, struct error *err)
 {
     double begin = clock_now();
-    struct gpu_trial *t = memory_try(1, sizeof *t, err);
+    autofree struct gpu_trial *t = memory_try(1, sizeof *t, err);
     if (!t) return -1;
     *t = (struct gpu_trial){.w = w, .begin = begin, .progress = progress, .user = user};
     measure_take_busy(w->measure);
     w->launches_judged = 0;
     int failed = attempt(t, request, answer, memory, err);
     write_figures(w, begin, &answer->figures);
-    free(t);
     return failed;
 }

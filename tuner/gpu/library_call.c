@@ -98,9 +98,10 @@ int library_call_run(struct library_call *c, const struct implementation_request
 {
     const char *path = reference->path;
     double timeout = reference->timeout;
-    char *program = installation_program("sweetspot-gpu"), option[] = "--call";
+    autofree char *program = installation_program("sweetspot-gpu");
     autojson json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
-    char *text = json_dumps(request, JSON_COMPACT), *argv[] = {program, option, text, NULL};
+    autofree char *text = json_dumps(request, JSON_COMPACT);
+    char option[] = "--call", *argv[] = {program, option, text, NULL};
     struct program_end end = {0};
     struct library_answer *shared = (struct library_answer *)(void *)c->memory;
     *shared = (struct library_answer){0};
@@ -110,8 +111,6 @@ int library_call_run(struct library_call *c, const struct implementation_request
     answer->why.message[sizeof answer->why.message - 1] = 0;
     if (!failed && (answer->called != 2 || end.late)) failed = explain(&end, answer, path, function, timeout, err);
     free(end.output);
-    free(text);
-    free(program);
     return failed;
 }
 

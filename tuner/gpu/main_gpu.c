@@ -228,18 +228,16 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
     if (served[i].needs != NO_JOB && !w->has_job) return error_set(err, "a \"job\" request must come first");
     // The driver knows from now on whose fault it is if the worker ends.
     if (served[i].needs == A_JOB_AND_CANDIDATES) tell_of(w, NULL, 0, 0);
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     const struct record *asked = served[i].request, *answered = served[i].answer;
     void *request = asked ? arena_new(&memory, asked->size) : NULL,
          *answer = answered ? arena_new(&memory, answered->size) : to;
     if (answered) record_clear(answered, answer);
     int failed = strcmp(op, "final") ? gpu_final_end(&w->final, err) : 0;
     if (!failed && asked) failed = record_read(asked, from, request, &memory, err);
-    if (!failed) {
-        failed = served[i].serve(w, asked ? request : from, answer, &memory, err);
-        if (answered) record_write_into(answered, answer, to);
-    }
-    arena_release(&memory);
+    if (failed) return failed;
+    failed = served[i].serve(w, asked ? request : from, answer, &memory, err);
+    if (answered) record_write_into(answered, answer, to);
     return failed;
 }
 
@@ -302,13 +300,12 @@ int main(int argc, char **argv)
     w.out = dup(STDOUT_FILENO);
     parallel_watch(tell_reference, &w);
     if (w.out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_ENVIRONMENT;
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t room = 0;
     int status = -1;
     while (status < 0 && getline(&line, &room, stdin) > 0) {
         if (line[strspn(line, " \t\r\n")]) status = handle(&w, line);
     }
-    free(line);
     // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
     gpu_final_free(&w.final);

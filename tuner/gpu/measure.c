@@ -268,7 +268,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
                  struct measurement *out, enum trial_status *status, struct error *reason, struct error *err)
 {
     const struct measure_settings *set = &m->settings;
-    struct measure_plan plan = {.subject = *subject, .repeats = 1};
+    autorelease(measure_plan_free) struct measure_plan plan = {.subject = *subject, .repeats = 1};
     struct measure_plan *plans[MEASURE_BATCH];
     struct sampler sampler;
     double times[MEASURE_BATCH], estimate = first;
@@ -291,11 +291,12 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     if (doubtful) sampler_screen(&sampler, estimate);
     *status = plan.status;
     *reason = plan.reason;
-    if (!sampler.slow && *status == STATUS_OK && (failed = measure_plan(m, subject, estimate, &plan, err))) goto out;
+    if (!sampler.slow && *status == STATUS_OK && (failed = measure_plan(m, subject, estimate, &plan, err)))
+        return failed;
     for (size_t n; *status == STATUS_OK && (n = sampler_wanted(&sampler)) > 0;) {
         if (n > MEASURE_BATCH) n = MEASURE_BATCH;
         double before = m->busy;
-        if ((failed = measure_samples(m, plans, n, verified_share, times, err))) goto out;
+        if ((failed = measure_samples(m, plans, n, verified_share, times, err))) return failed;
         bool throttled = m->reading.hot || (m->reading.capped && sampler.dropped == 0);
         sampler_add(&sampler, times, n, m->busy - before, throttled);
         *status = plan.status;
@@ -304,7 +305,5 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     sampler_result(&sampler, out);
     add_power(m, out);
     out->throttled |= m->reading.capped || m->reading.hot;
-out:
-    measure_plan_free(&plan);
-    return failed;
+    return 0;
 }

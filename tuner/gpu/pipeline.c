@@ -54,7 +54,7 @@ static int open_units(struct pipeline *p, const char *image, size_t bytes, struc
 static int load_units(struct pipeline *p, const char *path, struct error *err)
 {
     size_t bytes;
-    char *image = text_read_file(path, &bytes);
+    autofree char *image = text_read_file(path, &bytes);
     if (!image) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
     hash_content(image, bytes, p->image_hash);
     int failed = 0;
@@ -64,9 +64,7 @@ static int load_units(struct pipeline *p, const char *path, struct error *err)
         free(image);
         image = cubin;
     }
-    if (!failed) failed = open_units(p, image, bytes, err);
-    free(image);
-    return failed;
+    return failed ? failed : open_units(p, image, bytes, err);
 }
 
 int pipeline_restore(const struct pipeline *p, struct error *err)

@@ -37,9 +37,8 @@ static int reserve(struct placement *p, struct workload *w, struct error *err)
     size_t pieces = p->count < CUDA_MAPPING_PIECES_MAX ? p->count : CUDA_MAPPING_PIECES_MAX;
     for (size_t i = 0; i < p->count; i++) order[i] = i;
     for (size_t i = p->count; i-- > 1;) {
-        size_t j = (size_t)entropy_below(i + 1), kept = order[i];
-        order[i] = order[j];
-        order[j] = kept;
+        size_t j = (size_t)entropy_below(i + 1);
+        memory_swap(order[i], order[j]);
     }
     for (size_t i = 0; i < p->count; i++) { // each piece has at least one
         size_t piece = i < pieces ? i : (size_t)entropy_below(pieces);

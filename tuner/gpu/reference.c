@@ -261,7 +261,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (!buffer_is_output(b)) continue;
         const char *path = pair_value(w->reference.files, w->reference.file_count, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
-        struct npy npy = {0};
+        autorelease(npy_release) struct npy npy = {0};
         size_t n = buffer_elements(b);
         autofree void *values = memory_try(n, 8, err);
         int failed = values ? npy_read(&npy, path, err) : -1;
@@ -275,7 +275,6 @@ static int by_files(struct workload *w, size_t number, struct error *err)
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }
         if (!failed) failed = cuda_store(w->cuda, p->filled->bound[i].expected, values, n * 8, err);
-        npy_release(&npy);
         if (failed) return failed;
     }
     return 0;

@@ -76,11 +76,10 @@ static int write_description(const struct command_run *c, const char *text, stru
 
 static int hash_file(const char *path, char hash[HASH_TEXT_SIZE], struct error *err)
 {
-    struct npy npy;
+    autorelease(npy_release) struct npy npy;
     size_t size = 0;
     int failed = npy_read_bytes(&npy, path, &size, err);
     if (!failed) hash_content(npy.memory, size, hash);
-    npy_release(&npy);
     return failed;
 }
 
@@ -95,12 +94,11 @@ static int write_inputs(struct command_run *c, struct error *err)
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &c->p->buffers.list[i];
         char path[PATH_MAX];
-        void *data = NULL;
+        autofree void *data = NULL;
         if (!buffer_is_input(b)) continue;
         failed = buffer_download(c->w->cuda, b, &data, err);
         if (!failed) failed = write_npy(b, path_in(c, "in", b->name, path), data, err);
         if (!failed) failed = hash_file(path, c->inputs[i], err);
-        free(data);
     }
     return failed;
 }
@@ -189,7 +187,7 @@ static int read_output(const struct command_run *c, size_t i, struct error *err)
     const struct device_buffer *b = &c->p->buffers.list[i];
     bool floats = element_is_float(b->view.type), nan = may_be_nan(c->p);
     char path[PATH_MAX];
-    struct npy npy;
+    autorelease(npy_release) struct npy npy;
     int failed = npy_read(&npy, path_in(c, "out", b->name, path), err);
     if (failed && access(path, F_OK)) error_set(err, "there is no out/%s.npy", b->name);
     if (!failed) failed = check_shape(&npy, b, err);
@@ -202,7 +200,6 @@ static int read_output(const struct command_run *c, size_t i, struct error *err)
         if (floats && !nan && isnan(((double *)c->values[i])[j]))
             failed = error_set(err, "out/%s.npy: element %zu is NaN", b->name, j);
     }
-    npy_release(&npy);
     return failed;
 }
 
@@ -232,7 +229,8 @@ static int make_folder(struct command_run *c, char *path, struct error *err)
 
 static int compute(struct command_run *c, const char *description, struct error *err)
 {
-    char path[PATH_MAX], *said = NULL;
+    char path[PATH_MAX];
+    autofree char *said = NULL;
     int failed = make_folder(c, path, err);
     if (!failed) failed = write_description(c, description, err);
     if (!failed) failed = write_inputs(c, err);
@@ -240,7 +238,6 @@ static int compute(struct command_run *c, const char *description, struct error 
     if (!failed) failed = check_inputs(c, err);
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++)
         if (c->values[i] && read_output(c, i, err)) failed = blame(c, said, err);
-    free(said);
     if (c->work) work_folder_remove(c->work);
     return failed;
 }
@@ -257,11 +254,10 @@ static int cache_path(struct command_run *c, const char *description, char path[
     hash_text(h, description);
     for (size_t i = 0; i < c->p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &c->p->buffers.list[i];
-        void *data = NULL;
+        autofree void *data = NULL;
         if (!buffer_is_input(b)) continue;
         failed = buffer_download(c->w->cuda, b, &data, err);
         if (!failed) hash_bytes(h, data, b->bytes);
-        free(data);
     }
     hash_finish(h, digest);
     *path = 0;

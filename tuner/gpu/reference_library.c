@@ -57,12 +57,11 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
     size_t n = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        void *own = NULL;
+        autofree void *own = NULL;
         if (b->direction == DIRECTION_SCRATCH) continue;
         void *data = c->list[n++].about.data;
         if (b->direction == DIRECTION_IN) failed = cuda_fetch(w->cuda, data, b->view.device, b->bytes, err);
         if (b->direction == DIRECTION_INOUT && !(failed = buffer_download(w->cuda, b, &own, err))) widen(b, own, data);
-        free(own);
     }
     return failed;
 }
@@ -72,11 +71,11 @@ int reference_library_compute(struct workload *w, size_t problem, struct error *
     struct device_problem *p = &w->problems[problem];
     const char *function = w->reference.function;
     struct library_answer answer;
-    struct library_call *c;
     const unsigned first = 0;
     size_t n = 0;
     if (!*function) return 0;
-    if (!(c = memory_try(1, sizeof *c, err))) return -1;
+    autofree struct library_call *c = memory_try(1, sizeof *c, err);
+    if (!c) return -1;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         struct sweetspot_array a = in_own_layout(b, buffer_is_output(b));
@@ -99,7 +98,6 @@ int reference_library_compute(struct workload *w, size_t problem, struct error *
         if (a->written) failed = cuda_store(w->cuda, p->filled->bound[i].expected, a->about.data, a->bytes, err);
     }
     library_call_release(c);
-    free(c);
     return failed;
 }
 
@@ -142,10 +140,10 @@ static int compare_calls(const struct library_call *c, const unsigned char *once
 int reference_library_generate(struct workload *w, struct device_problem *p, unsigned set, struct error *err)
 {
     const char *function = w->reference.generate;
-    struct library_call *c;
     size_t n = 0;
     if (!*function) return 0;
-    if (!(c = memory_try(1, sizeof *c, err))) return -1;
+    autofree struct library_call *c = memory_try(1, sizeof *c, err);
+    if (!c) return -1;
     add_contents(c, p, 1, true);
     int failed = library_call_open(c, err);
     autofree unsigned char *before = failed ? NULL : memory_try(c->size, 1, err),
@@ -166,7 +164,6 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
         if (!failed && b->origin[set]) failed = cuda_copy(w->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
     library_call_release(c);
-    free(c);
     return failed;
 }
 
@@ -230,12 +227,10 @@ int reference_library_verify(struct workload *w, struct device_problem *p, const
     if (failed || recall(judge, hash, verdict)) return failed;
     *verdict = (struct host_verdict){0};
     const char *function = w->reference.verify;
-    if (library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->request, 0, &answer, &verdict->why)) {
-        verdict->wrong = true;
-    } else if (answer.returned) {
-        verdict->wrong = true;
+    failed = library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->request, 0, &answer, &verdict->why);
+    verdict->wrong = failed || answer.returned;
+    if (!failed && answer.returned)
         error_set(&verdict->why, "%s: %s", function, *answer.why.message ? answer.why.message : "it gives no reason");
-    }
     struct host_known *known = &judge->known[judge->known_count++ % HOST_VERDICTS_KNOWN];
     memcpy(known->hash, hash, sizeof hash);
     known->verdict = *verdict;

@@ -2,7 +2,6 @@
 #include "tuner/init/draft.h"
 
 #include "search/space/expr.h"
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 
@@ -41,13 +40,12 @@ static void add_argument(struct job_draft *d, const struct cuda_argument *a)
 static void read_included(struct job_draft *d, const char *path)
 {
     const struct source_request request = {.path = path, .host_headers = true};
-    struct source source;
+    autorelease(source_release) struct source source;
     struct error err; // the compiler reports files that cannot be included
     source_open(&source, &request, &err);
     d->included_count = source.file_count ? source.file_count - 1 : 0;
     d->included = memory_new(d->included_count, sizeof *d->included);
     for (size_t i = 0; i < d->included_count; i++) cuda_file_init(&d->included[i], text_copy(source.files[i + 1].text));
-    source_release(&source);
 }
 
 void job_draft_open(struct job_draft *d, const struct cuda_file *file, const struct cuda_kernel *kernel,

@@ -24,8 +24,7 @@ static bool is_number(const char *text)
 // libconfig's way to write it; NULL: it cannot be of that form.
 static const char *written(const struct job_draft *d, enum draft_form form, const char *text)
 {
-    struct text list = {0};
-    const char *result = NULL;
+    autorelease(text_release) struct text list = {0};
     if (form == DRAFT_NUMBER) {
         double value = strtod(text, NULL);
         bool whole = !strpbrk(text, ".eE");
@@ -33,7 +32,7 @@ static const char *written(const struct job_draft *d, enum draft_form form, cons
                                : NULL;
     }
     bool numbers = form == DRAFT_VALUES, many = form != DRAFT_TEXT;
-    for (int pass = 0; pass < (numbers ? 2 : 1) && !result; pass++) {
+    for (int pass = 0; pass < (numbers ? 2 : 1); pass++) {
         list.length = 0;
         bool good = true;
         for (const char *at = text; good; at++) {
@@ -51,10 +50,9 @@ static const char *written(const struct job_draft *d, enum draft_form form, cons
             if (!*end) break;
             at = end;
         }
-        if (good) result = arena_format(d->memory, "%s%s", list.text, many ? " ]" : "");
+        if (good) return arena_format(d->memory, "%s%s", list.text, many ? " ]" : "");
     }
-    free(list.text);
-    return result;
+    return NULL;
 }
 
 // Answers -------------------------------------------------------------------------------------------------------------
@@ -112,7 +110,7 @@ void draft_check_answers(struct job_draft *d)
 {
     for (size_t i = 0; i < d->answer_count; i++) {
         const struct draft_answer *a = &d->answers[i];
-        struct text names = {0};
+        autorelease(text_release) struct text names = {0};
         bool asked = !strcmp(a->what, "parameter");
         for (size_t q = 0; q < d->question_count && !asked; q++) {
             if (strcmp(d->questions[q].what, a->what) != 0) continue;
@@ -123,7 +121,6 @@ void draft_check_answers(struct job_draft *d)
             mistake(d, "--%s %s: the kernel has no '%s' (it has %s)", a->what, a->name, a->name, names.text);
         else if (!asked)
             mistake(d, "--%s: the job does not need it", a->what);
-        free(names.text);
     }
 }
 
@@ -191,8 +188,8 @@ bool draft_usual_launch(struct job_draft *d, const char **grid, const char **blo
 // From the source's launch of it, if that speaks of the job's sizes and of nothing else; else one thread an element.
 static const char *reference_kernel(struct job_draft *d, const struct cuda_kernel *kernel)
 {
-    struct job_draft own;
-    struct text grid = {0}, block = {0};
+    autorelease(job_draft_release) struct job_draft own;
+    autorelease(text_release) struct text grid = {0}, block = {0};
     const char *size = draft_usual_size(d), *text = NULL;
     job_draft_open(&own, d->file, kernel, NULL);
     bool known = own.launch.known && !own.parameter_count;
@@ -217,9 +214,6 @@ static const char *reference_kernel(struct job_draft *d, const struct cuda_kerne
     if (!known && text)
         memory_add(d->questions, d->question_count) = (struct draft_question){
             "launch of", kernel->name, "", arena_format(d->memory, "ceil_div(%s, 256); 256", size), true};
-    free(grid.text);
-    free(block.text);
-    job_draft_release(&own);
     return text;
 }
 

@@ -68,10 +68,9 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
     char folder[PATH_MAX];
     struct worker w = WORKER_NONE;
     bool blanks = d->define_count > 0, found = false;
-    int failed = 0;
     for (size_t i = 0; i < d->parameter_count; i++) blanks |= !d->parameters[i].values;
     if (work_folder_make("init", folder, err)) return -1;
-    failed = worker_start(&w, "compiler", compiler, err);
+    int failed = worker_start(&w, "compiler", compiler, err);
     for (int nvcc = 0; nvcc < 2 && !found && !failed; nvcc++)
         for (size_t k = 0; k < (blanks && !nvcc ? 2 : 1) && !found && !failed; k++) {
             struct error ignored;

@@ -2,7 +2,6 @@
 // size, a parameter, or a constant: a macro, a const of the file, a variable of the host that is set once. Calls of
 // macros and of functions that are one `return` are put in their place.
 #include <ctype.h>
-#include <stdarg.h>
 
 #include "search/space/expr.h"
 #include "tuner/base/base.h"
@@ -84,15 +83,14 @@ static bool write_tokens(struct expression_writer *, const struct cuda_token *fi
 
 static bool write_text(struct expression_writer *w, const char *text)
 {
-    struct cuda_tokens t;
     if (w->depth == MOST_DEPTH || strlen(text) > MOST_TEXT) return false;
     w->depth++;
+    autorelease(cuda_tokens_release) struct cuda_tokens t;
     cuda_tokens_init(&t, text);
     bool bare = t.count > 1 && (!cuda_token_is(t.items, "(") || cuda_tokens_close(&t, 0, t.count) < t.count);
     if (bare) fputc('(', w->out);
     bool good = t.count && write_tokens(w, t.items, t.items + t.count);
     if (bare) fputc(')', w->out);
-    cuda_tokens_release(&t);
     w->depth--;
     return good;
 }
@@ -194,10 +192,10 @@ static bool write_call(struct expression_writer *w, const struct cuda_token *nam
 {
     const char *body = find_body(w->draft, name), *arguments[MOST_ARGUMENTS];
     const struct cuda_token *begin = open + 1, *parameters[MOST_ARGUMENTS];
-    struct cuda_tokens t;
-    struct text text = {0};
+    autorelease(text_release) struct text text = {0};
     int depth = 0;
     if (!body) return false;
+    autorelease(cuda_tokens_release) struct cuda_tokens t;
     cuda_tokens_init(&t, body);
     size_t given = 0, taken = 0, stop = cuda_tokens_close(&t, 0, t.count);
     for (const struct cuda_token *at = begin; at < close && given < MOST_ARGUMENTS; at++) {
@@ -216,10 +214,7 @@ static bool write_call(struct expression_writer *w, const struct cuda_token *nam
         bool replaced = k < taken && k < given, several = replaced && strpbrk(arguments[k], " +-*/%<?");
         text_add(&text, several ? " (%s)" : " %s", replaced ? arguments[k] : word);
     }
-    bool good = given == taken && given && given < MOST_ARGUMENTS && text.text && write_text(w, text.text);
-    cuda_tokens_release(&t);
-    free(text.text);
-    return good;
+    return given == taken && given && given < MOST_ARGUMENTS && text.text && write_text(w, text.text);
 }
 
 static bool write_number(struct expression_writer *w, const struct cuda_token *t)

@@ -187,7 +187,7 @@ static void read_launch(struct job_draft *d, const struct call *c)
 static void limit_shared(struct job_draft *d)
 {
     const struct draft_scope s = {.parameters = true};
-    struct text total = {0};
+    autorelease(text_release) struct text total = {0};
     bool known = true, parameters = false;
     for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++) {
         if (!draft_is(d, i, "__shared__") || draft_is(d, i - 1, "extern")) continue;
@@ -209,7 +209,6 @@ static void limit_shared(struct job_draft *d)
     }
     if (total.text && known && parameters)
         memory_add(d->constraints, d->constraint_count) = arena_format(d->memory, "%s <= 49152", total.text);
-    free(total.text);
 }
 
 void draft_read(struct job_draft *d)

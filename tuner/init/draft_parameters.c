@@ -73,7 +73,7 @@ static struct tested read_tests(const struct cuda_file *f, const char *name)
 static void set_values(const struct job_draft *d, struct draft_parameter *p, const int64_t *value)
 {
     struct tested tests = read_tests(d->file, p->source);
-    struct text list = {0};
+    autorelease(text_release) struct text list = {0};
     p->pragma = before_loop(d, p->source);
     bool on_or_off = tests.choice && (value ? *value == 0 || *value == 1 : tests.count < 2) &&
                      (!tests.count || tests.values[0] == 0 || tests.values[0] == 1);
@@ -93,7 +93,6 @@ static void set_values(const struct job_draft *d, struct draft_parameter *p, con
         for (size_t i = 0; i < tests.count; i++) text_add(&list, "%s%" PRId64, i ? ", " : "[", tests.values[i]);
     }
     if (list.text) p->values = arena_format(d->memory, "%s]", list.text);
-    free(list.text);
     p->first = value ? *value : p->values ? strtoll(p->values + 1, NULL, 10) : 0;
 }
 
@@ -177,11 +176,10 @@ static void undefined(struct job_draft *d)
                 undefined_names(d, f->tokens.items + f->device[r].begin, f->device[r].end - f->device[r].begin, 0,
                                 other);
     for (size_t i = 0; i < f->macro_count; i++) {
-        struct cuda_tokens words;
         if (f->macros[i].function) continue; // its arguments are names too
+        autorelease(cuda_tokens_release) struct cuda_tokens words;
         cuda_tokens_init(&words, f->macros[i].value);
         undefined_names(d, words.items, words.count, f->macros[i].line, false);
-        cuda_tokens_release(&words);
     }
     for (size_t i = 0; i < f->line_name_count; i++) {
         const char *name = f->line_names[i].name;

@@ -172,7 +172,7 @@ static void begin_file(struct agent *a, const struct node_file *file)
 static void use_file(struct agent *a, const char *name)
 {
     struct stat is;
-    char *path = text_format("%s/%s", a->cache, name), *state = NULL;
+    autofree char *path = text_format("%s/%s", a->cache, name), *state = NULL;
     if (name_is_good(name) && !stat(path, &is))
         state = text_format("%ju %jd %jd.%09ld %jd.%09ld", (uintmax_t)is.st_ino, (intmax_t)is.st_size,
                             (intmax_t)is.st_mtim.tv_sec, is.st_mtim.tv_nsec, (intmax_t)is.st_ctim.tv_sec,
@@ -183,8 +183,6 @@ static void use_file(struct agent *a, const char *name)
         autofree char *reason = text_format("'%s' was changed or removed while it was in use", path);
         tell_trouble(a, reason);
     }
-    free(state);
-    free(path);
 }
 
 static void take_data(struct agent *a, const struct frame *f)
@@ -267,11 +265,10 @@ static void take_frame(struct agent *a, const struct frame *f)
 {
     struct node_worker *w = f->channel ? find(a, f->channel) : NULL;
     union node_message m;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct error err;
     if (node_message_read(f, &m, &memory, &err)) {
         tell_trouble(a, err.message);
-        arena_release(&memory);
         return;
     }
     switch (f->type) {
@@ -302,7 +299,6 @@ static void take_frame(struct agent *a, const struct frame *f)
     default: // a beat
         break;
     }
-    arena_release(&memory);
 }
 
 // The loop -----------------------------------------------------------------------------------------------------------
@@ -380,9 +376,8 @@ static int serve(const char *cache, bool private)
 {
     struct error err;
     struct agent a = {.private = private, .heartbeat = 5, .timeout = 600, .arrival = {.fd = -1}};
-    char *wanted = cache ? text_copy(cache) : node_agent_cache();
+    autofree char *wanted = cache ? text_copy(cache) : node_agent_cache();
     a.cache = text_join_path(".", wanted);
-    free(wanted);
     watch_signals();
     orphans_adopt();
     int status = EXIT_ENVIRONMENT;

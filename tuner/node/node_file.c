@@ -59,7 +59,7 @@ static char *read_small(int fd, size_t size)
 int node_file_send(struct frame_writer *w, int fd, const struct node_file *file, struct error *err)
 {
     size_t size = (size_t)file->size;
-    char *bytes = size < IN_MEMORY ? read_small(fd, size) : NULL;
+    autofree char *bytes = size < IN_MEMORY ? read_small(fd, size) : NULL;
     if (size < IN_MEMORY) close(fd);
     if (size < IN_MEMORY && !bytes)
         return error_set(err, "'%s' changes while it is sent", file->path ? file->path : file->name);
@@ -68,7 +68,6 @@ int node_file_send(struct frame_writer *w, int fd, const struct node_file *file,
         frame_put_data(w, bytes, size);
     else
         frame_put_descriptor(w, fd, size);
-    free(bytes);
     return 0;
 }
 

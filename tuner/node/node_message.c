@@ -40,9 +40,8 @@ char *node_identity_line(void)
     gethostname(host, sizeof host - 1);
     autojson json_t *object = record_write(
         &identity_record, &(struct node_identity){SWEETSPOT_VERSION, programs, host, installation_cores()});
-    char *text = json_dumps(object, JSON_COMPACT), *line = text_format(NODE_GREETING "%d %s", NODE_PROTOCOL, text);
-    free(text);
-    return line;
+    autofree char *text = json_dumps(object, JSON_COMPACT);
+    return text_format(NODE_GREETING "%d %s", NODE_PROTOCOL, text);
 }
 
 int node_identity_read(const char *line, const char *node, struct node_identity *out, struct arena *memory,
@@ -53,10 +52,8 @@ int node_identity_read(const char *line, const char *node, struct node_identity 
     if (protocol != NODE_PROTOCOL)
         return error_set(err, "node %s speaks version %ld of the protocol, this program speaks version %d", node,
                          protocol, NODE_PROTOCOL);
-    json_t *object = json_parse(end, err);
-    int failed = object ? record_read(&identity_record, object, out, memory, err) : -1;
-    json_decref(object);
-    if (failed) return error_prefix(err, "node %s", node);
+    autojson json_t *object = json_parse(end, err);
+    if (!object || record_read(&identity_record, object, out, memory, err)) return error_prefix(err, "node %s", node);
     node_identity_programs(own);
     if (strcmp(out->version, SWEETSPOT_VERSION) || strcmp(out->program, own))
         return error_set(err,

@@ -24,7 +24,7 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const struct node
                       struct error *err)
 {
     const char *name = order->argv_count ? order->argv[0] : "";
-    char *path = NULL;
+    autofree char *path = NULL;
     *w = (struct node_worker){.channel = channel, .child = CHILD_NONE};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (!strcmp(name, programs[i].name)) path = installation_worker(programs[i].variable, name);
@@ -32,9 +32,7 @@ int node_worker_start(struct node_worker *w, uint32_t channel, const struct node
     autofree const char **words = memory_new(order->argv_count + 1, sizeof *words);
     memcpy(words, order->argv, order->argv_count * sizeof *words);
     words[0] = path;
-    int failed = child_start(&w->child, (char *const *)words, folder, true, err);
-    free(path);
-    return failed;
+    return child_start(&w->child, (char *const *)words, folder, true, err);
 }
 
 static void write_input(struct node_worker *w)

@@ -10,8 +10,7 @@
 void task_queue_add(struct task_queue *q, struct queued_task *t, enum task_purpose purpose, enum task_known known)
 {
     *t = (struct queued_task){.state = TASK_QUEUED, .purpose = purpose, .known = known};
-    q->tasks = memory_room(q->tasks, &q->room, q->count + 1, sizeof(struct queued_task *));
-    q->tasks[q->count++] = t;
+    memory_add(q->tasks, q->count) = t;
     q->numbers[purpose][TASK_QUEUED]++;
 }
 

@@ -45,7 +45,7 @@ struct queued_task {
 };
 
 struct task_queue {
-    size_t count, room;
+    size_t count;
     struct queued_task **tasks; // borrowed
     size_t numbers[TASK_PURPOSES][TASK_STATES];
 };

@@ -66,8 +66,7 @@ static int check_names(const struct named_things *request, const json_t *answer,
     struct named_things final;
     if (record_read(&head_record, answer, reported, memory, why)) return -1;
     if (!request->candidates && !request->trials) return 0;
-    const struct named_trial blamed = {reported->trial, ""};
-    return check_reported(request, &blamed, 1, why) ||
+    return check_reported(request, &(struct named_trial){reported->trial, ""}, 1, why) ||
                    check_reported(request, reported->trials, reported->trial_count, why) ||
                    record_read(&final_record, answer, &final, memory, why) ||
                    check_reported(request, final.entries, final.entry_count, why)
@@ -132,21 +131,17 @@ static int check(const json_t *request, const struct named_things *asked, const 
 bool answer_is_foreign(const json_t *request, const json_t *answer)
 {
     struct named_things asked, reported;
-    struct arena memory = {NULL};
-    bool foreign = !record_read(&head_record, request, &asked, &memory, NULL) &&
-                   check_names(&asked, answer, &reported, &memory, NULL);
-    arena_release(&memory);
-    return foreign;
+    autorelease(arena_release) struct arena memory = {NULL};
+    return !record_read(&head_record, request, &asked, &memory, NULL) &&
+           check_names(&asked, answer, &reported, &memory, NULL);
 }
 
 int answer_check(const json_t *request, const json_t *answer, struct error *why)
 {
     struct named_things asked;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     if (!request) return 0; // a greeting
     int failed = record_read(&head_record, request, &asked, &memory, why);
     if (!failed) failed = check(request, &asked, answer, &memory, why);
-    if (failed) error_prefix(why, "the worker sends invalid messages: its answer to '%s'", asked.op);
-    arena_release(&memory);
-    return failed;
+    return failed ? error_prefix(why, "the worker sends invalid messages: its answer to '%s'", asked.op) : 0;
 }

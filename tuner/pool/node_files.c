@@ -30,7 +30,7 @@ static int open_file(const struct node_link *l, const char *path)
 
 char *node_files_path(struct node_link *l, const char *path)
 {
-    char hash[HASH_TEXT_SIZE], *there = NULL;
+    char hash[HASH_TEXT_SIZE];
     int64_t size;
     int fd = l->shared || !*path ? -1 : open_file(l, path);
     if (fd < 0) return text_copy(path);
@@ -45,11 +45,9 @@ char *node_files_path(struct node_link *l, const char *path)
         close(fd);
         node_message_put(&l->out, FRAME_USE, 0, &file);
     }
-    if (known || !node_file_send(&l->out, fd, &file, NULL)) {
-        there = text_format("%s/%s", l->cache, name);
-        json_object_set_new(l->have, name, json_true());
-    }
-    return there ? there : text_copy(path);
+    if (!known && node_file_send(&l->out, fd, &file, NULL)) return text_copy(path);
+    json_object_set_new(l->have, name, json_true());
+    return text_format("%s/%s", l->cache, name);
 }
 
 // `files`: all members of the object are files.
@@ -60,7 +58,7 @@ static void place_files(struct node_link *l, json_t *value, bool files)
     const char *key;
     json_array_foreach(value, i, member) place_files(l, member, false);
     if (!json_is_object(value)) return;
-    json_t *changed = json_object();
+    autojson json_t *changed = json_object();
     json_object_foreach(value, key, member) {
         if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
             autofree char *there = node_files_path(l, json_string_value(member));
@@ -72,7 +70,6 @@ static void place_files(struct node_link *l, json_t *value, bool files)
         }
     }
     json_object_update(value, changed);
-    json_decref(changed);
 }
 
 // Sources ------------------------------------------------------------------------------------------------------------
@@ -113,22 +110,19 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
                                      .option_count = c->option_count,
                                      .option = c->options,
                                      .host_headers = c->host_headers};
-    struct source s;
-    char tree[HASH_TEXT_SIZE], *root = NULL;
-    if (!source_open(&s, &r, NULL)) {
-        name_tree(&s, tree);
-        for (size_t i = 0; i < s.file_count; i++)
-            if (*s.files[i].path == '/') // a file without a path is made there
-                send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
-        // Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
-        for (size_t i = 0; i < r.include_count; i++) {
-            autofree char *folder = text_join_path(".", r.include[i]);
-            if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
-        }
-        root = text_format("%s/trees/%s", l->cache, tree);
+    autorelease(source_release) struct source s = {0};
+    char tree[HASH_TEXT_SIZE];
+    if (source_open(&s, &r, NULL)) return NULL;
+    name_tree(&s, tree);
+    for (size_t i = 0; i < s.file_count; i++)
+        if (*s.files[i].path == '/') // a file without a path is made there
+            send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
+    // Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
+    for (size_t i = 0; i < r.include_count; i++) {
+        autofree char *folder = text_join_path(".", r.include[i]);
+        if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
     }
-    source_release(&s);
-    return root;
+    return text_format("%s/trees/%s", l->cache, tree);
 }
 
 static json_t *below(const char *root, const char *path)
@@ -140,30 +134,25 @@ static json_t *below(const char *root, const char *path)
 static void place_source(struct node_link *l, json_t *request)
 {
     struct compile_request c;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
     autojson json_t *what =
         json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
                   json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
                   json_object_get(request, "source_hash"));
-    char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS), *root = NULL;
-    if (!record_read(&compile_request_record, request, &c, &memory, NULL) && *c.source) {
-        const char *known = json_get_string(l->trees, key, NULL);
-        root = known ? text_copy(known) : send_tree(l, &c);
-    }
-    if (root) {
-        json_t *include = json_array(), *options = json_deep_copy(json_object_get(request, "options"));
-        json_object_set_new(l->trees, key, json_string(root));
-        for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
-        json_object_set_new(request, "source", below(root, c.source));
-        json_object_set_new(request, "include", include);
-        source_options_move(options, root);
-        if (options) json_object_set_new(request, "options", options);
-    }
-    free(key);
-    free(root);
-    arena_release(&memory);
+    if (record_read(&compile_request_record, request, &c, &memory, NULL) || !*c.source) return;
+    autofree char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS);
+    const char *known = json_get_string(l->trees, key, NULL);
+    autofree char *root = known ? text_copy(known) : send_tree(l, &c);
+    if (!root) return;
+    json_t *include = json_array(), *options = json_deep_copy(json_object_get(request, "options"));
+    json_object_set_new(l->trees, key, json_string(root));
+    for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
+    json_object_set_new(request, "source", below(root, c.source));
+    json_object_set_new(request, "include", include);
+    source_options_move(options, root);
+    if (options) json_object_set_new(request, "options", options);
 }
 
 json_t *node_files_place(struct node_link *l, json_t *request)
@@ -185,9 +174,8 @@ static char *found(struct node_link *l, const char *path, struct error *why)
         l->unnamed = 0;
         return here ? text_copy(here) : NULL;
     }
-    const char *keep = l->settings->keep;
     autofree char *absolute = text_join_path(".", path);
-    int fd = input_file_open_below(keep, absolute, NULL);
+    int fd = input_file_open_below(l->settings->keep, absolute, NULL);
     if (fd < 0) return error_set(why, "it names a file that is not in the compile cache: '%.200s'", path), NULL;
     close(fd);
     return text_copy(path);

@@ -1,7 +1,6 @@
 // See node_link.h.
 #include "tuner/pool/node_link.h"
 
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
@@ -50,14 +49,11 @@ static void read_child_output(struct node_link *l)
 void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
 {
     int status;
-    va_list args;
     if (l->state == LINK_DOWN) return;
-    va_start(args, format);
-    char *why = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, why);
     read_child_output(l);
     free(l->why);
-    l->why = why;
+    l->why = text_copy(why);
     l->refused = refused;
     l->state = LINK_DOWN;
     child_close(&l->child.to);
@@ -92,7 +88,7 @@ static void send_welcome(struct node_link *l)
 {
     static const char prefix[] = "SWEETSPOT_";
     const struct node_link_settings *s = l->settings;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     autofree char *folder = text_join_path(".", ".");
     struct node_welcome welcome = {.folder = folder,
                                    .heartbeat = s->heartbeat,
@@ -110,7 +106,6 @@ static void send_welcome(struct node_link *l)
     }
     welcome.env = env;
     node_message_put(&l->out, FRAME_WELCOME, 0, &welcome);
-    arena_release(&memory);
 }
 
 // Lines before the greeting come from other programs, such as a shell's start-up files.
@@ -198,10 +193,9 @@ static void take_frame(struct node_link *l, const struct frame *f)
     struct error err;
     struct node_channel *c = f->channel ? find(l, f->channel) : NULL;
     union node_message m;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     if (node_message_read(f, &m, &memory, &err)) {
         node_link_stop(l, true, "its agent sends an invalid message: %s", err.message);
-        arena_release(&memory);
         return;
     }
     switch (f->type) {
@@ -238,7 +232,6 @@ static void take_frame(struct node_link *l, const struct frame *f)
     default: // a beat
         break;
     }
-    arena_release(&memory);
 }
 
 static size_t output_waiting(const struct node_link *l)

@@ -44,9 +44,8 @@ static void add_probe(struct node_link_settings *s, const char *path)
 static int make_probes(struct worker_pool *p, struct error *err)
 {
     const struct pool_settings *s = &p->settings;
-    char *keep = text_join_path(".", s->keep);
-    p->link_settings.keep = keep;
-    p->token = text_format("%s/token-%016llx", keep, (unsigned long long)entropy_draw());
+    p->link_settings.keep = text_join_path(".", s->keep);
+    p->token = text_format("%s/token-%016llx", p->link_settings.keep, (unsigned long long)entropy_draw());
     if (output_make_folders(p->token, err)) return -1;
     int fd = open(p->token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     autofree char *text = text_format("%016llx\n", (unsigned long long)entropy_draw());
@@ -72,7 +71,7 @@ static void add_node(struct worker_pool *p, struct node_spec *spec)
 
 int pool_nodes_open(struct worker_pool *p, struct error *err)
 {
-    struct node_specs specs;
+    autorelease(node_specs_release) struct node_specs specs = {0};
     p->link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
                                                    .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
                                                    .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
@@ -83,7 +82,6 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
     if (!failed && !specs.count) failed = error_set(err, "--pool names no node");
     if (!failed) failed = make_probes(p, err);
     for (size_t i = 0; i < specs.count && !failed; i++) add_node(p, &specs.list[i]);
-    node_specs_release(&specs);
     if (!failed) pool_nodes_serve(p);
     return failed;
 }
@@ -320,9 +318,8 @@ json_t *pool_gpu_identity(const struct worker_pool *p, size_t gpu)
 {
     const struct pool_slot *slot = &p->gpus[gpu];
     autofree char *host = pool_gpu_host(p, gpu);
-    json_t *identity = json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "",
-                                 "host", host, "node", pool_node_name(p, slot->node));
-    return identity;
+    return json_pack("{s:s, s:s, s:s, s:s?}", "name", slot->name, "uuid", slot->uuid ? slot->uuid : "", "host", host,
+                     "node", pool_node_name(p, slot->node));
 }
 
 double pool_timeout(void)
@@ -377,13 +374,12 @@ static bool same_command(const struct node_spec *a, const struct node_spec *b)
 
 static void read_list_again(struct worker_pool *p, double now)
 {
-    struct node_specs specs;
+    autorelease(node_specs_release) struct node_specs specs = {0};
     struct error err;
     if (now < p->reread) return;
     p->reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     if (node_specs_read(&specs, p->settings.nodes, &err)) {
         pool_report(&p->settings, false, "the list of nodes cannot be read again: %s", err.message);
-        node_specs_release(&specs);
         return;
     }
     for (size_t i = 0; i < p->node_count; i++) p->nodes[i]->listed = false;
@@ -397,9 +393,7 @@ static void read_list_again(struct worker_pool *p, double now)
         }
         n->listed = true;
         if (same_command(&n->spec, spec)) continue;
-        struct text_list old = n->spec.command; // a new node under an old name: it gets all its tries
-        n->spec.command = spec->command;
-        spec->command = old;
+        memory_swap(n->spec.command, spec->command); // a new node under an old name: it gets all its tries
         n->disabled = false;
         n->failures = 0;
         n->again = 0;
@@ -412,7 +406,6 @@ static void read_list_again(struct worker_pool *p, double now)
         node_link_stop(&n->link, false, "it is not in the list any more");
         n->failures = 0;
     }
-    node_specs_release(&specs);
 }
 
 void pool_nodes_serve(struct worker_pool *p)
@@ -439,12 +432,11 @@ static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 // True where all nodes lack it.
 static bool all_lack(const struct worker_pool *p, bool compiler, struct error *why)
 {
-    struct text all = {0};
+    autorelease(text_release) struct text all = {0};
     size_t i = 0;
     for (const char *one; i < p->node_count && (one = lack(p, i, compiler)); i++)
         text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
     if (i == p->node_count) error_set(why, "no usable %s: %s", compiler ? "compiler" : "GPU", all.text);
-    free(all.text);
     return i == p->node_count;
 }
 

@@ -88,10 +88,9 @@ static struct pool_slot *first_gpu(struct worker_pool *p)
 
 static json_t *greet_compiler(struct worker_pool *p, struct error *err)
 {
-    json_t *hello = greet(p, &p->compilers[p->first_compiler], err);
-    if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return hello;
+    autojson json_t *hello = greet(p, &p->compilers[p->first_compiler], err);
+    if (!hello || !p->settings.nvcc || json_get_string(hello, "compiler", NULL)) return json_incref(hello);
     error_set(err, "the job is compiled by nvcc: %s", answer_reason(hello, "the compiler does not know it"));
-    json_decref(hello);
     return NULL;
 }
 
@@ -347,9 +346,7 @@ int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct 
 
 int pool_set_up_again(struct worker_pool *p, struct error *err)
 {
-    json_t *answer;
+    autojson json_t *answer = NULL;
     worker_kill(&first_gpu(p)->worker);
-    int status = set_up(p, &answer, err);
-    json_decref(answer);
-    return status;
+    return set_up(p, &answer, err);
 }

@@ -1,8 +1,6 @@
 // See pool_slots.h.
 #include "tuner/pool/pool_slots.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"
@@ -20,11 +18,8 @@ static void on_progress(void *user, const struct worker *w, const char *what, do
 
 void pool_report(const struct pool_settings *s, bool shown, const char *format, ...)
 {
-    va_list args;
     if (!s->report) return;
-    va_start(args, format);
-    autofree char *text = text_format_list(format, args);
-    va_end(args);
+    TEXT_FROM(format, text);
     s->report(s->user, shown, text);
 }
 
@@ -59,13 +54,12 @@ int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
                                : w->link && w->link->state == LINK_UP ? node_files_path(w->link, p->replay_file)
                                                                       : text_copy(p->replay_file);
     const char *program = p->replay ? "sweetspot-replay" : slot->compiles ? "sweetspot-compile" : "sweetspot-gpu";
-    char *first = w->link ? text_copy(program) : text_copy(slot->compiles ? p->compile_program : p->gpu_program);
+    autofree char *first = text_copy(w->link ? program : slot->compiles ? p->compile_program : p->gpu_program);
     bool takes_device = !p->replay && !slot->compiles;
     char *argv[] = {first, takes_device ? "--device" : recording, takes_device ? slot->device : NULL, NULL};
     slot->dead = slot->ending = false;
     while (slot->queued) slot_forget_head(slot);
     int failed = worker_start(w, slot->name, argv, err);
-    free(first);
     if (failed || slot->compiles) return failed;
     slot->state = GPU_HELLO;
     slot->stopped = 0;
@@ -132,9 +126,8 @@ void pool_release_slots(struct worker_pool *p)
 
 int pool_refusal(const json_t *answer, struct error *err)
 {
-    const char *word = json_get_string(answer, "status", "");
     error_set(err, "%s", answer_reason(answer, "the GPU worker refuses the job"));
-    return strcmp(word, PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
+    return strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
 bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)

@@ -136,7 +136,7 @@ static void read_node(struct reader *r, const struct node *group, const struct p
 static int add_file(struct node_specs *out, const struct pool_request *request, const char *path, struct error *err)
 {
     static const char *const members[] = {"nodes", NULL};
-    struct mistakes mistakes = {0};
+    autorelease(mistakes_release) struct mistakes mistakes = {0};
     struct reader *r = reader_open(path, &mistakes);
     if (r) {
         const struct node *root = reader_root(r), *nodes = node_member(root, "nodes");
@@ -145,17 +145,13 @@ static int add_file(struct node_specs *out, const struct pool_request *request, 
             reader_mistake(r, nodes, "'nodes' must be a list: nodes = ( { name = \"..\"; command = \"..\"; } );");
         for (size_t i = 0; nodes && node_is_sequence(nodes) && i < node_count(nodes); i++)
             read_node(r, node_at(nodes, i), request, out);
+        reader_close(r);
     }
     mistakes_sort(&mistakes);
-    int failed = 0;
-    if (mistakes.count) {
-        const char *file = mistakes.list[0].file ? mistakes.list[0].file : path;
-        failed = mistakes.list[0].line ? error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text)
-                                       : error_set(err, "%s: %s", file, mistakes.list[0].text);
-    }
-    mistakes_release(&mistakes);
-    if (r) reader_close(r);
-    return failed;
+    if (!mistakes.count) return 0;
+    const char *file = mistakes.list[0].file ? mistakes.list[0].file : path;
+    return mistakes.list[0].line ? error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text)
+                                 : error_set(err, "%s: %s", file, mistakes.list[0].text);
 }
 
 // Slurm ---------------------------------------------------------------------------------------------------------------
@@ -218,14 +214,12 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
         if (!found || !*found) return error_set(err, "--pool slurm: squeue knows no running job %s", job);
         list = found;
     }
-    char *hosts = ask((const char *const[]){"scontrol", "show", "hostnames", list, NULL}), *rest = hosts, *host;
+    autofree char *hosts = ask((const char *const[]){"scontrol", "show", "hostnames", list, NULL});
+    if (!hosts) return error_set(err, "--pool slurm: `scontrol show hostnames %s` failed", list);
     size_t count = 0;
-    if (!hosts) error_set(err, "--pool slurm: `scontrol show hostnames %s` failed", list);
-    while (hosts && (host = strsep(&rest, "\n")))
+    for (char *rest = hosts, *host; (host = strsep(&rest, "\n"));)
         if (*host) add_node(out, request, job ? job : own, host, pool_slurm_count(cpus, count++));
-    if (hosts && !count) error_set(err, "--pool slurm: no nodes in '%s'", list);
-    free(hosts);
-    return count ? 0 : -1;
+    return count ? 0 : error_set(err, "--pool slurm: no nodes in '%s'", list);
 }
 
 // The items of --pool -------------------------------------------------------------------------------------------------
@@ -256,13 +250,13 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
 {
     (void)first;
     if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
-    struct node_spec *n = new_node(out, item), agent = {0};
+    struct node_spec *n = new_node(out, item);
+    autorelease(node_spec_release) struct node_spec agent = {0};
     // Its own signs of life end a connection that is dead on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
     add_agent(&agent, request, NULL, false);
     autofree char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart
     add_words(n, "exec", line, NULL);
-    node_spec_release(&agent);
     return 0;
 }
 
@@ -294,7 +288,8 @@ static bool is_file(const char *item)
 static int read_text(struct node_specs *out, const struct pool_request *request, const char *text, struct error *err)
 {
     const struct pool_kind *kind = NULL;
-    char *own = text_copy(text), *rest = own, *item;
+    autofree char *own = text_copy(text);
+    char *rest = own, *item;
     size_t count = 0; // items of the kind
     int failed = 0;
     while (!failed && (item = strsep(&rest, ","))) {
@@ -314,9 +309,7 @@ static int read_text(struct node_specs *out, const struct pool_request *request,
         else if (*item || !next)
             failed = kind->add(out, request, !count++, item, err);
     }
-    if (!failed && kind && !count) failed = kind->add(out, request, true, NULL, err);
-    free(own);
-    return failed;
+    return !failed && kind && !count ? kind->add(out, request, true, NULL, err) : failed;
 }
 
 int node_specs_read(struct node_specs *out, const struct pool_request *request, struct error *err)

@@ -147,21 +147,17 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     struct byte_queue *in = w->channel ? &w->channel->output : &w->input;
     char *line = byte_queue_line(in, NULL);
     if (!line) return 0;
-    *answer = json_parse(line, err);
-    if (*answer && !json_is_object(*answer)) {
-        error_set(err, "not a JSON object: '%.80s'", line);
-        json_decref(*answer);
-        *answer = NULL;
-    }
+    autojson json_t *message = json_parse(line, err);
+    if (message && !json_is_object(message)) error_set(err, "not a JSON object: '%.80s'", line);
+    if (!json_is_object(message)) return error_prefix(err, "worker '%s'", w->name);
     struct error why;
-    if (*answer && w->link && node_files_found(w->link, *answer, &why)) { // the node goes, and all its workers with it
+    if (w->link && node_files_found(w->link, message, &why)) { // the node goes, and all its workers with it
         node_link_stop(w->link, true, "%s", why.message);
-        json_decref(*answer);
         byte_queue_clear(in);
         return 0;
     }
-    if (*answer) return 1;
-    return error_prefix(err, "worker '%s'", w->name);
+    *answer = json_incref(message);
+    return 1;
 }
 
 void worker_kill(struct worker *w)
@@ -212,15 +208,10 @@ static json_t *give_up(struct worker *w, enum worker_failure why)
 
 json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
 {
-    json_incref(request);
-    json_t *answer = worker_wait(w, worker_send(w, request), seconds, err);
-    if (answer && answer_check(request, answer, err)) {
-        json_decref(answer);
-        answer = give_up(w, WORKER_INVALID);
-        worker_kill(w);
-    }
-    json_decref(request);
-    return answer;
+    autojson json_t *kept = json_incref(request), *answer = worker_wait(w, worker_send(w, request), seconds, err);
+    if (!answer || !answer_check(kept, answer, err)) return json_incref(answer);
+    worker_kill(w);
+    return give_up(w, WORKER_INVALID);
 }
 
 // Seconds by which a worker's time is longer, since it or the driver was stopped for some of those that passed.
@@ -244,11 +235,10 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
         if (got && message_id(answer) == id && !message_is_progress(answer)) return answer;
         if (got) {
             struct progress_message sign;
-            struct arena memory = {NULL};
+            autorelease(arena_release) struct arena memory = {NULL};
             bool alive = !record_read(&progress_record, answer, &sign, &memory, NULL);
             if (alive) limit = clock_now() + seconds;
             if (alive && *sign.what && w->progress) w->progress(w->chatter_user, w, sign.what, sign.share);
-            arena_release(&memory);
             json_decref(answer);
             continue;
         }

@@ -280,12 +280,11 @@ static void describe_lateness(const struct pool_slot *slot, struct pool_event *e
 
 bool pool_next_of(struct worker_pool *p, struct pool_slot *slot, double now, struct pool_event *event)
 {
-    json_t *message;
+    json_t *received;
     int got = 0;
-    while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
-        bool happened = take_message(p, slot, message, now, event);
-        json_decref(message);
-        if (happened) return true;
+    while (!slot->ending && (got = worker_receive(&slot->worker, &received, &event->why)) > 0) {
+        autojson json_t *message = received;
+        if (take_message(p, slot, message, now, event)) return true;
     }
     if (got < 0) return lose(p, slot, event);
     if (slot->ending) {

@@ -21,7 +21,8 @@ struct exporter {
 
 static void set_problems(struct recorded *r, const struct job *job)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), work;
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t work;
     r->problem_count = job->tuned_count;
     r->problems = arena_new(&r->memory, r->problem_count * sizeof *r->problems);
     for (size_t p = 0; p < r->problem_count; p++) {
@@ -38,7 +39,6 @@ static void set_problems(struct recorded *r, const struct job *job)
         if (job->flops && !expr_eval(job->flops, values, &work, NULL)) done->flops = (double)work;
         if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) done->bytes = (double)work;
     }
-    free(values);
 }
 
 // The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried

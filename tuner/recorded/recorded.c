@@ -1,7 +1,6 @@
 // Recorded spaces: the struct, its values, and what is computed from them. See recorded.h.
 #include "tuner/recorded/recorded.h"
 
-#include "tuner/base/base.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 

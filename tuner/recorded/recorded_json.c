@@ -321,7 +321,7 @@ static json_t *trial_row(const struct recorded *r, size_t trial, const struct tr
 // A member and a trial take a line each.
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
-    struct text o = {0};
+    autorelease(text_release) struct text o = {0};
     size_t count;
     const char *name;
     json_t *member;
@@ -340,7 +340,5 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     text_add(&o, ",\n\"trials\":[");
     for (size_t i = 0; i < r->trial_count; i++) put(&o, i ? ",\n" : "\n", trial_row(r, i, chosen, count), measured);
     text_add(&o, "]}\n");
-    int result = gzip_write_file(path, o.text, o.length, err);
-    free(o.text);
-    return result;
+    return gzip_write_file(path, o.text, o.length, err);
 }

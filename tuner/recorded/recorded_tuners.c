@@ -103,19 +103,18 @@ static int compare_json_numbers(const void *a, const void *b)
 // appearance.
 static json_t *collect_values(const struct row_list *rows, const char *name)
 {
-    size_t count = 0, room = 16;
-    autofree json_t **found = memory_new(room, sizeof *found);
+    autofree json_t **found = NULL;
+    size_t count = 0;
     bool numbers = true;
     for (size_t i = 0; i < rows->count; i++) {
         json_t *value = json_object_get(rows->row[i].configuration, name);
         size_t at = 0;
         while (value && at < count && !json_equal(found[at], value)) at++;
         if (!value || at < count) continue;
-        if (count == room) found = memory_grow(found, room *= 2, sizeof *found);
-        found[count++] = value;
+        memory_add(found, count) = value;
         numbers &= json_is_number(value);
     }
-    if (numbers) qsort(found, count, sizeof *found, compare_json_numbers);
+    if (numbers && count) qsort(found, count, sizeof *found, compare_json_numbers);
     json_t *values = json_array();
     for (size_t i = 0; i < count; i++) json_array_append(values, found[i]);
     return values;
@@ -125,7 +124,7 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
 // where it is another expression.
 static json_t *t1_values(const char *python)
 {
-    struct text json = {0};
+    autorelease(text_release) struct text json = {0};
     json_error_t ignored;
     for (const char *p = python; *p; p++) {
         bool is_true = !strncmp(p, "True", 4), is_false = !strncmp(p, "False", 5);
@@ -133,11 +132,8 @@ static json_t *t1_values(const char *python)
         if (is_true || is_false) text_add(&json, is_true ? "true" : "false");
         p += is_true ? 3 : is_false ? 4 : 0;
     }
-    json_t *values = json_loads(json.text ? json.text : "", 0, &ignored);
-    free(json.text);
-    if (json_array_size(values)) return values;
-    json_decref(values);
-    return NULL;
+    autojson json_t *values = json_loads(json.text ? json.text : "", 0, &ignored);
+    return json_array_size(values) ? json_incref(values) : NULL;
 }
 
 // The parameters of the first row, with the values that T1 lists, or else those of the rows.
@@ -217,7 +213,7 @@ static bool same_configuration(const void *wanted, size_t trial)
 // are those whose configuration an earlier row has.
 static int take_rows(struct recorded *r, const struct row_list *rows, struct error *err)
 {
-    struct hash_index seen = {0};
+    autorelease(hash_index_release) struct hash_index seen = {0};
     recorded_one_problem(r);
     add_counters(r, rows);
     if (recorded_add_trials(r, rows->count, err)) return -1;
@@ -245,7 +241,6 @@ static int take_rows(struct recorded *r, const struct row_list *rows, struct err
         r->trials[trial].facts.shared_bytes = row->shared_bytes;
         set_counters(r, trial, row->counters);
     }
-    hash_index_release(&seen);
     return 0;
 }
 
@@ -278,7 +273,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
         if (recorded_add_parameter(r, name, json_object_get(values, name), -1, err)) return -1;
     }
-    struct row_list rows = row_list_new(json_object_size(cache));
+    autorelease(row_list_release) struct row_list rows = row_list_new(json_object_size(cache));
     size_t timed = 0, at = 0;
     json_object_foreach(cache, key, entry) {
         struct row *row = &rows.row[at++];
@@ -293,11 +288,9 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
             millisecond;
         timed += json_is_number(row->time);
     }
-    int result = timed || !strcmp(objective, "time")
-                     ? take_rows(r, &rows, err)
-                     : error_set(err, "the objective is '%s', and no entry has a 'time'", objective);
-    row_list_release(&rows);
-    return result;
+    return timed || !strcmp(objective, "time")
+               ? take_rows(r, &rows, err)
+               : error_set(err, "the objective is '%s', and no entry has a 'time'", objective);
 }
 
 // NaN where there are none.
@@ -312,10 +305,9 @@ static double sum_of(const json_t *numbers)
 static json_t *number_or_text(json_t *value)
 {
     json_error_t ignored;
-    json_t *number = json_is_string(value) ? json_loads(json_string_value(value), JSON_DECODE_ANY, &ignored) : NULL;
-    if (json_is_number(number)) return number;
-    json_decref(number);
-    return json_incref(value);
+    autojson json_t *number =
+        json_is_string(value) ? json_loads(json_string_value(value), JSON_DECODE_ANY, &ignored) : NULL;
+    return json_incref(json_is_number(number) ? number : value);
 }
 
 static void t4_row(struct row *row, const json_t *result, double unit)
@@ -349,15 +341,13 @@ int recorded_from_t4(struct recorded *r, const json_t *document, const json_t *t
 {
     const json_t *results = json_object_get(document, "results"), *metadata = json_object_get(document, "metadata");
     double unit = time_unit(json_get_string(metadata, "timeunit", ""), millisecond);
-    struct row_list rows = row_list_new(json_array_size(results));
+    autorelease(row_list_release) struct row_list rows = row_list_new(json_array_size(results));
     set_device(r, json_get_string(metadata, "device", ""));
     set_licence(r, metadata);
     for (size_t i = 0; i < rows.count; i++) t4_row(&rows.row[i], json_array_get(results, i), unit);
     if (t1)
         r->job = arena_copy(&r->memory, json_get_string(json_object_get(t1, "KernelSpecification"), "KernelName", ""));
-    int result = add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
-    row_list_release(&rows);
-    return result;
+    return add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
 }
 
 // A counter of KTT has a type instead of a unit.
@@ -400,12 +390,10 @@ int recorded_from_ktt(struct recorded *r, const json_t *document, const json_t *
 {
     const json_t *results = json_object_get(document, "Results"), *metadata = json_object_get(document, "Metadata");
     double unit = time_unit(json_get_string(metadata, "TimeUnit", ""), millisecond);
-    struct row_list rows = row_list_new(json_array_size(results));
+    autorelease(row_list_release) struct row_list rows = row_list_new(json_array_size(results));
     r->job = arena_copy(&r->memory, json_get_string(json_array_get(results, 0), "KernelName", ""));
     set_device(r, json_get_string(metadata, "Device", ""));
     set_licence(r, json_object_get(document, "UserData"));
     for (size_t i = 0; i < rows.count; i++) ktt_row(&rows.row[i], json_array_get(results, i), unit);
-    int result = add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
-    row_list_release(&rows);
-    return result;
+    return add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
 }

@@ -2,7 +2,6 @@
 #include "tuner/recorded/transfer.h"
 
 #include "tuner/base/base.h"
-#include "tuner/recorded/recorded.h"
 
 static double number_of(const char *text, size_t length)
 {

@@ -7,7 +7,6 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/base/protocol.h"
 #include "tuner/job/job.h"
 #include "tuner/setup/work_bounds.h"
 
@@ -17,10 +16,8 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
     *s = (struct job_setup){.job = job, .cache = cache, .seed = seed};
     autofree char *parent = text_directory(cache);
     mkdir(parent, 0777); // "out" of "out/cache"; if it cannot be made, nor can the cache
-    if (mkdir(cache, 0777) && errno != EEXIST) {
-        error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    if (mkdir(cache, 0777) && errno != EEXIST)
+        return error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno)), EXIT_ENVIRONMENT;
     if (job_build_space(job, &pool->limits, err) || request_source_hash(job, s->source_hash, err)) return EXIT_USAGE;
     return 0;
 }
@@ -61,13 +58,9 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
 static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                struct error *err)
 {
-    struct compiled compiled = {0};
+    autorelease(compiled_release) struct compiled compiled = {0};
     if (m != &job->reference && m != job_current(job)) return 0;
-    if (m->kind != IMPLEMENTATION_LIBRARY) {
-        int status = read_helper(job, answer, &compiled, err);
-        compiled_release(&compiled);
-        return status;
-    }
+    if (m->kind != IMPLEMENTATION_LIBRARY) return read_helper(job, answer, &compiled, err);
     if (answer_status(answer) == STATUS_OK) return 0;
     error_set(err, "%s", answer_reason(answer, "the compiler gives no reason"));
     return EXIT_USAGE;

@@ -3,7 +3,6 @@
 
 #include "tuner/base/base.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/protocol.h"
 #include "tuner/pool/worker.h"
 #include "tuner/protocol/message.h"
 
@@ -11,7 +10,7 @@ enum { PROBE_TIMEOUT = 120 };
 
 static json_t *ask_new(const char *variable, const char *program, char *device, json_t *request, struct error *err)
 {
-    struct worker w = WORKER_NONE;
+    autorelease(worker_release) struct worker w = WORKER_NONE;
     autofree char *path = installation_worker(variable, program);
     char *argv[] = {path, device ? "--device" : NULL, device, NULL};
     autojson json_t *answer = NULL;
@@ -24,7 +23,6 @@ static json_t *ask_new(const char *variable, const char *program, char *device, 
     if (wrong) error_prefix(err, "%s", path);
     json_object_del(answer, "protocol"); // of no use to others
     worker_stop(&w, 2);
-    worker_release(&w);
     return wrong ? NULL : json_incref(answer);
 }
 

@@ -177,7 +177,7 @@ static int describe_own_launches(const struct job *job, const struct implementat
                                  struct implementation_request *to, struct arena *memory, json_t *written,
                                  struct error *err)
 {
-    struct compiled compiled = {0};
+    autorelease(compiled_release) struct compiled compiled = {0};
     bool compiles = m->kind == IMPLEMENTATION_KERNEL || m->kind == IMPLEMENTATION_CONFIGURATION;
     if (compiles && answer && compiled_read(answer, &compiled, err)) return -1;
     const char *library = json_get_string(answer, "library", m->path);
@@ -188,7 +188,6 @@ static int describe_own_launches(const struct job *job, const struct implementat
     to->candidate.cubin = m->kind == IMPLEMENTATION_BINARY ? m->path : arena_copy(memory, compiled.cubin);
     to->candidate.written = problems;
     if (problems) json_array_append_new(written, problems);
-    compiled_release(&compiled);
     return problems ? 0 : -1;
 }
 
@@ -397,7 +396,7 @@ static int describe_baselines(const struct job *job, json_t *const *answers, str
 
 json_t *request_job(const struct job *job, int64_t room, json_t *const *answers, uint64_t seed, struct error *err)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     int64_t *values = arena_new(&memory, symbols_count(job->symbols) * sizeof *values);
     struct problem_request *problems = arena_new(&memory, job->problem_count * sizeof *problems);
     struct implementation_request reference;
@@ -408,15 +407,12 @@ json_t *request_job(const struct job *job, int64_t room, json_t *const *answers,
                                   .reference = &reference,
                                   .verify = settings_write(verify_table, &job->verify),
                                   .measure = settings_write(measure_table, &job->measure)};
-    json_t *written = json_pack("[o, o]", request.verify, request.measure), *message = NULL;
+    autojson json_t *written = json_pack("[o, o]", request.verify, request.measure);
     int failed = describe_baselines(job, answers, &request, &memory, written, err);
     for (size_t p = 0; p < job->problem_count && !failed; p++)
         failed = describe_problem(job, p, room, values, &problems[p], &memory, err);
     if (!failed)
         failed = describe_implementation(job, &job->reference, answers ? answers[0] : NULL, &reference, &memory,
                                          written, err);
-    if (!failed) message = request_write("job", &job_request_record, &request);
-    json_decref(written);
-    arena_release(&memory);
-    return message;
+    return failed ? NULL : request_write("job", &job_request_record, &request);
 }

@@ -3,7 +3,6 @@
 #include "tuner/base/protocol.h"
 #include "tuner/setup/request.h"
 #include "tuner/source/source.h"
-#include "tuner/trial/trial_field.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
@@ -118,10 +117,9 @@ int request_source_open(const struct job *job, const char *path, struct source *
 
 int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
 {
-    struct source s;
+    autorelease(source_release) struct source s = {0};
     int result = request_source_open(job, job->source, &s, err);
     memcpy(hash, s.hash, sizeof s.hash);
-    source_release(&s);
     return result;
 }
 
@@ -166,16 +164,14 @@ json_t *request_implementation(const struct job *job, const struct implementatio
                                const char *cache)
 {
     enum { BUILD_TIMEOUTS = 5 }; // times `compile.timeout`
-    json_t *defines, *options, *functions;
     if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
     if (m->kind == IMPLEMENTATION_KERNEL) {
-        defines = json_object();
+        json_t *defines = json_object();
         if (m == &job->reference) define_for_reference(job, defines);
         return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
     }
     if (!implementation_is_built(m)) return NULL;
-    options = json_array();
-    functions = json_array();
+    json_t *options = json_array(), *functions = json_array();
     for (size_t i = 0; i < m->option_count; i++) add_text(options, m->options[i]);
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS; i++)
         if (m->functions[i]) add_text(functions, m->functions[i]);

@@ -136,7 +136,7 @@ static int describe_kernel(const struct job *job, const struct stage *s, const i
 static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
                               const int64_t *values, int64_t run, struct launch_shape *shape, struct error *err)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct stage_call call;
     record_clear(&stage_call_record, &call);
     *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
@@ -145,9 +145,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
     if (!s->operation) call.symbol = symbol;
     call.again = run > 0;
     call.unit = (int64_t)s->unit;
-    json_t *written = failed ? NULL : record_write(&stage_call_record, &call);
-    arena_release(&memory);
-    return written;
+    return failed ? NULL : record_write(&stage_call_record, &call);
 }
 
 static const char *symbol_of(const struct compiled *c, const struct stage *stage)
@@ -159,14 +157,8 @@ static const char *symbol_of(const struct compiled *c, const struct stage *stage
 // Launches worked out so far.
 struct launches {
     struct planned_launch *list;
-    size_t count, room;
+    size_t count;
 };
-
-static void add_launch(struct launches *l, size_t problem, size_t stage, int64_t run, struct launch_shape shape)
-{
-    l->list = memory_room(l->list, &l->room, l->count + 1, sizeof *l->list);
-    l->list[l->count++] = (struct planned_launch){(int)problem, (int)stage, (int)run, shape};
-}
 
 // All runs of a stage on one problem. -1 with a message.
 static int describe_runs(const struct job *job, size_t stage, const char *symbol, size_t p, int *names, int64_t *values,
@@ -181,7 +173,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
         json_t *one = describe_stage(job, s, symbol, names, values, run, &shape, err);
         if (!one) return -1;
         json_array_append_new(stages, one);
-        add_launch(out, p, stage, run, shape);
+        memory_add(out->list, out->count) = (struct planned_launch){(int)p, (int)stage, (int)run, shape};
         job_swap_names(s, names);
     }
     return more;
@@ -242,7 +234,7 @@ json_t *request_problem(const struct job *job, const uint16_t *config, const str
 static json_t *describe_call(const struct job *job, const struct implementation *m, const struct stage *stage,
                              const char *library, size_t problem, const int64_t *values, struct error *err)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct stage_call call;
     record_clear(&stage_call_record, &call);
     int failed = describe_arguments(job, stage, NULL, values, &call, &memory, err);
@@ -251,9 +243,7 @@ static json_t *describe_call(const struct job *job, const struct implementation 
     if (m->functions[FUNCTION_INIT]) call.init = m->functions[FUNCTION_INIT];
     call.sizes = job->problems[problem].sizes;
     call.size_count = job->size_count;
-    json_t *written = failed ? NULL : record_write(&stage_call_record, &call);
-    arena_release(&memory);
-    return written;
+    return failed ? NULL : record_write(&stage_call_record, &call);
 }
 
 json_t *request_own_problems(const struct job *job, const struct implementation *m, const struct compiled *compiled,

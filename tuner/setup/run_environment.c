@@ -2,7 +2,6 @@
 #include "tuner/setup/run_environment.h"
 
 #include "tuner/base/base.h"
-#include "tuner/base/hash.h"
 
 // What a stage is: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)

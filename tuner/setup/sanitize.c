@@ -51,12 +51,9 @@ struct sanitizing {
 static char *beside_nvcc(const char *name)
 {
     autofree char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL;
-    char *found = NULL;
-    if (real) {
-        autofree char *folder = text_directory(real);
-        found = program_in_folder(folder, strlen(folder), name);
-    }
-    return found;
+    if (!real) return NULL;
+    autofree char *folder = text_directory(real);
+    return program_in_folder(folder, strlen(folder), name);
 }
 
 static char *find_program(void)
@@ -87,21 +84,19 @@ struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, st
     bool wanted = given && *given;
     *why = (struct error){""};
     if (wanted && !strcmp(given, "none")) return NULL;
-    char *program = wanted ? text_copy(given) : find_program(), version[32];
-    if (!program) {
+    autofree char *program = wanted ? text_copy(given) : find_program();
+    char version[32];
+    if (!program)
         error_set(
             why,
             "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or next to nvcc; install the CUDA toolkit's");
-        return NULL;
-    }
-    if (read_version(program, version)) {
+    else if (read_version(program, version))
         error_set(why, "'%s --version' fails", program);
-        free(program);
-        return NULL;
-    }
+    if (*why->message) return NULL;
     struct sanitizer *s = memory_new(1, sizeof *s);
-    *s = (struct sanitizer){
-        .program = program, .gpu_program = text_copy(gpu_program), .device = text_copy(device ? device : "0")};
+    *s = (struct sanitizer){.program = text_copy(program),
+                            .gpu_program = text_copy(gpu_program),
+                            .device = text_copy(device ? device : "0")};
     memcpy(s->version, version, sizeof version);
     return s;
 }
@@ -180,27 +175,20 @@ static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *
 {
     struct tool_run *run = &z->runs[tool];
     const struct sanitizer *s = z->sanitizer;
+    char *name = (char *)(uintptr_t)tools[tool].name;
     run->worker = WORKER_NONE;
-    run->log = text_format("%s/%s.log", z->folder, tools[tool].name);
+    run->log = text_format("%s/%s.log", z->folder, name);
     run->begun = clock_now();
-    char *argv[] = {s->program,
-                    "--tool",
-                    (char *)(uintptr_t)tools[tool].name,
-                    "--log-file",
-                    run->log,
-                    "--demangle",
-                    "no",
-                    "--show-backtrace",
-                    "device",
-                    "--report-api-errors",
-                    "no",
-                    "--print-limit",
-                    "100",
-                    s->gpu_program,
-                    "--device",
-                    s->device,
+    char *argv[] = {s->program, "--tool",
+                    name,       "--log-file",
+                    run->log,   "--demangle",
+                    "no",       "--show-backtrace",
+                    "device",   "--report-api-errors",
+                    "no",       "--print-limit",
+                    "100",      s->gpu_program,
+                    "--device", s->device,
                     NULL};
-    if (worker_start(&run->worker, tools[tool].name, argv, &run->failure)) {
+    if (worker_start(&run->worker, name, argv, &run->failure)) {
         json_decref(request);
         return;
     }
@@ -346,7 +334,7 @@ char *sanitized_text(const json_t *document)
     const char *note = json_get_string(document, "note", "");
     size_t i;
     if (!document) return NULL;
-    struct text clean = {0}, all = {0};
+    autorelease(text_release) struct text clean = {0}, all = {0};
     json_array_foreach(json_object_get(document, "tools"), i, tool) {
         autofree char *name = sanitized_tool_name(tool), *result = result_text(tool, false);
         if (!strcmp(result, "clean"))
@@ -355,11 +343,8 @@ char *sanitized_text(const json_t *document)
             text_add(&all, "%s%s: %s", all.length ? "; " : "", name, result);
     }
     if (clean.length) text_add(&clean, " clean%s", all.length ? "; " : "");
-    char *out = *note ? text_format("compute-sanitizer %s: %s", json_get_string(document, "version", "?"), note)
-                      : text_format("compute-sanitizer %s on %s: %s%s", json_get_string(document, "version", "?"),
-                                    json_get_string(document, "problem", "?"), clean.length ? clean.text : "",
-                                    all.length ? all.text : "");
-    free(clean.text);
-    free(all.text);
-    return out;
+    const char *version = json_get_string(document, "version", "?");
+    return *note ? text_format("compute-sanitizer %s: %s", version, note)
+                 : text_format("compute-sanitizer %s on %s: %s%s", version, json_get_string(document, "problem", "?"),
+                               clean.length ? clean.text : "", all.length ? all.text : "");
 }

@@ -36,12 +36,6 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-static bool begins_with_any(const char *text, const char *const *list)
-{
-    while (*list && !begins(text, *list)) list++;
-    return *list != NULL;
-}
-
 // With the point, so that a kernel is not taken for the file that it is in.
 static bool of_a_name(char c)
 {
@@ -98,12 +92,12 @@ static void read_headline(struct report *r, const char *line, struct sanitizer_l
                           size_t count)
 {
     close_report(r, log);
-    if (begins_with_any(line, summaries)) {
+    if (text_begins(line, summaries)) {
         read_summary(line, log);
-    } else if (begins_with_any(line, troubles)) {
+    } else if (text_begins(line, troubles)) {
         if (!*log->trouble) snprintf(log->trouble, sizeof log->trouble, "%s", line);
-    } else if (!begins_with_any(line, ignored)) {
-        *r = (struct report){.open = true, .warning = begins_with_any(line, warnings)};
+    } else if (!text_begins(line, ignored)) {
+        *r = (struct report){.open = true, .warning = text_begins(line, warnings)};
         say(r, line);
         look_for(r, line, symbols, count);
     }

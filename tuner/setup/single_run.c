@@ -19,10 +19,9 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
     struct pool_settings settings = {
         .device = single->device, .counters = false, .nvcc = single->job->compiler == JOB_NVCC};
-    if (!strncmp(o->device, "replay:", 7)) {
-        error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates");
-        return EXIT_USAGE;
-    }
+    if (!strncmp(o->device, "replay:", 7))
+        return error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates"),
+               EXIT_USAGE;
     int status = pool_open(&single->pool, &settings, err);
     if (!status) status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, JOB_SEED, err);
     if (!status) status = job_setup_request(&single->setup, &single->pool, err);
@@ -103,8 +102,7 @@ int single_run_compile(struct single_run *single, const uint16_t *config, const 
     if (defines) json_object_update(json_object_get(request, "defines"), (json_t *)(uintptr_t)defines);
     autojson json_t *answer =
         pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
-    if (!answer) return -1;
-    return take_compiled(single, config, answer, c, err);
+    return answer ? take_compiled(single, config, answer, c, err) : -1;
 }
 
 void single_run_candidate_release(struct single_run_candidate *c)

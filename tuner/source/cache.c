@@ -42,10 +42,8 @@ json_t *cache_find(const char *folder, const char *key, const char *suffix)
 {
     autofree char *cubin = cache_path(folder, key, suffix), *path = cache_path(folder, key, ".json"),
                   *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, NULL);
-    json_t *entry = text ? json_loads(text, 0, NULL) : NULL, *figures = NULL;
-    if (entry && whole(entry, cubin)) figures = json_incref(json_object_get(entry, "figures"));
-    json_decref(entry);
-    return figures;
+    autojson json_t *entry = text ? json_loads(text, 0, NULL) : NULL;
+    return entry && whole(entry, cubin) ? json_incref(json_object_get(entry, "figures")) : NULL;
 }
 
 static int write_renamed(const char *path, const void *data, size_t size, struct error *err)

@@ -26,8 +26,7 @@ static bool is_name(const struct cuda_file *f, size_t i, size_t end)
     return i < end && token(f, i)->kind == CUDA_NAME;
 }
 
-// Preprocessor lines
-// ---------------------------------------------------------------------------------------------------
+// Preprocessor lines --------------------------------------------------------------------------------------------------
 
 // Conditions that are open, by their numbers.
 struct open_conditions {
@@ -82,7 +81,7 @@ static void read_line_names(struct cuda_file *f, const struct cuda_tokens *w, in
 
 static void read_line(struct cuda_file *f, struct open_conditions *open, const struct cuda_token *directive)
 {
-    struct cuda_tokens w;
+    autorelease(cuda_tokens_release) struct cuda_tokens w;
     cuda_tokens_line(&w, directive);
     for (size_t i = 0; i < w.count; i++) f->pastes |= word_is(&w, i, "##");
     read_condition(f, open, &w, directive->line);
@@ -94,7 +93,6 @@ static void read_line(struct cuda_file *f, struct open_conditions *open, const s
             .function = word_is(&w, 2, "(") && w.items[2].text == w.items[1].text + w.items[1].length,
             .line = directive->line,
         };
-    cuda_tokens_release(&w);
 }
 
 // Takes the preprocessor lines from the tokens: they would be in the way of declarations.
@@ -111,8 +109,7 @@ static void read_lines(struct cuda_file *f)
     f->tokens.count = kept;
 }
 
-// Declarations
-// ---------------------------------------------------------------------------------------------------------
+// Declarations --------------------------------------------------------------------------------------------------------
 
 // The index after the > that closes the < at `open`.
 static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
@@ -182,7 +179,7 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
                              *const types[] = {"int",    "long",  "short",  "char", "unsigned",
                                                "signed", "float", "double", "bool", NULL};
     struct cuda_argument a = {.line = token(f, begin)->line};
-    struct text type = {0};
+    autorelease(text_release) struct text type = {0};
     size_t stop = begin, words = 0;
     while (stop < end && !is(f, stop, end, "=") && !is(f, stop, end, "[")) stop++;
     a.stars = is(f, stop, end, "[");
@@ -211,7 +208,6 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     a.type = arena_copy(&f->memory, type.text);
     a.name = named ? cuda_token_copy(&f->memory, token(f, last))
                    : arena_format(&f->memory, "argument_%zu", k->argument_count + 1);
-    free(type.text);
     memory_add(k->arguments, k->argument_count) = a;
 }
 
@@ -267,11 +263,6 @@ static void read_kernel(struct declaration_reader *p, size_t begin, size_t body,
     memory_add(f->kernels, f->kernel_count) = k;
 }
 
-static void add_range(struct cuda_range **list, size_t *count, size_t begin, size_t end)
-{
-    memory_add(*list, *count) = (struct cuda_range){begin, end};
-}
-
 static void add_constant(struct cuda_file *f, size_t name, const char *value)
 {
     memory_add(f->constants, f->constant_count) = (struct cuda_macro){
@@ -285,6 +276,7 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
     static const char *const devices[] = {"__device__", "__constant__", NULL},
                              *const constants[] = {"constexpr", "const", NULL},
                              *const records[] = {"struct", "class", "union", "enum", NULL};
+    const struct cuda_range range = {begin, end};
     bool global = false, device = false, constant = false;
     for (size_t i = begin; i < body; i++) {
         global |= is(f, i, body, "__global__");
@@ -305,14 +297,13 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
         bool evaluated = is(f, begin, end, "template"), launches = false;
         for (size_t i = begin; i < name; i++) evaluated |= is(f, i, name, "constexpr");
         for (size_t i = body; i < end; i++) launches |= is(f, i, end, "<<") && is(f, i + 1, end, "<");
-        bool host = !global && !device && (!evaluated || launches);
-        if (!host)
-            add_range(&f->device, &f->device_count, begin, end);
+        if (!global && !device && (!evaluated || launches))
+            memory_add(f->host, f->host_count) = range;
         else
-            add_range(&f->host, &f->host_count, begin, end);
+            memory_add(f->device, f->device_count) = range;
         return;
     }
-    if (name == body || device || record) add_range(&f->device, &f->device_count, begin, end);
+    if (name == body || device || record) memory_add(f->device, f->device_count) = range;
     for (size_t i = begin; record && i < end; i++) {
         if (!is(f, i, end, "enum")) continue;
         while (i < end && !is(f, i, end, "{")) i++;

@@ -275,16 +275,12 @@ static int visit_tokens(struct closure *c, struct error *err)
 {
     for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
         size_t file;
-        autofree char *path = text_format("sweetspot/%s", w->header);
-        char *option = text_format("--pre-include=%s", path);
+        autofree char *option = text_format("--pre-include=sweetspot/%s", w->header);
         bool there = false; // by another word
         for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
-        bool needed = !there && needs_word(c, w->word);
-        if (needed)
-            text_list_add(&c->options.rest, option);
-        else
-            free(option);
-        if (needed && stand_in(c, w->header, &file, err)) return -1;
+        if (there || !needs_word(c, w->word)) continue;
+        text_list_add(&c->options.rest, text_copy(option));
+        if (stand_in(c, w->header, &file, err)) return -1;
     }
     return 0;
 }
@@ -318,9 +314,8 @@ void source_release(struct source *s)
 
 int source_hash(const struct source_request *request, char hash[HASH_TEXT_SIZE], struct error *err)
 {
-    struct source s;
+    autorelease(source_release) struct source s;
     int result = source_open(&s, request, err);
     memcpy(hash, s.hash, sizeof s.hash);
-    source_release(&s);
     return result;
 }

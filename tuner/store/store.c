@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 
 // A file: URI for a store that cannot be written. If it also has no log, it cannot change (immutable),
@@ -20,20 +18,12 @@
 static char *read_only_uri(const char *path)
 {
     autofree char *folder = text_directory(path), *log = text_format("%s-wal", path);
-    char *uri = NULL;
-    if (access(path, W_OK) || access(folder, W_OK)) {
-        size_t used = 0;
-        autofree char *escaped = memory_new(3 * strlen(path) + 1, 1);
-        for (const char *p = path; *p; p++) {
-            bool plain = !strchr("%?#", *p);
-            if (plain)
-                escaped[used++] = *p;
-            else
-                used += (size_t)sprintf(escaped + used, "%%%02X", (unsigned)(unsigned char)*p);
-        }
-        uri = text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
-    }
-    return uri;
+    if (!access(path, W_OK) && !access(folder, W_OK)) return NULL;
+    size_t used = 0;
+    autofree char *escaped = memory_new(3 * strlen(path) + 1, 1);
+    for (const char *p = path; *p; p++)
+        used += (size_t)sprintf(escaped + used, strchr("%?#", *p) ? "%%%02X" : "%c", (unsigned)(unsigned char)*p);
+    return text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
 }
 
 // A reader does not check a store beyond this size first: that would take longer than reading what it shows.
@@ -43,45 +33,27 @@ static const off_t checked_for_readers = (off_t)256 << 20;
 // not fail because of a damaged page that a check at its start would have found.
 static int check_damage(struct store *store, bool writing, struct error *err)
 {
-    sqlite3_stmt *check = NULL;
+    autorelease(store_finalize) sqlite3_stmt *check = NULL;
     struct stat about;
-    int result = -1;
     if (!writing && !stat(store->path, &about) && about.st_size > checked_for_readers) return 0;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &check, NULL) != SQLITE_OK ||
-        sqlite3_step(check) != SQLITE_ROW) {
-        store_failed(store, err);
-    } else {
-        const char *answer = (const char *)sqlite3_column_text(check, 0);
-        if (answer && !strcmp(answer, "ok"))
-            result = 0;
-        else
-            error_set(
-                err,
-                "the store '%s' is damaged (%s) and was not changed: `sqlite3 FILE .recover` may save its contents",
-                store->path, answer ? answer : "no answer");
-    }
-    sqlite3_finalize(check);
-    return result;
+    if (store_prepare(store, "PRAGMA quick_check(1)", &check, err)) return -1;
+    if (sqlite3_step(check) != SQLITE_ROW) return store_failed(store, err);
+    const char *answer = (const char *)sqlite3_column_text(check, 0);
+    if (answer && !strcmp(answer, "ok")) return 0;
+    return error_set(
+        err, "the store '%s' is damaged (%s) and was not changed: `sqlite3 FILE .recover` may save its contents",
+        store->path, answer ? answer : "no answer");
 }
 
-int store_open(struct store **out, const char *path, bool create, struct error *err)
+static int open_database(struct store *store, bool create, struct error *err)
 {
-    struct store *store = memory_new(1, sizeof *store);
-    autofree char *uri = NULL;
-    int result = -1;
-    *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1, .committed = store_check_presence};
-    if (create && store_create(path, err)) goto out;
-    if (store_find_file(path, err)) goto out;
-    if (!create) uri = read_only_uri(path);
+    const char *path = store->path;
+    if ((create && store_create(path, err)) || store_find_file(path, err)) return -1;
+    autofree char *uri = create ? NULL : read_only_uri(path);
     if (sqlite3_open_v2(uri ? uri : path, &store->db,
-                        uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        if (store->db)
-            store_failed(store, err);
-        else
-            error_set(err, "out of memory");
-        goto out;
-    }
-    if (store_inspect(store->db, path, err)) goto out;
+                        uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        return store->db ? store_failed(store, err) : error_set(err, "out of memory");
+    if (store_inspect(store->db, path, err)) return -1;
     // Until the store is checked, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
@@ -89,16 +61,19 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     if (check_damage(store, create, err) ||
         store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
         store_find_columns(store, err) || (create && store_renew_views(store, err)))
-        goto out;
+        return -1;
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    result = 0;
-out:
-    if (result) {
-        store_close(store);
-        store = NULL;
-    }
-    *out = store;
-    return result;
+    return 0;
+}
+
+int store_open(struct store **out, const char *path, bool create, struct error *err)
+{
+    struct store *store = *out = memory_new(1, sizeof *store);
+    *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1, .committed = store_check_presence};
+    if (!open_database(store, create, err)) return 0;
+    store_close(store);
+    *out = NULL;
+    return -1;
 }
 
 void store_close(struct store *store)
@@ -126,7 +101,7 @@ const char *store_rescued_copy(const struct store *store)
 // The row of an environment, or 0; *used: whether it was used last.
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
-    sqlite3_stmt *query = NULL;
+    autorelease(store_finalize) sqlite3_stmt *query = NULL;
     if (store_prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?",
                       &query, err))
         return -1;
@@ -134,7 +109,6 @@ static int find_environment(struct store *store, const char *key, int64_t *row, 
     int step = store_step(store, query, err);
     *row = step > 0 ? sqlite3_column_int64(query, 0) : 0;
     if (step > 0) *last = sqlite3_column_int(query, 1);
-    sqlite3_finalize(query);
     return step < 0 ? -1 : 0;
 }
 
@@ -154,7 +128,7 @@ int store_use_environment(struct store *store, const struct environment *environ
     bool last = false;
     if (find_environment(store, environment->key, &row, &last, err)) return -1;
     if (!last) {
-        sqlite3_stmt *change = NULL;
+        autorelease(store_finalize) sqlite3_stmt *change = NULL;
         struct environment e = *environment;
         if (store_prepare(store,
                           "INSERT INTO environments (" COLUMNS
@@ -164,9 +138,7 @@ int store_use_environment(struct store *store, const struct environment *environ
             return -1;
         for (int i = 0; i < COLUMN_COUNT; i++)
             sqlite3_bind_text(change, i + 1, *column(&e, i) ? *column(&e, i) : "", -1, SQLITE_STATIC);
-        int result = store_run(store, change, err);
-        sqlite3_finalize(change);
-        if (result || find_environment(store, environment->key, &row, &last, err)) return -1;
+        if (store_run(store, change, err) || find_environment(store, environment->key, &row, &last, err)) return -1;
     }
     store->environment = row;
     return 0;
@@ -184,7 +156,7 @@ int store_read_environment(struct store *store, const char *key, struct error *e
 int store_each_environment(struct store *store, int (*visit)(void *user, const struct environment *), void *user,
                            struct error *err)
 {
-    sqlite3_stmt *query = NULL;
+    autorelease(store_finalize) sqlite3_stmt *query = NULL;
     if (store_prepare(store, "SELECT " COLUMNS " FROM environments ORDER BY used DESC", &query, err)) return -1;
     int step = 0, stopped = 0;
     while (!stopped && (step = store_step(store, query, err)) > 0) {
@@ -192,7 +164,6 @@ int store_each_environment(struct store *store, int (*visit)(void *user, const s
         for (int i = 0; i < COLUMN_COUNT; i++) *column(&e, i) = (const char *)sqlite3_column_text(query, i);
         stopped = visit(user, &e);
     }
-    sqlite3_finalize(query);
     return stopped ? stopped : step;
 }
 

@@ -66,38 +66,31 @@ json_t *store_get_document(struct store *store, int64_t trial, const char *kind,
 
 int store_put_blob(struct store *store, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *err)
 {
-    sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_BLOB, err);
+    autorelease(store_reset) sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_BLOB, err);
     if (!put) return -1;
     hash_content(bytes, size, hash);
     sqlite3_bind_text(put, 1, hash, -1, SQLITE_STATIC);
     sqlite3_bind_blob64(put, 2, size ? bytes : "", size, SQLITE_STATIC);
-    int status = store_run(store, put, err);
-    sqlite3_clear_bindings(put);
-    return status;
+    return store_run(store, put, err);
 }
 
 int store_get_blob(struct store *store, const char *hash, const void **bytes, size_t *size, struct error *err)
 {
     arena_release(&store->blob);
-    sqlite3_stmt *get = store_statement(store, STATEMENT_GET_BLOB, err);
+    autorelease(store_reset) sqlite3_stmt *get = store_statement(store, STATEMENT_GET_BLOB, err);
     if (!get) return -1;
     sqlite3_bind_text(get, 1, hash, -1, SQLITE_STATIC);
-    int step = store_step(store, get, err), result = step > 0 ? 0 : step ? -1 : 1;
-    if (!result) {
-        char found[HASH_TEXT_SIZE];
-        const void *stored = sqlite3_column_blob(get, 0); // NULL where it is empty
-        *size = (size_t)sqlite3_column_bytes(get, 0);
-        void *copy = arena_new(&store->blob, *size);
-        if (*size) memcpy(copy, stored, *size);
-        *bytes = copy;
-        hash_content(copy, *size, found);
-        if (strcmp(found, hash) != 0)
-            result = error_set(err, "the store '%s' is damaged: the bytes of blob %s do not match their hash",
-                               store->path, hash);
-    }
-    sqlite3_reset(get);
-    sqlite3_clear_bindings(get);
-    return result;
+    int step = store_step(store, get, err);
+    if (step <= 0) return step ? -1 : 1;
+    char found[HASH_TEXT_SIZE];
+    const void *stored = sqlite3_column_blob(get, 0); // NULL where it is empty
+    *size = (size_t)sqlite3_column_bytes(get, 0);
+    void *copy = arena_new(&store->blob, *size);
+    if (*size) memcpy(copy, stored, *size);
+    *bytes = copy;
+    hash_content(copy, *size, found);
+    if (!strcmp(found, hash)) return 0;
+    return error_set(err, "the store '%s' is damaged: the bytes of blob %s do not match their hash", store->path, hash);
 }
 
 int store_set_trial_blob(struct store *store, int64_t trial, const char *kind, const char *hash, struct error *err)
@@ -112,12 +105,11 @@ int store_set_trial_blob(struct store *store, int64_t trial, const char *kind, c
 
 int store_trial_blob(struct store *store, int64_t trial, const char *kind, char hash[HASH_TEXT_SIZE], struct error *err)
 {
-    sqlite3_stmt *get = store_statement(store, STATEMENT_TRIAL_BLOB, err);
+    autorelease(store_reset) sqlite3_stmt *get = store_statement(store, STATEMENT_TRIAL_BLOB, err);
     if (!get) return -1;
     sqlite3_bind_int64(get, 1, trial);
     sqlite3_bind_text(get, 2, kind, -1, SQLITE_STATIC);
     int step = store_step(store, get, err);
     if (step > 0) snprintf(hash, HASH_TEXT_SIZE, "%s", (const char *)sqlite3_column_text(get, 0));
-    sqlite3_reset(get);
     return step > 0 ? 0 : step ? -1 : 1;
 }

@@ -129,12 +129,9 @@ sqlite3_stmt *store_statement(struct store *store, enum statement which, struct 
         autofree char *made = owner   ? insert_text(level, owner)
                               : first ? select_text(store, level, first, field_statements[which].rest)
                                       : NULL;
-        int code = sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
-                                      statement, NULL);
-        if (code != SQLITE_OK) {
-            store_failed(store, err);
-            return NULL;
-        }
+        if (sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement,
+                               NULL) != SQLITE_OK)
+            return store_failed(store, err), NULL;
     }
     sqlite3_reset(*statement);
     sqlite3_clear_bindings(*statement);
@@ -148,7 +145,7 @@ int store_find_columns(struct store *store, struct error *err)
     if (!store->present) store->present = memory_new(count, sizeof *store->present);
     store->incomplete = false;
     for (int level = 0; level < FIELD_LEVELS; level++) {
-        sqlite3_stmt *query = NULL;
+        autorelease(store_finalize) sqlite3_stmt *query = NULL;
         int step;
         size_t i = 0;
         if (store_prepare(store, "SELECT name FROM pragma_table_info(?)", &query, err)) return -1;
@@ -160,7 +157,6 @@ int store_find_columns(struct store *store, struct error *err)
                 trial_field_find((enum field_level)level, (const char *)sqlite3_column_text(query, 0));
             if (f) store->present[f - fields] = true;
         }
-        sqlite3_finalize(query);
         if (step < 0) return -1;
         while (next_field((enum field_level)level, &i)) store->incomplete |= !store->present[i - 1];
     }

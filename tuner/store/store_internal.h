@@ -67,6 +67,16 @@ int store_failed(struct store *, struct error *err);
 sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
 // A statement that is used once: prepared here, finalized by the caller.
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
+// For autorelease: of a statement of store_statement, and of one that is used once.
+static inline void store_reset(sqlite3_stmt **statement)
+{
+    sqlite3_reset(*statement);
+    if (*statement) sqlite3_clear_bindings(*statement);
+}
+static inline void store_finalize(sqlite3_stmt **statement)
+{
+    sqlite3_finalize(*statement);
+}
 // Runs a statement that gives no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
 // The next row of a query: 1, 0 when there is none, -1 with a message.

@@ -107,22 +107,15 @@ int store_create(const char *path, struct error *err)
 {
     if (!access(path, F_OK)) return 0;
     autofree char *folder = text_directory(path), *temporary = text_format("%s.new-%ld", path, (long)getpid());
-    int result = -1;
-    if (mkdir(folder, 0777) && errno != EEXIST) {
-        error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
-        goto out;
-    }
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
     int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // for errno, which SQLite hides
-    if (fd < 0) {
-        error_set(err, "cannot create the store '%s': %s", path, strerror(errno));
-        goto out;
-    }
+    if (fd < 0) return error_set(err, "cannot create the store '%s': %s", path, strerror(errno));
     close(fd);
-    result = write_schema(temporary, err);
+    int result = write_schema(temporary, err);
     if (!result && store_publish(temporary, path, err) < 0) result = -1; // another process may have been faster
     if (result) error_prefix(err, "cannot create the store '%s'", path);
     store_remove_file(temporary);
-out:
     return result;
 }
 

@@ -47,7 +47,7 @@ static int add_part(struct store *store, enum statement which, enum field_level 
 // 1: the configuration has a trial.
 static int add_trial(struct store *store, const struct trial *trial, int64_t *id, struct error *err)
 {
-    sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_TRIAL, err);
+    autorelease(store_reset) sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_TRIAL, err);
     int parameter = 1;
     if (!add) return -1;
     sqlite3_bind_int64(add, parameter++, store->environment);
@@ -57,7 +57,6 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
         error_set(err, "the store '%s' already has a trial of %s", store->path, trial->config);
     else if (step != SQLITE_DONE)
         store_failed(store, err);
-    sqlite3_reset(add);
     *id = sqlite3_last_insert_rowid(store->db);
     if (step == SQLITE_DONE && *id > most_id)
         return error_set(err, "store '%s': no numbers of trials are left behind %" PRId64, store->path, *id - 1);
@@ -115,12 +114,10 @@ int store_add_verdict(struct store *store, int64_t trial, enum trial_status stat
 
 int store_decided(struct store *store, int64_t trial, struct error *err)
 {
-    sqlite3_stmt *query = store_statement(store, STATEMENT_VERDICTS, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, STATEMENT_VERDICTS, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, trial);
-    int found = store_step(store, query, err);
-    sqlite3_reset(query);
-    return found;
+    return store_step(store, query, err);
 }
 
 static int retry_trial(struct store *store, const struct trial *trial, struct error *err)
@@ -186,7 +183,7 @@ static const struct {
 // Reads one of a trial's lists.
 static int read_part(struct store *store, size_t part, struct arena *memory, struct trial *trial, struct error *err)
 {
-    sqlite3_stmt *query = store_statement(store, parts[part].statement, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, parts[part].statement, err);
     size_t size = parts[part].size, count = 0;
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, trial->id);
@@ -200,7 +197,6 @@ static int read_part(struct store *store, size_t part, struct arena *memory, str
                      ? read_counter(query, row, memory)
                      : store_read_fields(store, query, &column, parts[part].level, row, memory, err);
     }
-    sqlite3_reset(query);
     if (failed || step < 0) return -1;
     void *list = arena_new(memory, count * size);
     if (count) memcpy(list, store->rows, count * size);
@@ -270,7 +266,7 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
     int64_t *ids = NULL;
     size_t used = 0, room = 0;
     *count = -1;
-    sqlite3_stmt *query = store_statement(store, which, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, which, err);
     if (!query) return NULL;
     sqlite3_bind_int64(query, 1, store->environment);
     sqlite3_bind_int64(query, 2, limit);
@@ -280,7 +276,6 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
         ids[used++] = sqlite3_column_int64(query, 0);
     }
     if (!step) *count = (int64_t)used;
-    sqlite3_reset(query);
     return ids;
 }
 
@@ -324,7 +319,7 @@ int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
 
 int store_scan(struct store *store, int (*visit)(void *user, const struct trial *), void *user, struct error *err)
 {
-    sqlite3_stmt *query = store_statement(store, STATEMENT_SCAN, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, STATEMENT_SCAN, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     struct arena memory = {NULL};
@@ -335,7 +330,6 @@ int store_scan(struct store *store, int (*visit)(void *user, const struct trial 
         if (!result) result = visit(user, &trial);
         arena_release(&memory);
     }
-    sqlite3_reset(query);
     return result ? result : step;
 }
 
@@ -343,21 +337,20 @@ int store_each_elsewhere(struct store *store, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user,
                          struct error *err)
 {
-    sqlite3_stmt *query = store_statement(store, STATEMENT_ELSEWHERE, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, STATEMENT_ELSEWHERE, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     sqlite3_bind_int64(query, 2, limit);
     int step = 0, stopped = 0;
     while (!stopped && (step = store_step(store, query, err)) > 0)
         stopped = visit(user, (const char *)sqlite3_column_text(query, 0), (const char *)sqlite3_column_text(query, 1));
-    sqlite3_reset(query);
     return stopped ? stopped : step;
 }
 
 int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error *err)
 {
     memset(counts, 0, STATUS_COUNT * sizeof *counts);
-    sqlite3_stmt *query = store_statement(store, STATEMENT_COUNTS, err);
+    autorelease(store_reset) sqlite3_stmt *query = store_statement(store, STATEMENT_COUNTS, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
     int step;
@@ -365,7 +358,6 @@ int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error
         int status = store_status((const char *)sqlite3_column_text(query, 0));
         if (status >= 0) counts[status] += sqlite3_column_int64(query, 1);
     }
-    sqlite3_reset(query);
     return step;
 }
 

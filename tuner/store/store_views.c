@@ -282,13 +282,12 @@ char *store_view_definitions(void)
 // Whether a view of this name is in the store, with the same text.
 static int is_there(struct store *store, const char *name, const char *text, bool *there, bool *same, struct error *err)
 {
-    sqlite3_stmt *query = NULL;
+    autorelease(store_finalize) sqlite3_stmt *query = NULL;
     if (store_prepare(store, "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?", &query, err)) return -1;
     sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
     int step = store_step(store, query, err);
     *there = step > 0;
     *same = *there && !strcmp((const char *)sqlite3_column_text(query, 0), text);
-    sqlite3_finalize(query);
     return step < 0 ? -1 : 0;
 }
 
@@ -303,14 +302,12 @@ static bool has_column(sqlite3_stmt *query, const char *name)
 static bool is_newer(struct store *store, const char *name, const char *text)
 {
     autofree char *all = text_format("SELECT * FROM %s", name);
-    sqlite3_stmt *theirs = NULL, *ours = NULL;
-    bool newer = false;
-    if (!store_prepare(store, all, &theirs, NULL) && !store_prepare(store, strstr(text, " AS ") + 4, &ours, NULL))
-        for (int i = 0; i < sqlite3_column_count(theirs) && !newer; i++)
-            newer = !has_column(ours, sqlite3_column_name(theirs, i));
-    sqlite3_finalize(theirs);
-    sqlite3_finalize(ours);
-    return newer;
+    autorelease(store_finalize) sqlite3_stmt *theirs = NULL, *ours = NULL;
+    if (store_prepare(store, all, &theirs, NULL) || store_prepare(store, strstr(text, " AS ") + 4, &ours, NULL))
+        return false;
+    for (int i = 0; i < sqlite3_column_count(theirs); i++)
+        if (!has_column(ours, sqlite3_column_name(theirs, i))) return true;
+    return false;
 }
 
 // Writes the views that are missing or old; with `look` it only counts them. -1 with a message.
@@ -340,6 +337,5 @@ int store_renew_views(struct store *store, struct error *err)
 {
     int old = renew(store, true, err);
     if (old <= 0) return old;
-    if (store_begin(store, err)) return -1;
-    return store_end(store, store_write_views(store, err), err);
+    return store_begin(store, err) ? -1 : store_end(store, store_write_views(store, err), err);
 }
