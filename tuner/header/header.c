@@ -396,20 +396,23 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     return prefixes;
 }
 
-// Takes helper functions of fn_arithmetic.h out that nothing calls: a block from "// ..." or the function's first line
-// to the empty line after it.
+// Takes helper functions of fn_arithmetic.h out that nothing calls: comments ("// ..."), a line with the name, and the
+// body up to the empty line after it.
 static void drop_unused(char *text, const char *lower)
 {
     autofree char *word = text_format(" %s_fn_", lower);
     for (char *at = text; (at = strstr(at, word));) {
-        size_t length = strcspn(at, "(") + 1;
-        autofree char *call = text_format("%.*s", (int)length - 1, at + 1);
-        char *begin = at, *end = strstr(at, "\n}\n\n"), *other = text;
-        size_t count = 0;
-        while (begin > text && !(begin[-1] == '\n' && begin - 1 > text && begin[-2] == '\n')) begin--;
-        while ((other = strstr(other, call))) count++, other++;
-        at += length;
-        if (!end || count > 1) continue;
+        autofree char *call = text_format("%.*s", (int)strcspn(at + 1, " (\n") + 1, at + 1);
+        char *begin = at, *body = strchr(at, '\n'), *end = strstr(at, "\n}\n\n");
+        while (begin > text && begin[-1] != '\n') begin--;
+        bool defined = begin[0] != '/' && strchr(call, '(') && body && end && !strncmp(body, "\n{\n", 3);
+        for (char *above = begin; above > text && (above == begin || !strncmp(above, "//", 2));) {
+            begin = above--;
+            while (above > text && above[-1] != '\n') above--;
+        }
+        const char *first = strstr(text, call), *second = first ? strstr(first + 1, call) : NULL;
+        at += strlen(word);
+        if (!defined || second) continue;
         memmove(begin, end + 4, strlen(end + 4) + 1);
         at = text; // what only this one called is unused now
     }
@@ -458,7 +461,7 @@ int header_render(FILE *file, void *sections, struct error *err)
     fclose(out);
     autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     drop_unused(text, lower);
-    fputs(text, file);
+    if (fputs(text, file) < 0 && !result) result = error_set(err, "cannot write the header: %s", strerror(errno));
     free(text);
     return result;
 }
