@@ -33,16 +33,13 @@ static double build_once(const json_t *one, uint64_t *size)
     struct symbols *symbols = symbols_new();
     struct space *space = space_new(symbols);
     struct error err;
-    const char *name;
-    json_t *list, *item;
-    size_t j;
     double start = now();
-    json_object_foreach((json_t *)(uintptr_t)json_object_get(one, "parameters"), name, list) {
+    json_object_each((json_t *)(uintptr_t)json_object_get(one, "parameters"), name, list) {
         int64_t values[256];
-        json_array_foreach(list, j, item) values[j] = json_integer_value(item);
+        json_array_each(list, j, item) values[j] = json_integer_value(item);
         space_add_parameter(space, name, PARAMETER_INT, values, json_array_size(list), &err);
     }
-    json_array_foreach(json_object_get(one, "constraints"), j, item)
+    json_array_each(json_object_get(one, "constraints"), j, item)
         space_add_constraint(space, json_string_value(item), &err);
     if (space_build(space, NULL, &err)) fprintf(stderr, "%s\n", err.message);
     double seconds = now() - start;
@@ -54,11 +51,10 @@ static double build_once(const json_t *one, uint64_t *size)
 
 static int spaces(void)
 {
-    json_t *all = json_load_file("tests/spaces/constrained.json", 0, NULL), *one;
-    size_t i;
+    autojson json_t *all = json_load_file("tests/spaces/constrained.json", 0, NULL);
     int wrong = !all;
     printf("%-22s %14s %10s %12s %14s %8s\n", "space", "raw", "valid", "ours (s)", "Kernel Tuner", "ratio");
-    json_array_foreach(all, i, one) {
+    json_array_each(all, i, one) {
         double best = INFINITY, theirs = json_get_number(one, "kernel_tuner_seconds", NAN);
         uint64_t size = 0;
         for (int k = 0; k < 5; k++) best = fmin(best, build_once(one, &size));
@@ -67,7 +63,6 @@ static int spaces(void)
                json_get_number(one, "raw", NAN), size, best, theirs, theirs / best,
                (int64_t)size != json_get_integer(one, "valid", -1) ? "  WRONG COUNT" : "");
     }
-    json_decref(all);
     return wrong != 0;
 }
 

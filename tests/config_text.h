@@ -6,7 +6,6 @@
 
 static inline void config_text(const struct space *space, const uint16_t *config, char *out, size_t size)
 {
-    char *text = space_text(space, config);
+    autofree char *text = space_text(space, config);
     assert_true((size_t)snprintf(out, size, "%s", text) < size);
-    free(text);
 }

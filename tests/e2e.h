@@ -30,9 +30,8 @@ static inline const char *e2e_bin(void)
 
 static inline void e2e_remove(void *folder)
 {
-    char *command = text_format("rm -rf '%s'", (char *)folder);
+    autofree char *command = text_format("rm -rf '%s'", (char *)folder);
     if (!testing.failed && system(command)) abort();
-    free(command);
     free(folder);
 }
 
@@ -55,12 +54,11 @@ static inline struct e2e_result e2e_run(const char *folder, const char *format, 
     va_start(args, format);
     assert_true(vasprintf(&line, format, args) >= 0);
     va_end(args);
-    char *command =
+    autofree char *command =
         text_format("export BIN='%s' DIR='%s'; { %s\n} >'%s' 2>'%s' </dev/null", e2e_bin(), folder, line, out, err);
     int status = system(command);
     struct e2e_result result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                                 text_read_file(out, NULL), text_read_file(err, NULL)};
-    free(command);
     free(line);
     free(out);
     free(err);
@@ -90,20 +88,18 @@ static inline struct e2e_result e2e_passed(struct e2e_result r)
 
 static inline void e2e_write(const char *folder, const char *name, const char *text)
 {
-    char *path = text_format("%s/%s", folder, name);
+    autofree char *path = text_format("%s/%s", folder, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    free(path);
 }
 
 // Takes the reference.
 static inline void e2e_write_json(const char *folder, const char *name, json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT);
+    autofree char *text = json_dumps(value, JSON_COMPACT);
     assert_non_null(text);
     e2e_write(folder, name, text);
-    free(text);
     json_decref(value);
 }

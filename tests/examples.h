@@ -60,14 +60,12 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
 {
     struct error err = {""};
     char *path = test_text("%s/%s", folder, header);
-    json_t *sections = header_read(path, &err);
+    autojson json_t *sections = header_read(path, &err);
     if (!sections) fail_msg("%s", err.message);
     int64_t trial = json_get_integer(json_array_get(sections, 0), "trial", 0);
-    json_decref(sections);
-    char *unit =
+    autofree char *unit =
         text_format("#define SGEMM_2048_DEFINE_PARAMETERS\n#include \"%s\"\n#include \"gemm_simt.cu\"\n", header);
     e2e_write(folder, "unit.cu", unit);
-    free(unit);
     e2e_write_json(folder, "request",
                    json_pack("{s:i, s:s, s:s, s:s, s:[s, s], s:[s], s:s}", "id", 1, "op", "compile", "arch", arch,
                              "source", "unit.cu", "include", ".", "templates", "entries", "gemm_simt", "cache",
@@ -85,11 +83,10 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
         store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, trial, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    char *document =
+    autofree char *document =
         text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"gemm_simt\":\"gemm_simt\"}}", hash, size);
     assert_int_equal(put_text(store, trial, BINARY_DOCUMENT, document, &err), 0);
     store_close(store);
-    free(document);
 }
 
 // configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.

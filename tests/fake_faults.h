@@ -29,7 +29,7 @@ static const struct {
 static inline void spoil(const json_t *object, bool in_final, json_t *problems)
 {
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
-        char *mode = text_format("%s%s", in_final ? "final_" : "", impossible[i].mode);
+        autofree char *mode = text_format("%s%s", in_final ? "final_" : "", impossible[i].mode);
         json_t *problem = json_array_get(problems, 0);
         if (mode_is(object, mode)) {
             json_t *value = json_loads(impossible[i].value, JSON_DECODE_ANY, NULL);
@@ -38,7 +38,6 @@ static inline void spoil(const json_t *object, bool in_final, json_t *problems)
             else
                 json_object_set_new(problem, impossible[i].member, value);
         }
-        free(mode);
     }
 }
 
@@ -59,9 +58,8 @@ static inline void suffer(const char *op)
     fclose(file);
     if (n >= times) return;
     if (!strcmp(kind, "orphan")) { // leaves two processes, one of them in a session of its own
-        char *command = text_format("(setsid sleep 298.1 & echo $!; sleep 298.1 & echo $!) >>%s.orphans", log);
+        autofree char *command = text_format("(setsid sleep 298.1 & echo $!; sleep 298.1 & echo $!) >>%s.orphans", log);
         if (system(command)) abort();
-        free(command);
     }
     if (!strcmp(kind, "kill") || !strcmp(kind, "orphan")) raise(SIGKILL);
     if (!strcmp(kind, "stop")) raise(SIGSTOP);
@@ -80,9 +78,8 @@ static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
     if (!json || strlen(op) != (size_t)(json - how) || strncmp(how, op, strlen(op)) != 0) return;
-    json_t *members = json_loads(json, 0, NULL);
+    autojson json_t *members = json_loads(json, 0, NULL);
     json_object_update_recursive(answer, members);
-    json_decref(members);
 }
 
 // $FAKE_OTHERS names requests that are answered under another's number, but for the first one.

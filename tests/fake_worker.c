@@ -100,12 +100,10 @@ static json_t *compile_helper(const json_t *request)
 // worker can read.
 static void note_files(const json_t *value)
 {
-    size_t i;
-    json_t *member;
-    const char *key, *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
+    const char *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
     if (path && !access(path, R_OK)) note_text(text);
-    json_array_foreach((json_t *)(uintptr_t)value, i, member) note_files(member);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member) note_files(member);
+    json_array_each((json_t *)(uintptr_t)value, i, member) note_files(member);
+    json_object_each((json_t *)(uintptr_t)value, key, member) note_files(member);
 }
 
 // The kernel of an entry is ENTRY_FAULT in a configuration with that FAULT.
@@ -146,9 +144,8 @@ static json_t *compile(const json_t *request)
     if (mode_is(request, "source_changed")) return json_pack("{s:s}", "status", "source_changed");
     if (mode_is(request, "compile_nonsense")) return json_pack("[s]", "what?");
     bool huge = mode_is(request, "registers"), impossibly = mode_is(request, "registers_impossible");
-    size_t i;
-    json_t *entry, *entries = json_array();
-    json_array_foreach(json_object_get(request, "entries"), i, entry) {
+    json_t *entries = json_array();
+    json_array_each(json_object_get(request, "entries"), i, entry) {
         bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
         json_array_append_new(entries, json_pack("{s:O, s:o, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
                                                  symbol_of(request, entry), "registers",
@@ -180,20 +177,17 @@ static json_t *problems_of(const json_t *request);
 // name is returned, and the worker has crashed.
 static const char *add_programs(const json_t *request, json_t *to)
 {
-    size_t i;
-    json_t *each;
-    json_array_foreach(json_object_get(request, "baselines"), i, each) {
+    json_array_each(json_object_get(request, "baselines"), i, each) {
         const char *name = json_get_string(each, "name", ""), *why = json_get_string(each, "reason", NULL);
         if (!strcmp(json_get_string(each, "kind", ""), "operation") || !strcmp(name, "current")) continue;
         const json_t *problem = json_array_get(json_object_get(each, "problems"), 0),
                      *call = json_array_get(json_object_get(problem, "stages"), 0);
         if (!why && !strcmp(json_get_string(call, "function", ""), "crash")) return name;
-        json_t *timed = json_deep_copy(each);
+        autojson json_t *timed = json_deep_copy(each);
         json_object_set_new(timed, "config", json_string("X=2,MODE=good"));
         note_text(json_get_string(call, "library", ""));
         json_array_append_new(to, json_pack("{s:s, s:s, s:s, s:o}", "name", name, "detail", "a program", "reason",
                                             why ? why : "", "problems", why ? json_array() : problems_of(timed)));
-        json_decref(timed);
     }
     return NULL;
 }
@@ -328,9 +322,8 @@ static json_t *trial(const json_t *request)
 
 static json_t *count(const json_t *request)
 {
-    json_t *trials = json_array(), *one;
-    size_t i;
-    json_array_foreach(json_object_get(request, "trials"), i, one) {
+    json_t *trials = json_array();
+    json_array_each(json_object_get(request, "trials"), i, one) {
         if (mode_is(one, "count_crash")) abort();
         if (getenv("FAKE_NO_COUNTERS")) {
             json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"),
@@ -397,9 +390,7 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
 // mode no_energy has none. "none": there is a counter, but it cannot be read.
 static void add_energy(const json_t *candidate, json_t *problems)
 {
-    json_t *problem;
-    size_t i;
-    json_array_foreach(problems, i, problem) {
+    json_array_each(problems, i, problem) {
         double joules = candidate ? 300 * time_on(candidate, i) / (double)(1 + x_of(candidate)) : 0.5;
         bool none = !strcmp(getenv("FAKE_ENERGY"), "none") || (candidate && mode_is(candidate, "no_energy"));
         json_object_del(problem, "times");
@@ -444,8 +435,8 @@ static size_t take_time(const json_t *request, size_t rounds)
 static json_t * final(const json_t *request)
 {
     note_seed(request);
-    json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
-    size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
+    json_t *entries = json_array(), *candidates = json_object_get(request, "candidates");
+    size_t rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
     bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
@@ -460,7 +451,7 @@ static json_t * final(const json_t *request)
         note_text(text);
     }
     rounds = take_time(request, rounds);
-    json_array_foreach(candidates, i, one) {
+    json_array_each(candidates, i, one) {
         if (places == 0) break;
         if (mode_is(one, "final_blames_unknown"))
             return json_pack("{s:s, s:s, s:i}", "status", "crashed", "reason", "scripted", "trial", 4711);
@@ -492,7 +483,7 @@ static json_t * final(const json_t *request)
     }
     json_t *times = json_array(), *named_baselines = json_object_get(request, "baselines");
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
-    json_array_foreach(named_baselines, i, one) {
+    json_array_each(named_baselines, i, one) {
         // A program that crashes in its first final.
         if (!strcmp(json_string_value(one), "late_crash"))
             return json_pack("{s:s, s:O, s:s}", "status", "crashed", "baseline", one, "reason", "it crashed: scripted");

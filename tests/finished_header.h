@@ -14,12 +14,10 @@
 // The text of the job with these stages in the place of its one launch, and another reference. malloc'ed.
 static inline char *finished_stages(const char *stages, const char *reference)
 {
-    char *text = text_replaced(finished_job_text, "entry = \"mini\"; ", ""), *launch = strstr(text, "launch = "),
-         *rest = strstr(text, "work = ");
-    *launch = 0;
-    char *whole = text_format("%s%sreference = { %s };\n%s", text, stages, reference, rest);
-    free(text);
-    return whole;
+    autofree char *text = text_replaced(finished_job_text, "entry = \"mini\"; ", "");
+    const char *rest = strstr(text, "work = ");
+    *strstr(text, "launch = ") = 0;
+    return text_format("%s%sreference = { %s };\n%s", text, stages, reference, rest);
 }
 
 // Keeps the binary of trial 1, as a final does. `symbols`: {"entry":"symbol"}.

@@ -38,22 +38,19 @@ static inline char *golden_blot(char *text, const struct blot *b)
 {
     regex_t regex;
     regmatch_t found[4];
-    char *out = text_copy("");
+    struct text out = {0};
     const char *rest = text;
     assert_int_equal(regcomp(&regex, b->pattern, REG_EXTENDED | REG_NEWLINE), 0);
     while (!regexec(&regex, rest, 4, found, rest == text ? 0 : REG_NOTBOL) && found[0].rm_eo > 0) {
         bool kept = !strncmp(b->text, "\\1", 2);
         int from = kept ? found[1].rm_eo : found[0].rm_so;
-        char *longer = text_format("%s%.*s%s", out, from, rest, kept ? b->text + 2 : b->text);
-        free(out);
-        out = longer;
+        text_add(&out, "%.*s%s", from, rest, kept ? b->text + 2 : b->text);
         rest += found[0].rm_eo;
     }
-    char *whole = text_format("%s%s", out, rest);
+    text_add(&out, "%s", rest);
     regfree(&regex);
-    free(out);
     free(text);
-    return whole;
+    return out.text;
 }
 
 // Every number with a point or an exponent and more than GOLDEN_DIGITS digits, rounded to so many; takes `text`.

@@ -29,12 +29,11 @@ static bool lies(const char *lie)
 static char *greeting(const char *line)
 {
     const char *brace = strchr(line, '{');
-    json_t *object = lies("cores") && brace ? json_loads(brace, 0, NULL) : NULL;
+    autojson json_t *object = lies("cores") && brace ? json_loads(brace, 0, NULL) : NULL;
     if (!object) return text_copy(line);
     json_object_set_new(object, "cores", json_integer(atoll(text)));
     char *written = json_dumps(object, JSON_COMPACT),
          *changed = text_format("%.*s%s", (int)(brace - line), line, written);
-    json_decref(object);
     free(written);
     return changed;
 }
@@ -42,14 +41,13 @@ static char *greeting(const char *line)
 // An answer of a compiler that names another file.
 static char *name_another(const struct frame *f)
 {
-    json_t *answer = json_loads(f->data, 0, NULL);
+    autojson json_t *answer = json_loads(f->data, 0, NULL);
     const char *member = json_object_get(answer, "cubin")     ? "cubin"
                          : json_object_get(answer, "library") ? "library"
                                                               : NULL;
     if (member) json_object_set_new(answer, member, json_string(text));
     char *written = member ? json_dumps(answer, JSON_COMPACT) : NULL,
          *line = written ? text_format("%s\n", written) : NULL;
-    json_decref(answer);
     free(written);
     return line;
 }

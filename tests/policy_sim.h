@@ -158,10 +158,9 @@ static inline void sim_gone(struct simulation *run, const struct policy_action *
 static inline void sim_rank(struct simulation *run)
 {
     size_t count;
-    struct queued_task **waiting = policy_waiting(&run->policy, &count);
+    autofree struct queued_task **waiting = policy_waiting(&run->policy, &count);
     for (size_t i = 0; i < count; i++)
         waiting[i]->acquisition = ((struct sim *)run)->acquisition(((struct sim_task *)waiting[i])->number);
-    free(waiting);
 }
 
 static inline void sim_decided(struct simulation *run, const struct policy_action *a)

@@ -150,11 +150,9 @@ static char *cubin_of(const json_t *answer)
 // Registers, spills, stack and static shared memory of the kernels.
 static char *figures_of(const json_t *answer)
 {
-    size_t i;
-    json_t *entries = json_deep_copy(json_object_get(answer, "entries")), *entry;
-    json_array_foreach(entries, i, entry) json_object_del(entry, "code_bytes");
+    autojson json_t *entries = json_deep_copy(json_object_get(answer, "entries"));
+    json_array_each(entries, i, entry) json_object_del(entry, "code_bytes");
     char *text = entries ? json_dumps(entries, JSON_SORT_KEYS) : text_copy("");
-    json_decref(entries);
     return text;
 }
 
@@ -303,7 +301,7 @@ int main(int argc, char **argv)
     struct arguments arguments = read_arguments(argc, argv, &first);
     struct comparison c = {.arguments = &arguments};
     bool all = true;
-    char *old = realpath(arguments.old, NULL);
+    autofree char *old = realpath(arguments.old, NULL);
     if (!old) give_up("there is no old version");
     arguments.old = old;
     if (work_folder_make("rebind", c.folder, &err)) give_up(err.message);
@@ -328,6 +326,5 @@ int main(int argc, char **argv)
     int status;
     child_kill(&c.old.child, &status);
     child_kill(&c.new.child, &status);
-    free(old);
     return all ? 0 : 1;
 }

@@ -75,12 +75,10 @@ static void check_file(const char *path)
         json_integer_value(json_object_get(root, "seconds")), json_integer_value(json_object_get(root, "seed")));
     const char *command = json_string_value(json_object_get(root, "command"));
     if (strncmp(command, begin, strlen(begin)) != 0) fail_msg("%s: the command is not '%s...'", path, begin);
-    size_t p;
-    const json_t *problem;
-    json_array_foreach(json_object_get(compare, "problems"), p, problem) {
-        size_t i, spread = 0;
-        const json_t *entry;
-        json_array_foreach(json_object_get(problem, "entries"), i, entry) {
+    const json_t *problems = json_object_get(compare, "problems");
+    json_array_each(problems, p, problem) {
+        size_t spread = 0;
+        json_array_each(json_object_get(problem, "entries"), i, entry) {
             const json_t *time = json_object_get(entry, "time");
             double value = json_number_value(json_array_get(time, 0));
             spread += json_is_true(json_object_get(entry, "winner")) && value > 0 &&
@@ -89,7 +87,7 @@ static void check_file(const char *path)
         }
         if (spread != 1) fail_msg("%s: problem %zu has no winner's time with an interval", path, p);
     }
-    assert_true(p > 0);
+    assert_true(json_array_size(problems) > 0);
 }
 
 TEST(every_figure_names_machine_commit_and_command)

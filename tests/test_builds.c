@@ -212,7 +212,7 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
         char *folder = e2e_folder("exact"), *more = test_text("%s/more", folder);
         assert_int_equal(mkdir(more, 0777), 0);
         e2e_write(more, "part.h", "#define PART 5\n");
-        char *job =
+        autofree char *job =
             text_format("name = \"built\"; kernel = { template = \"x.cu\"; %s };\n"
                         "parameters = ( { name = \"X\"; values = [6]; }, { name = \"UNROLL\"; unroll = [2]; } );\n"
                         "launch = { grid = [\"N\"]; block = [32]; }; problems = ( { N = 1024; } );"
@@ -232,7 +232,6 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
                    "'.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
                    forms[i].symbol);
         assert_string_equal(r.out, "1\n");
-        free(job);
     }
 }
 

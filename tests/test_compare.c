@@ -45,12 +45,12 @@ TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
     finished_decided(&job);
     char *out = finished_says(&job, 0, "compare JOB --format=json -s STORE").out;
     json_t *root = test_json(json_parse(out, NULL));
-    const json_t *problems = json_object_get(root, "problems"), *problem = json_array_get(problems, 1), *entry;
-    size_t i, libraries = 0;
+    const json_t *problems = json_object_get(root, "problems"), *problem = json_array_get(problems, 1);
+    size_t libraries = 0;
     assert_int_equal(json_array_size(problems), 2);
     assert_string_equal(json_get_string(problem, "problem", ""), "M=1000,N=77");
     assert_int_equal(json_array_size(json_object_get(problem, "entries")), 4);
-    json_array_foreach(json_object_get(problem, "entries"), i, entry) {
+    json_array_each(json_object_get(problem, "entries"), i, entry) {
         bool known = !strcmp(json_get_string(entry, "name", ""), "cublas");
         struct interval ratio = json_get_interval(entry, "ratio");
         if (json_get_integer(entry, "trial", 0)) continue;
@@ -153,13 +153,12 @@ TEST_WITH(the_class_of_a_product_is_named, setup, teardown)
         char *begin = test_owned(text_copy(finished_job_text)), *reference = strstr(begin, "reference ="),
              *end = strstr(reference, "work =");
         *reference = 0;
-        char *changed =
+        autofree char *changed =
             text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s",
                         begin, cases[i].compute, end);
         finished_write(job.job, changed);
         assert_contains(finished_says(&job, 0, "compare JOB --store STORE").out, cases[i].text);
         assert_contains(finished_says(&job, 0, "compare JOB --format=json --store STORE").out, cases[i].json);
-        free(changed);
     }
 }
 

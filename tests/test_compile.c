@@ -142,21 +142,18 @@ TEST(errors_name_the_line_and_a_missing_kernel_is_one)
 
 TEST(a_compile_is_cancelled_at_its_deadline)
 {
-    char *folder = e2e_folder("deadline"), *text = text_copy("extern \\\"C\\\" __global__ void k(float *x) { ");
-    for (int i = 0; i < 2000; i++) {
-        char *longer =
-            text_format("%sx[%d] = x[%d] * x[%d] + sinf(x[%d]); ", text, i, i + 1, (i * 7) % 2000, (i * 13) % 2000);
-        free(text);
-        text = longer;
-    }
+    char *folder = e2e_folder("deadline");
+    autorelease(text_release) struct text text = {0};
+    text_add(&text, "extern \\\"C\\\" __global__ void k(float *x) { ");
+    for (int i = 0; i < 2000; i++)
+        text_add(&text, "x[%d] = x[%d] * x[%d] + sinf(x[%d]); ", i, i + 1, (i * 7) % 2000, (i * 13) % 2000);
     char *request = test_text(
         "{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n",
-        text);
+        text.text);
     double seconds;
     json_t *answer = test_json(ask(folder, request, &seconds));
     expect_status(answer, "compile_timeout");
     assert_true(seconds < 10);
-    free(text);
 }
 
 TEST(nonsense_is_answered)
@@ -174,13 +171,9 @@ TEST(nonsense_is_answered)
 // A request whose lists are long, by format: `count` numbered elements.
 static char *numbered(const char *format, int count)
 {
-    char *list = text_copy("");
-    for (int i = 0; i < count; i++) {
-        char *one = test_text(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
-        free(list);
-        list = longer;
-    }
-    return test_owned(list);
+    struct text list = {0};
+    for (int i = 0; i < count; i++) text_add(&list, "%s%s", i ? "," : "", test_text(format, i, i));
+    return test_owned(list.text);
 }
 
 TEST(no_option_entry_folder_or_macro_is_dropped)
@@ -193,7 +186,7 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
               "#include <last.h>\n"
               "static_assert(X0 == 0 && X599 == 599 && Y0 == 0 && Y599 == 599 && Z == 7, \"something is missing\");\n"
               "template <int n> __global__ void k(int *x) { *x = n; }\n");
-    char *request =
+    autofree char *request =
         text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"options\":[%s],"
                     "\"include\":[%s,\"%s\"],\"entries\":[%s],\"defines\":{%s},\"deadline\":60}\n",
                     folder, options, folders, folder, entries, defines);
@@ -203,7 +196,6 @@ TEST(no_option_entry_folder_or_macro_is_dropped)
     assert_int_equal(json_array_size(found), 70);
     assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
     assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
-    free(request);
 }
 
 TEST(what_is_not_a_string_is_refused_by_name)

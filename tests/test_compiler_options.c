@@ -8,7 +8,7 @@
 static char *write_job(const char *parameters, const char *options)
 {
     char *folder = e2e_folder("options");
-    char *job =
+    autofree char *job =
         text_format("name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; options = [ %s ]; };\n"
                     "parameters = ( { name = \"X\"; values = [5, 7]; },\n  %s );\n"
                     "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
@@ -23,7 +23,6 @@ static char *write_job(const char *parameters, const char *options)
               "    float a[40];\n#pragma unroll\n    for (int i = 0; i < 40; i++) a[i] = y[i] / y[i + 64];\n"
               "    __syncthreads();\n#pragma unroll\n    for (int i = 0; i < 40; i++) y[threadIdx.x + 40 * i] = "
               "a[i] * a[39 - i] * X;\n}\n");
-    free(job);
     return folder;
 }
 

@@ -192,11 +192,10 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
          "job.cfg:6: 's' is written, so kernels cannot see it both by its address in memory and as a surface"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *baselines = text_format("baselines = ( %s );", cases[i].baselines), *folder = write_job(baselines);
+        char *baselines = test_text("baselines = ( %s );", cases[i].baselines), *folder = write_job(baselines);
         struct e2e_result r = e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 0");
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].baselines, r.err);
         if (cases[i].message) assert_contains(r.err, cases[i].message);
-        free(baselines);
     }
 }
 

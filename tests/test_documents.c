@@ -429,13 +429,11 @@ TEST(every_table_view_and_column_of_the_store_is_described)
         const char *name = (const char *)sqlite3_column_text(query, 0), *view = "";
         for (size_t i = 0; i < sizeof shown_by / sizeof *shown_by; i++)
             if (!strcmp(name, shown_by[i][0])) view = shown_by[i][1];
-        char *own = section_of(text, name), *shown = *view ? section_of(text, view) : text_copy(""),
-             *both = test_text("%s%s", own, shown);
+        autofree char *own = section_of(text, name), *shown = *view ? section_of(text, view) : text_copy("");
+        char *both = test_text("%s%s", own, shown);
         if (!*own) fail_msg("docs/store.md has no section ### %s", name);
         if (*view) assert_contains(own, view);
         assert_described("docs/store.md", both, (const char *)sqlite3_column_text(query, 1));
-        free(own);
-        free(shown);
     }
     assert_true(rows > 150);
     sqlite3_finalize(query);
@@ -448,27 +446,25 @@ TEST(every_table_view_and_column_of_the_store_is_described)
 static char *python_below(const char *text, const char *heading)
 {
     static const char fence[] = "```python\n", store[] = "out/sgemm_2048.db";
-    char *code = text_copy("");
+    autorelease(text_release) struct text code = {0};
     const char *begin = strstr(text, heading);
     assert_non_null(begin);
     const char *end = strstr(begin + 1, "\n## ");
     for (const char *block = begin; (block = strstr(block, fence)) && block < end;) {
         block += strlen(fence);
-        char *more = text_format("%s%.*s", code, (int)(strstr(block, "```") - block), block);
-        free(code);
-        code = more;
+        text_add(&code, "%.*s", (int)(strstr(block, "```") - block), block);
     }
-    char *place = strstr(code, store);
+    assert_non_null(code.text);
+    const char *place = strstr(code.text, store);
     assert_non_null(place);
-    char *whole = text_format("%.*s%s%s", (int)(place - code), code, store_path, place + strlen(store));
-    free(code);
-    return whole;
+    return text_format("%.*s%s%s", (int)(place - code.text), code.text, store_path, place + strlen(store));
 }
 
 // Where Python has what the blocks need; their queries run without it (above).
 static void run_python(const char *heading, const char *needed)
 {
-    char *text = test_owned(text_read_file("docs/store.md", NULL)), *code = python_below(text, heading);
+    const char *text = test_owned(text_read_file("docs/store.md", NULL));
+    char *code = test_owned(python_below(text, heading));
     struct e2e_result r = e2e_run(folder, "python3 -c '%s'", needed);
     bool have = !r.status;
     if (have) {
@@ -477,7 +473,6 @@ static void run_python(const char *heading, const char *needed)
         if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
         assert_true(strlen(r.out) > 200);
     }
-    free(code);
     if (!have) skip();
 }
 

@@ -61,18 +61,15 @@ TEST(every_member_is_documented)
     assert_string_equal(kind_of(&events, 0), "begin");
     assert_string_equal(kind_of(&events, events.count - 1), "end");
     for (size_t i = 0; i < events.count; i++) {
-        const char *key;
-        json_t *value;
         assert_contains(document, test_text("`%s`", kind_of(&events, i)));
-        json_object_foreach(events.list[i], key, value) {
+        json_object_each(events.list[i], key, value) {
             assert_contains(document, test_text("`%s`", key));
         }
     }
-    char *version =
+    autofree char *version =
         text_format("This is version %d of the format `%s`", (int)json_get_integer(events.list[0], "version", -1),
                     json_get_string(events.list[0], "format", ""));
     assert_contains(document, version);
-    free(version);
     release(&events);
 }
 

@@ -60,9 +60,8 @@ static void read_noise(struct recorded_noise *n)
     struct error err;
     char *text = test_owned(gzip_read_file(n->path, NULL, &err));
     json_t *space = test_json(json_parse(text ? text : "", &err));
-    const json_t *entries = json_object_get(json_array_get(json_object_get(space, "finals"), 0), "entries"), *entry;
-    size_t i;
-    json_array_foreach(entries, i, entry) {
+    const json_t *entries = json_object_get(json_array_get(json_object_get(space, "finals"), 0), "entries");
+    json_array_each(entries, i, entry) {
         const json_t *times = json_object_get(json_array_get(json_object_get(entry, "problems"), 0), "times");
         if (json_array_size(times) != RECORDED_ROUNDS || n->series == SERIES_MOST) continue;
         double *to = n->relative[n->series++];

@@ -5,10 +5,7 @@
 #include "tests/testing.h"
 
 #include <math.h>
-#include <signal.h>
 
-#include "tuner/base/clock.h"
-#include "tuner/base/limits.h"
 #include "tuner/final/final_clock.h"
 
 static const struct final_size usual = {.candidates = 5, .baselines = 2, .rounds = 40, .processes = 3};

@@ -158,20 +158,19 @@ TEST(every_parameter_of_a_job_is_described)
 // The files that a section names and what they include, one after the other; malloc'ed.
 static char *sources_of(const struct spans *section)
 {
-    char *all = text_copy("");
+    struct text all = {0};
+    text_add(&all, "%s", "");
     bool taken[sizeof paths / sizeof *paths] = {false};
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < path_count; i++) {
-            bool included = ends_with(paths[i], ".inc") && strstr(all, strrchr(paths[i], '/') + 1);
+            bool included = ends_with(paths[i], ".inc") && strstr(all.text, strrchr(paths[i], '/') + 1);
             if (taken[i] || !(included || named(section, paths[i]))) continue;
-            char *text = test_owned(text_read_file(paths[i], NULL)), *longer = text_format("%s\n%s", all, text);
-            free(all);
-            all = longer;
+            text_add(&all, "\n%s", test_file("%s", paths[i]));
             taken[i] = more = true;
         }
     }
-    return all;
+    return all.text;
 }
 
 TEST(what_a_section_calls_a_parameter_is_one)

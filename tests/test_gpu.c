@@ -85,7 +85,7 @@ static void run_reference(const char *name, const char *reference, int expected_
     write_npy(folder, "x.npy", x, N);
     write_npy(folder, "y.npy", y, N);
     write_npy(folder, "z.npy", z, N);
-    char *how =
+    autofree char *how =
         strcmp(reference, "library") == 0
             ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_reference\"; }", bin)
         : strcmp(reference, "wrong library") == 0
@@ -105,7 +105,6 @@ static void run_reference(const char *name, const char *reference, int expected_
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/r.db -q --no-counters");
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) assert_contains(r.err, "wrong 3");
-    free(how);
 }
 
 GPU_TEST(a_function_in_a_shared_library_is_a_reference)
@@ -206,7 +205,7 @@ GPU_TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
     };
     char *folder = e2e_folder("own_kernels");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job =
+        autofree char *job =
             text_format("{\"id\":2,\"op\":\"job\",\"support\":\"CUBIN\",\"problems\":[{\"name\":\"p\",\"tune\":true,"
                         "\"weight\":1,\"roles\":{},\"buffers\":[{\"name\":\"x\",\"type\":\"%s\",\"rows\":1,\"cols\":64,"
                         "\"ld\":64,\"direction\":\"in\",\"fill\":{\"kind\":\"zero\"}}]}],\"objective\":\"geomean\","
@@ -225,7 +224,6 @@ GPU_TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
             "sed \"s|CUBIN|$cubin|\" '%s/job' | gpu",
             folder, folder);
         assert_contains(r.out, "\"error\"", cases[i].expected);
-        free(job);
     }
 }
 

@@ -201,16 +201,13 @@ static int choose(const char *chosen, size_t family, size_t way, struct hostile_
 // The job with these values of CASE alone.
 static char *with_cases(char *text, const struct hostile_case *cases, int count)
 {
-    char *to, *from = find_values(text, &to), *list = text_copy("");
-    for (int i = 0; i < count; i++) {
-        char *longer = text_format("%s%s\"%s\"", list, i ? ", " : "", cases[i].name);
-        free(list);
-        list = longer;
-    }
-    char *out = text_format("%.*s %s %s", (int)(from - text), text, list, to);
-    free(list);
+    char *to, *from = find_values(text, &to);
+    struct text out = {0};
+    text_add(&out, "%.*s ", (int)(from - text), text);
+    for (int i = 0; i < count; i++) text_add(&out, "%s\"%s\"", i ? ", " : "", cases[i].name);
+    text_add(&out, " %s", to);
     free(text);
-    return out;
+    return out.text;
 }
 
 // The job with its included files in full, since it will lie elsewhere.

@@ -62,13 +62,9 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     json_t *document = run_profile(folder, "profile", job, config);
     const json_t *stages = json_object_get(json_object_get(document, "profile"), "stages"),
                  *stage = profile_main_stage(json_object_get(document, "profile"));
-    char *metrics = text_copy("");
+    autorelease(text_release) struct text metrics = {0};
     int bad = 0;
-    for (size_t i = 0; i < CHECKED; i++) {
-        char *longer = text_format("%s%s%s", metrics, i ? "," : "", checked[i].metric);
-        free(metrics);
-        metrics = longer;
-    }
+    for (size_t i = 0; i < CHECKED; i++) text_add(&metrics, "%s%s", i ? "," : "", checked[i].metric);
     assert_true(json_array_size(stages) >= 1);
     struct e2e_result r =
         e2e_run(folder,
@@ -77,8 +73,7 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
                 "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
                 "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
                 "--no-counters >/dev/null; cat $DIR/ncu.csv",
-                kernel, metrics, job, config);
-    free(metrics);
+                kernel, metrics.text, job, config);
     if (!strstr(r.out, checked[0].metric))
         fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
     for (size_t i = 0; i < CHECKED; i++) {
@@ -120,12 +115,10 @@ GPU_TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_confli
         char *config = test_text("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
         run_profile(folder, "profile", "sgemm_2048", config); // fills the compile cache
         double begin = seconds_now();
-        json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
+        json_t *document = run_profile(folder, "profile", "sgemm_2048", config);
         double taken = seconds_now() - begin;
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
         struct profile_culprit blame[2];
-        const char *key;
-        size_t i;
         print_message("TILE_COL_SIZE %d: %.2f s\n", tile_col, taken);
         assert_true(taken < 5);
         if (tile_col == 8) {
@@ -137,9 +130,9 @@ GPU_TEST(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_confli
         } else {
             assert_int_equal(profile_culprit(stage, EXCESS_SHARED, blame, 2), 0);
         }
-        json_object_foreach(json_object_get(stage, "totals"), key, value) {
+        json_object_each(json_object_get(stage, "totals"), key, value) {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line)
+            json_array_each(json_object_get(stage, "lines"), i, line)
                 sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 0.01 * total);
         }

@@ -101,7 +101,7 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
     *at = 0;
     char *end = strstr(rest, " );");
     *end = 0;
-    char *changed =
+    autofree char *changed =
         text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = "
                     "[\"BLOCK_M / 2\", \"32\"];\n"
                     "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
@@ -113,7 +113,6 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
     make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
-    free(changed);
 }
 
 TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardown)

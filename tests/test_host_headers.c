@@ -82,20 +82,20 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 TEST(kernels_with_headers_of_the_host_compile)
 {
-    char *folder = e2e_folder("host_headers"), *requests = text_copy("");
+    char *folder = e2e_folder("host_headers");
+    autorelease(text_release) struct text requests = {0};
     struct e2e_result r = e2e_in(folder, "mkdir own && echo '#define FLT_MAX 3' >own/float.h && pwd");
     r.out[strcspn(r.out, "\n")] = 0;
     for (size_t i = 0; i < CASES; i++) {
         char *name = test_text("%zu.cu", i),
              *text = test_text("%sextern \"C\" __global__ void k(int *p)\n{\n%s\n}\n", cases[i].before, cases[i].body);
         e2e_write(folder, name, text);
-        char *more = text_format("%s{\"id\":%zu,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
-                                 "%s\",\"include\":[],\"entries\":[\"k\"],\"options\":[],\"defines\":{}%s}\n",
-                                 requests, i, r.out, name, cases[i].without ? ",\"host_headers\":false" : "");
-        free(requests);
-        requests = more;
+        text_add(&requests,
+                 "{\"id\":%zu,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                 "%s\",\"include\":[],\"entries\":[\"k\"],\"options\":[],\"defines\":{}%s}\n",
+                 i, r.out, name, cases[i].without ? ",\"host_headers\":false" : "");
     }
-    e2e_write(folder, "requests", requests);
+    e2e_write(folder, "requests", requests.text);
     r = e2e_run(folder, "$BIN/sweetspot-compile <$DIR/requests");
     char *rest, *line = strtok_r(r.out, "\n", &rest);
     for (size_t i = 0; i < CASES; i++, line = strtok_r(NULL, "\n", &rest)) {
@@ -104,7 +104,6 @@ TEST(kernels_with_headers_of_the_host_compile)
              as_wanted = cases[i].refused ? strstr(line, cases[i].refused) != NULL : good;
         if (!as_wanted) fail_msg("%s%s\n%s", cases[i].before, cases[i].body, line);
     }
-    free(requests);
 }
 
 static void hash_of(const char *path, bool offered, char hash[HASH_TEXT_SIZE])

@@ -202,19 +202,16 @@ TEST(every_mistake_is_reported_with_its_line)
 // `before`, then `count` times `each`, then `after`; %d in `each` is the number.
 static char *repeated(const char *before, int count, const char *each, const char *after)
 {
-    char *all = text_copy(before);
+    struct text all = {0};
+    const char *at = strstr(each, "%d"), *rest = at ? at + 2 : each;
+    text_add(&all, "%s", before);
     for (int i = 0; i < count; i++) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", i);
-        const char *at = strstr(each, "%d"), *rest = at ? at + 2 : each;
-        char *longer =
-            text_format("%s%s%.*s%s%s", all, i ? ", " : "", at ? (int)(at - each) : 0, each, at ? number : "", rest);
-        free(all);
-        all = longer;
+        text_add(&all, "%s", i ? ", " : "");
+        if (at) text_add(&all, "%.*s%d", (int)(at - each), each, i);
+        text_add(&all, "%s", rest);
     }
-    char *whole = text_format("%s%s", all, after);
-    free(all);
-    return whole;
+    text_add(&all, "%s", after);
+    return all.text;
 }
 
 // How much a job may hold: the most is taken as it is, one more is refused with its line.
@@ -406,7 +403,7 @@ TEST(shapes_that_cannot_be_are_refused)
         {"M = 4000000000; N = 1; K = 1;", "K", "argument 'M': 4000000000 is more than an i32 holds"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text =
+        autofree char *text =
             text_format("kernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"BLOCK\"; values "
                         "= [32]; } );\nproblems = ( { %s } );\n"
                         "launch = { grid = [1]; block = [32]; };\narguments = ( { scalar = \"M\"; type = \"i32\"; },\n"
@@ -417,7 +414,6 @@ TEST(shapes_that_cannot_be_are_refused)
                         cases[i].problem, cases[i].ld);
         e2e_write(folder, "job.cfg", text);
         sound_run("check --compile 0", cases[i].expected);
-        free(text);
     }
 }
 

@@ -69,33 +69,26 @@ static const char *end_of_value(const char *value)
 // The mistakes of the page's job with the piece in it, a line each; "" where there is none. malloc'ed.
 static char *mistakes_with(const char *piece)
 {
-    char *text = text_copy(piece), *found = text_copy(""), *path = test_text("%s/job.cfg", folder);
+    autorelease(text_release) struct text text = {0};
+    struct text found = {0};
+    text_add(&text, "%s", piece);
+    text_add(&found, "%s", "");
     bool stages = value_of(piece, "stages", true);
     for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
         bool replaced = value_of(piece, base[i].name, true) ||
                         (stages && (!strcmp(base[i].name, "launch") || !strcmp(base[i].name, "arguments")));
-        if (replaced) continue;
-        char *longer = text_format("%s\n%s\n", text, base[i].text);
-        free(text);
-        text = longer;
+        if (!replaced) text_add(&text, "\n%s\n", base[i].text);
     }
-    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "job.cfg", text.text);
     struct mistakes mistakes = {0};
     struct job *job;
     struct error err;
-    if (!job_load(path, &job, &mistakes) && job_build_space(job, &device_limits_h200, &err)) {
-        free(found);
-        found = text_copy(err.message);
-    }
+    if (!job_load(test_text("%s/job.cfg", folder), &job, &mistakes) && job_build_space(job, &device_limits_h200, &err))
+        text_add(&found, "%s", err.message);
     job_free(job);
-    for (size_t i = 0; i < mistakes.count; i++) {
-        char *longer = text_format("%s%s\n", found, mistakes.list[i].text);
-        free(found);
-        found = longer;
-    }
+    for (size_t i = 0; i < mistakes.count; i++) text_add(&found, "%s\n", mistakes.list[i].text);
     mistakes_release(&mistakes);
-    free(text);
-    return test_owned(found);
+    return test_owned(found.text);
 }
 
 // Lines up to a blank one, as one line. malloc'ed.
@@ -153,31 +146,24 @@ static const char *shown_default(const struct job_setting *s, char **text)
 
 static char *expected_facts(const struct job_setting *s)
 {
-    char *type = job_setting_type(s), *range = job_setting_range(s), *value, *facts;
+    autofree char *type = job_setting_type(s), *range = job_setting_range(s), *value = NULL;
     shown_default(s, &value);
-    facts = text_format("Type: %s. Default: %s.%s%s%s", type, value,
-                        !*range    ? ""
-                        : s->words ? " One of: "
-                                   : " Range: ",
-                        range, *range ? "." : "");
-    free(type);
-    free(range);
-    free(value);
-    return facts;
+    return text_format("Type: %s. Default: %s.%s%s%s", type, value,
+                       !*range    ? ""
+                       : s->words ? " One of: "
+                                  : " Range: ",
+                       range, *range ? "." : "");
 }
 
 // The line of the index. malloc'ed.
 static char *index_line(const struct job_setting *s)
 {
-    char *anchor = test_owned(text_copy(s->path)), *to = anchor, *type = job_setting_type(s), *value;
+    autofree char *type = job_setting_type(s), *value = NULL;
+    char *anchor = test_owned(text_copy(s->path)), *to = anchor;
     for (const char *c = s->path; *c; c++)
         if (is_name(*c)) *to++ = (char)tolower((unsigned char)*c);
     *to = 0;
-    char *line =
-        text_format("| [%s](#%s) | %s | %s | %s |\n", s->path, anchor, type, shown_default(s, &value), s->meaning);
-    free(type);
-    free(value);
-    return test_owned(line);
+    return test_text("| [%s](#%s) | %s | %s | %s |\n", s->path, anchor, type, shown_default(s, &value), s->meaning);
 }
 
 // An example for a setting: its default, or some value of its kind, in the example of the setting before it if that is
@@ -187,24 +173,19 @@ static char *first_example(const struct job_setting *before, const struct job_se
     static const char *const some[] = {[KIND_BOOL] = "true",       [KIND_INTEGER] = "1",        [KIND_NUMBER] = "1",
                                        [KIND_DURATION] = "\"1s\"", [KIND_EXPRESSION] = "\"1\"", [KIND_GROUPS] = NULL};
     const char *name = job_setting_name(s), *last = job_setting_name(before), *any = some[s->kind];
-    char *value = s->fallback ? job_setting_default(s)
-                  : s->words  ? text_format("\"%s\"", s->words[0])
-                              : text_copy(any ? any : "\"text\""),
-         *example = test_text("%s = %s;\n", name, value);
+    autofree char *value = s->fallback ? job_setting_default(s)
+                           : s->words  ? text_format("\"%s\"", s->words[0])
+                                       : text_copy(any ? any : "\"text\"");
+    char *example = test_text("%s = %s;\n", name, value);
     size_t group = (size_t)(name - s->path);
     if (group && group == (size_t)(last - before->path) && !strncmp(s->path, before->path, group)) {
         char *theirs = example_of(before->path);
         const char *at = value_of(theirs, last, false), *end = at ? end_of_value(at) + 1 : theirs;
         example = test_text("%.*s %s = %s;%s", (int)(end - theirs), theirs, name, value, end);
     }
-    char *indented = text_copy("");
-    for (char *line = strtok(example, "\n"); line; line = strtok(NULL, "\n")) {
-        char *longer = text_format("%s    %s\n", indented, line);
-        free(indented);
-        indented = longer;
-    }
-    free(value);
-    return indented;
+    struct text indented = {0};
+    for (char *line = strtok(example, "\n"); line; line = strtok(NULL, "\n")) text_add(&indented, "    %s\n", line);
+    return indented.text;
 }
 
 // Adds lines of the index and sections that are missing, each behind that of the setting before it.

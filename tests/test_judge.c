@@ -132,8 +132,7 @@ TEST(the_document_has_what_its_description_says)
 {
     char *folder = e2e_folder("judge_document"), *description = test_file("docs/judge.md");
     write_jobs(folder);
-    json_t *document = judge(folder, "job.cfg", 0), *value;
-    const char *key;
+    json_t *document = judge(folder, "job.cfg", 0);
     assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!json_object_get(document, members[i])) fail_msg("no %s", members[i]);
@@ -146,7 +145,7 @@ TEST(the_document_has_what_its_description_says)
         json_array_get(json_object_get(document, "findings"), 0)};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         assert_true(json_object_size(lists[i]) > 3);
-        json_object_foreach((json_t *)(uintptr_t)lists[i], key, value) {
+        json_object_each((json_t *)(uintptr_t)lists[i], key, value) {
             char *line = test_text("\n| `%s` |", key);
             if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
         }

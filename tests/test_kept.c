@@ -3,8 +3,6 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#include <unistd.h>
-
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 

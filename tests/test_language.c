@@ -24,9 +24,8 @@ static void refused(const char *from, const char *to, const char *message)
 {
     struct mistakes mistakes = {0};
     struct job *out;
-    char *text = text_replaced(finished_job_text, from, to);
+    autofree char *text = text_replaced(finished_job_text, from, to);
     finished_write(job.job, text);
-    free(text);
     assert_int_equal(job_load(job.job, &out, &mistakes), -1);
     bool found = false;
     for (size_t i = 0; i < mistakes.count; i++)
@@ -90,11 +89,9 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=0.1 ");
     free(macros);
     // A configuration of the job file names a value by its number.
-    char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }"),
-         *whole = test_text("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text);
-    j = load_text(whole);
+    autofree char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
+    j = load_text(test_text("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text));
     assert_int_equal(j->fallback.config[1], 1);
-    free(text);
     refused(UNROLL, "{ name = \"UNROLL_K\"; values = (1, 0.5, 1.0); }", "has the value 1");
     refused(UNROLL "", "{ name = \"UNROLL_K\"; values = [0.5]; }, { name = \"OTHER\"; values = (0.5, \"x\"); }",
             "must be all integers or all strings");

@@ -81,11 +81,11 @@ TEST(the_occupancy_of_a_recorded_space_is_worked_out_as_the_driver_gave_it)
     struct job *job = loaded_job("configs/sgemm_2048.cfg");
     autofree char *text = gzip_read_file("tests/spaces/sgemm_2048_h200.json.gz", NULL, &err);
     if (!text) fail_msg("%s", err.message);
-    json_t *root = test_json(json_parse(text, &err)), *columns = json_object_get(root, "columns"), *row;
-    size_t i, checked = 0, registers = column(columns, "registers"), shared = column(columns, "shared_bytes"),
-              occupancy = column(columns, "theoretical_occupancy"), parameters = space_parameter_count(job->space);
+    json_t *root = test_json(json_parse(text, &err)), *columns = json_object_get(root, "columns");
+    size_t checked = 0, registers = column(columns, "registers"), shared = column(columns, "shared_bytes"),
+           occupancy = column(columns, "theoretical_occupancy"), parameters = space_parameter_count(job->space);
     autofree int64_t *values = calloc(symbols_count(job->symbols), sizeof *values);
-    json_array_foreach(json_object_get(root, "trials"), i, row) {
+    json_array_each(json_object_get(root, "trials"), i, row) {
         char config[2048] = "";
         if (json_is_null(json_array_get(row, registers))) continue; // recorded without the compiler's figures
         uint16_t indices[SPACE_MAX_PARAMETERS];

@@ -226,7 +226,7 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
     char *folder = make_folder(), *all = test_owned(text_copy(""));
     for (size_t i = 0; i < count; i++) {
         const char *input = mistakes[i].input;
-        char *command =
+        autofree char *command =
             kind == JOB_FILE   ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", input)
             : kind == CHECK_IT ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg %.*s "
                                              ">printed.txt 2>&1; s=$?; grep -v ^ok printed.txt 1>&2; exit $s",
@@ -238,7 +238,6 @@ static void hold_messages(const char *name, const struct mistake *mistakes, size
         if (!*r.err) fail_msg("%s: no message", mistakes[i].what);
         all = test_text("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
                         kind == COMMAND ? "sweetspot " : "", mistakes[i].input, r.err, r.status);
-        free(command);
     }
     golden_hold(folder, name, all, message_blots);
 }

@@ -1,7 +1,6 @@
 // The agent of a node alone, spoken to in frames: its greeting, its workers, files that it is sent, and its end.
 #include "tests/e2e.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 

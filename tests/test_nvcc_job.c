@@ -83,7 +83,7 @@ TEST(a_job_with_host_code_compiles_by_nvcc_alone)
     char *folder = make_folder("nvcc_job");
     static const char *const compilers[] = {"nvcc", "nvrtc"};
     for (int i = 0; i < 2; i++) {
-        char *job =
+        autofree char *job =
             text_format("kernel = { template = \"x.cu\"; entry = \"plain\"; compiler = \"%s\"; };\n"
                         "parameters = ( { name = \"SIZE\"; values = [4]; } );\nproblems = ( { n = 4; } );\n"
                         "launch = { grid = [ 1 ]; block = [ 1 ]; };\narguments = ( { buffer = \"p\"; type = \"i32\"; "
@@ -93,7 +93,6 @@ TEST(a_job_with_host_code_compiles_by_nvcc_alone)
         struct e2e_result r = e2e_run(folder, "$BIN/sweetspot check $DIR/job.cfg --compile 1 --cache $DIR/cache");
         if (r.status != i) fail_msg("%s: %s%s", compilers[i], r.out, r.err);
         assert_contains(r.out, i ? "compile_error" : "plain  SIZE=4");
-        free(job);
     }
 }
 

@@ -149,7 +149,8 @@ TEST(help_is_made_of_the_same_table)
 // The options of --help, "-t, --time" or "--no-final", one a line.
 static char *options_of_help(const char *help)
 {
-    char *list = text_copy("");
+    struct text list = {0};
+    text_add(&list, "%s", "");
     for (const char *line = help; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         char letter = 0, name[64] = "";
         if (!strncmp(line, "      --", 8))
@@ -157,11 +158,10 @@ static char *options_of_help(const char *help)
         else if (strncmp(line, "  -", 3) != 0 || sscanf(line + 3, "%c, --%63[a-z-]", &letter, name) != 2)
             continue;
         if (!strcmp(name, "help")) continue;
-        char *longer = letter ? text_format("%s-%c --%s\n", list, letter, name) : text_format("%s--%s\n", list, name);
-        free(list);
-        list = longer;
+        if (letter) text_add(&list, "-%c ", letter);
+        text_add(&list, "--%s\n", name);
     }
-    return list;
+    return list.text;
 }
 
 TEST(the_table_of_commands_has_every_command)

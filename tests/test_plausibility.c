@@ -241,11 +241,10 @@ TEST(measured_ceilings_raise_peaks_and_never_lower_them)
     struct peaks p, sheet;
     peaks_of_device(&p, &h200);
     sheet = p;
-    json_t *ceilings =
+    autojson json_t *ceilings =
         json_pack("{s:f, s:f, s:f, s:f, s:s}", "bytes_per_second", 4.6e12, "copy_bytes_per_second", 4.8e12,
                   "wgmma_fp8_flops_per_second", 3e15, "tensor_int8_flops_per_second", 1e15, "l2_bytes_per_second", "?");
     peaks_raise(&p, ceilings);
-    json_decref(ceilings);
     assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // the copy's
     assert_true(fabs(p.flops[PEAK_BYTE] - 1.05 * 3e15) < 1e6);
     assert_true(p.flops[PEAK_HALF] == sheet.flops[PEAK_HALF] && p.chip_bytes == sheet.chip_bytes);

@@ -121,7 +121,7 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
 {
     static const char *const ops[] = {"trial", "compile"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        char *nodes = text_format(
+        char *nodes = test_text(
                  "nodes = ( { name = \"odd\"; gpus = 1; cores = 1; command = \"env FAKE_OTHERS=%1$s\"; },\n"
                  "  { name = \"good\"; gpus = 1; cores = 1; command = \"env \\\"FAKE_WAITS=%1$s $at/go\\\"\"; } );\n",
                  ops[i]),
@@ -130,7 +130,6 @@ TEST(a_node_that_answers_for_others_is_set_aside_the_second_time_and_no_candidat
         expect_all(&r, folder);
         assert_contains(r.err, "node odd is disabled: the worker answers request 4711, but was given ");
         assert_contains(r.out, "node odd: the worker answers request 4711"); // the first time
-        free(nodes);
     }
 }
 

@@ -84,15 +84,14 @@ TEST(a_node_with_impossible_cores_is_refused)
 {
     static const char *const cores[] = {"-5", "0", "1000000", "9223372036854775807"};
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
-        char *nodes = text_format(
-                 "nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n", cores[i]),
+        char *nodes = test_text("nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n",
+                                cores[i]),
              *message = test_text("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
                                   cores[i]),
              *folder = job_folder(nodes);
         struct e2e_result r = RUN(folder, "tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
         assert_contains(r.err, message);
-        free(nodes);
     }
 }
 
@@ -108,14 +107,13 @@ TEST(a_node_that_sends_too_much_is_refused)
         {"flood 300", "its workers write more than 256 MiB without the end of a line"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *nodes = text_format("nodes = ( { name = \"only\"; gpus = 1; cores = 7; command = \"$BIN/lying_node %s\"; "
-                                  "private = true; } );\n",
-                                  cases[i].lie),
+        char *nodes = test_text("nodes = ( { name = \"only\"; gpus = 1; cores = 7; command = \"$BIN/lying_node %s\"; "
+                                "private = true; } );\n",
+                                cases[i].lie),
              *folder = job_folder(nodes);
         struct e2e_result r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=8s; tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cases[i].lie, r.status, r.out, r.err);
         assert_contains(r.err, "node only is disabled: ", cases[i].message);
-        free(nodes);
     }
 }
 

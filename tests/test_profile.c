@@ -125,13 +125,11 @@ TEST(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4)
 TEST(the_sum_over_lines_is_the_kernels_total)
 {
     for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
-        json_t *document = recorded(tile_col), *value, *line;
+        json_t *document = recorded(tile_col);
         const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
-        const char *key;
-        size_t i;
-        json_object_foreach(json_object_get(stage, "totals"), key, value) {
+        json_object_each(json_object_get(stage, "totals"), key, value) {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line)
+            json_array_each(json_object_get(stage, "lines"), i, line)
                 sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 1e-6 * total);
         }

@@ -46,28 +46,25 @@ static struct job *load(const char *stages)
     return loaded_job(job.job);
 }
 
-// "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem. malloc'ed.
+// "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
-    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err)), *stage, *argument;
-    char *text = text_copy("");
-    size_t i, k;
+    json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err));
+    struct text text = {0};
     if (!problems) fail_msg("%s", err.message);
-    json_array_foreach(json_object_get(json_array_get(problems, problem), "stages"), i, stage) {
-        char *line = text_format("%s%s %d", text, json_get_string(stage, "symbol", "?"),
-                                 (int)json_integer_value(json_array_get(json_object_get(stage, "grid"), 0)));
-        free(text);
-        json_array_foreach(json_object_get(stage, "args"), k, argument) {
+    json_array_each(json_object_get(json_array_get(problems, problem), "stages"), i, stage) {
+        text_add(&text, "%s %d", json_get_string(stage, "symbol", "?"),
+                 (int)json_integer_value(json_array_get(json_object_get(stage, "grid"), 0)));
+        json_array_each(json_object_get(stage, "args"), k, argument) {
             const char *buffer = json_get_string(argument, "buffer", NULL);
-            char *longer = buffer ? text_format("%s %s", line, buffer)
-                                  : text_format("%s %d", line, (int)json_get_integer(argument, "value", -1));
-            free(line);
-            line = longer;
+            if (buffer)
+                text_add(&text, " %s", buffer);
+            else
+                text_add(&text, " %d", (int)json_get_integer(argument, "value", -1));
         }
-        text = text_format("%s\n", line);
-        free(line);
+        text_add(&text, "\n");
     }
-    return text;
+    return test_owned(text.text);
 }
 
 TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, setup, teardown)
@@ -81,11 +78,9 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     assert_string_equal(text, "mini 8 x t\n"
                               "halve 4 t y 500\nhalve 2 y t 250\nhalve 1 t y 125\nhalve 1 y t 62\nhalve 1 t y 31\n"
                               "halve 1 y t 15\nhalve 1 t y 7\nhalve 1 y t 3\nhalve 1 t y 1\n");
-    free(text);
     text = launches_of(j, config, 0); // M = N = 4096: twelve runs, then K = 2 and 4
     assert_memory_equal(text, "mini 32 x y\nhalve 16 y t 2048\nhalve 8 t y 1024\n", 47);
     assert_contains(text, "halve 1 t y 1\nsort 4096 y 2 1\nsort 4096 y 4 2\nsort 4096 y 4 1\n");
-    free(text);
     json_t *problems = test_json(request_problems(j, config, NULL, false, &launches, &count, &err)), *stages;
     assert_int_equal(count, 1 + 12 + 3 + 1 + 9);
     assert_true(launches[1].stage == 1 && launches[1].run == 0 && launches[12].run == 11 && launches[13].run == 0);
@@ -219,11 +214,8 @@ TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
     struct error error;
     write_header();
     assert_int_equal(space_parse(j->space, "BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", config, &error), 0);
-    char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1),
-         *expected = test_text("%s%s%s%s", small, small, large, large);
-    expect_printed(program, expected);
-    free(small);
-    free(large);
+    char *large = launches_of(j, config, 0), *small = launches_of(j, config, 1);
+    expect_printed(program, test_text("%s%s%s%s", small, small, large, large));
 }
 
 // The launches of "sort": its buffer, K, the texture's object, and the struct's first member.

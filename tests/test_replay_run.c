@@ -4,7 +4,6 @@
 #include "tests/testing.h"
 
 #include <math.h>
-#include <signal.h>
 
 #include "search/space/random.h"
 #include "tuner/base/json.h"

@@ -201,9 +201,7 @@ REPORT_TEST(a_thousand_values_are_put_into_sixty_groups)
         trials += json_number_value(json_object_get(json_array_get(at(x, "by_value"), i), "n"));
     assert_true(trials == 3000);
     assert_true(json_is_null(at(job, "results.0.parameters.1.grouped")));
-    size_t i;
-    const json_t *row;
-    json_array_foreach(at(job, "results.0.points.values"), i, row)
+    json_array_each(at(job, "results.0.points.values"), i, row)
         assert_true(json_integer_value(json_array_get(row, 0)) < (json_int_t)groups);
 }
 
@@ -371,9 +369,9 @@ REPORT_TEST(counters_are_columns_with_units_and_gaps)
     int64_t id = add("X=2", STATUS_OK, "", 1e-3, 1e6);
     const struct trial_counter counters[] = {{0, 0, "icache_misses", 17}, {0, 0, "of_the_job", NAN}};
     assert_int_equal(store_add_counters(store, id, counters, 2, &err), 0);
-    const json_t *points = at(report_of(100), "results.0.points"), *columns = at(points, "columns"), *name;
-    size_t i, found = SIZE_MAX;
-    json_array_foreach(columns, i, name) {
+    const json_t *points = at(report_of(100), "results.0.points"), *columns = at(points, "columns");
+    size_t found = SIZE_MAX;
+    json_array_each(columns, i, name) {
         if (!strcmp(json_string_value(name), "icache_misses")) found = i;
         assert_string_not_equal(json_string_value(name), "of_the_job"); // no trial knows it
     }

@@ -59,13 +59,12 @@ static int good_ones(const char *status, int seed)
     char *folder = e2e_folder("told");
     write_space(folder, status);
     write_job(folder, "{ name = \"X\"; range = [0, 39]; }, { name = \"Y\"; range = [0, 39]; }", "local");
-    char *command =
+    autofree char *command =
         text_format("$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --seed %d -n 100", seed);
-    json_t *root = tune(folder, command), *row;
-    free(command);
-    size_t i, count = 0;
+    json_t *root = tune(folder, command);
+    size_t count = 0;
     int good = 0;
-    json_array_foreach(json_object_get(root, "trials"), i, row) {
+    json_array_each(json_object_get(root, "trials"), i, row) {
         int x = (int)json_integer_value(cell(root, row, "X")), y = (int)json_integer_value(cell(root, row, "Y"));
         good += (x - 31) * (x - 31) + (y - 6) * (y - 6) < 26; // 81 of 1,600
         count++;
@@ -121,10 +120,9 @@ TEST(the_workers_figures_reach_the_store)
     char *folder = e2e_folder("figures");
     write_job(folder, "{ name = \"X\"; values = [2, 7, 11]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }",
               "exhaustive");
-    json_t *root = tune(folder, "export " SCRIPTED "; $BIN/sweetspot tune job.cfg --store job.db"), *row;
-    size_t i;
+    json_t *root = tune(folder, "export " SCRIPTED "; $BIN/sweetspot tune job.cfg --store job.db");
     assert_int_equal(json_array_size(json_object_get(root, "trials")), 6);
-    json_array_foreach(json_object_get(root, "trials"), i, row) {
+    json_array_each(json_object_get(root, "trials"), i, row) {
         int x = (int)json_integer_value(cell(root, row, "X"));
         double time = 1e-3 * (1 + 0.01 * (x - 7) * (x - 7));
         const struct {

@@ -3,8 +3,6 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#include <signal.h>
-
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/sanitize.h"

@@ -168,17 +168,16 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
 // the recording have nine at most, which are made more.
 static void expect_exact_times(const char *folder, const json_t *header)
 {
-    json_t *sections = test_json(json_deep_copy(header)), *section, *one;
+    json_t *sections = test_json(json_deep_copy(header));
     char *path = test_text("%s/exact.h", folder);
-    size_t i, k;
-    json_array_foreach(sections, i, section)
-        json_array_foreach(json_object_get(section, "times"), k, one)
+    json_array_each(sections, i, section)
+        json_array_each(json_object_get(section, "times"), k, one)
             json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
     if (header_write(path, sections, &err)) fail_msg("%s", err.message);
     const char *at = strstr(test_file("%s", path), "_time times[] = {");
     assert_non_null(at);
-    json_array_foreach(sections, i, section) {
-        json_array_foreach(json_object_get(section, "times"), k, one) {
+    json_array_each(sections, i, section) {
+        json_array_each(json_object_get(section, "times"), k, one) {
             double found = NAN;
             at = strchr(at, '\n') + 1;
             assert_int_equal(sscanf(at, " {%*d, {%*d, %*d, %*d}, %lf}", &found), 1);
@@ -203,19 +202,16 @@ TEST(the_header_selects_what_the_driver_expects)
                 "$DIR/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz --prior "
                 "tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/o.db >/dev/null && $BIN/sweetspot "
                 "header $DIR/configs/other.cfg --store $DIR/o.db --output $DIR/o.h");
-    char *expected = text_copy(""), *calls = text_copy("");
+    autorelease(text_release) struct text expected = {0}, calls = {0};
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = sizes_of(recorded, p);
         char *line = test_text("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
         const char *at = strstr(r.out, line);
         if (!at) fail_msg("no '%s' in: %s", line, r.out);
-        char *longer = text_format("%s%d\n", expected, atoi(at + strlen(line))),
-             *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
-        free(expected);
-        free(calls);
-        expected = longer, calls = more;
+        text_add(&expected, "%d\n", atoi(at + strlen(line)));
+        text_add(&calls, "    {%d, %d, %d},\n", (int)n[0], (int)n[1], (int)n[2]);
     }
-    json_t *sections = header_read(test_text("%s/s.h", folder), &err);
+    autojson json_t *sections = header_read(test_text("%s/s.h", folder), &err);
     assert_true(json_array_size(sections) > 1);
     expect_exact_times(folder, sections);
     struct random rng;
@@ -232,34 +228,27 @@ TEST(the_header_selects_what_the_driver_expects)
         select_in_the_driver(job, sections, 11, selected);
         for (size_t p = 0; p < SIZES_A_JOB; p++) {
             const int64_t *n = job->problems[11 + p].sizes;
-            char *longer = text_format("%s%d\n", expected, selected[p]),
-                 *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
+            text_add(&expected, "%d\n", selected[p]);
+            text_add(&calls, "    {%d, %d, %d},\n", (int)n[0], (int)n[1], (int)n[2]);
             assert_in_range(selected[p], 0, json_array_size(sections) - 1);
             uses[selected[p]]++;
-            free(expected);
-            free(calls);
-            expected = longer, calls = more;
         }
     }
     for (size_t k = 0; k < json_array_size(sections); k++) assert_true(uses[k] > 0);
-    char *program =
+    autofree char *program =
         text_format("#include <stdio.h>\n#include \"s.h\"\n#include \"o.h\"\nstatic const int sizes[][3] = "
                     "{\n%s};\nint main(void)\n{\n"
                     "    unsigned i;\n    for (i = 0; i < sizeof sizes / sizeof *sizes; i++)\n"
                     "        printf(\"%%d\\n\", sgemm_each_select(sizes[i][0], sizes[i][1], sizes[i][2]));\n    return "
                     "other_select(512, 512, 512) != sgemm_each_select(512, 512, 512);\n}\n",
-                    calls);
+                    calls.text);
     e2e_write(folder, "main.c", program);
-    e2e_write(folder, "expected", expected);
+    e2e_write(folder, "expected", expected.text);
     e2e_passed(e2e_in(
         folder, "cp main.c main.cpp && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a "
                 "&& ./a >a.out && g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
                 "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && nvcc "
                 "-std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi"));
-    free(program);
-    free(expected);
-    free(calls);
-    json_decref(sections);
     recorded_free(recorded);
 }
 

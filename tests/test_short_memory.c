@@ -1,6 +1,5 @@
 // The GPU worker's answers when memory is short or its reference writes where it must not, on a device that is host
 // memory (tests/fuzz/fake_cuda.h). All data are zeros there, and so is what is expected.
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -14,17 +14,14 @@ TEST(published_spaces_have_the_published_sizes)
     json_t *all = test_json(json_load_file("tests/spaces/constrained.json", 0, &json_error));
     if (!all) fail_msg("%s", json_error.text);
     assert_int_equal(json_array_size(all), 7);
-    size_t i, j;
-    json_t *one, *list, *item;
-    const char *name;
-    json_array_foreach(all, i, one) {
+    json_array_each(all, i, one) {
         struct fixture f = open_space();
-        json_object_foreach(json_object_get(one, "parameters"), name, list) {
+        json_object_each(json_object_get(one, "parameters"), name, list) {
             int64_t values[64];
-            json_array_foreach(list, j, item) values[j] = json_integer_value(item);
+            json_array_each(list, j, item) values[j] = json_integer_value(item);
             add_values(&f, name, json_array_size(list), values);
         }
-        json_array_foreach(json_object_get(one, "constraints"), j, item) add_constraint(&f, json_string_value(item));
+        json_array_each(json_object_get(one, "constraints"), j, item) add_constraint(&f, json_string_value(item));
         build(&f);
         assert_true(space_raw_size(f.space) == json_number_value(json_object_get(one, "raw")));
         assert_int_equal(space_size(f.space), json_integer_value(json_object_get(one, "valid")));

@@ -32,11 +32,9 @@ static const char source_text[] =
 
 static void write_job(const char *stages)
 {
-    char *text = finished_stages(stages, "files = { y = \"y.npy\"; };"), *path = test_text("%s/y.npy", job.folder);
-    finished_write(job.job, text);
+    finished_write(job.job, test_owned(finished_stages(stages, "files = { y = \"y.npy\"; };")));
     finished_write(job.template, source_text);
-    finished_write(path, "");
-    free(text);
+    finished_write(test_text("%s/y.npy", job.folder), "");
 }
 
 static struct job *load(const char *stages)
@@ -146,11 +144,10 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
 {
     size_t size;
     const void *images[2] = {"\177ELFa..", "\177ELFb...."};
-    void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
+    autofree void *file = units_join(images, (size_t[]){8, 10}, 2, &size, &err);
     write_job(stages_text);
     finished_decided(&job);
     finished_binary(&job, file, size, "{\"scan\":\"scan\",\"1 scan\":\"second\"}");
-    free(file);
     finished_embed(&job);
     char *main_c = test_text("%s/main.c", job.folder);
     finished_write(main_c, program);

@@ -172,7 +172,7 @@ STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
         struct store *store = open_store();
         sqlite3 *db;
         // A refusal that leaves the transaction open, other than a full disk's.
-        char *text =
+        autofree char *text =
             text_format("CREATE TRIGGER refuse BEFORE INSERT ON %s BEGIN SELECT RAISE(FAIL, 'no'); END", parts[i]);
         assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
         if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
@@ -191,7 +191,6 @@ STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
         assert_int_equal(sqlite3_exec(db, "DROP TRIGGER refuse", NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(db);
         add(store, 10 + (int)i, STATUS_OK);
-        free(text);
     }
 }
 

@@ -128,15 +128,11 @@ TEST(the_floor_is_unknown_rather_than_wrong)
         bool same = isnan(cases[i].floor) ? isnan(w.floor) : fabs(w.floor / cases[i].floor - 1) < 1e-9;
         if (!same) fail_msg("%s: %g, not %g", cases[i].work, w.floor, cases[i].floor);
     }
-    char *words = work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]);
+    char *words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]));
     assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
-    free(words);
-    words = work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16]); // of an older version
+    words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16])); // of an older version
     assert_string_equal(words, "mma bf16 600 TFLOP/s, for some milliseconds only");
-    free(words);
-    words = work_ceiling_text(ceilings, &execution_units[UNIT_DPX]);
-    assert_string_equal(words, "");
-    free(words);
+    assert_string_equal(test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_DPX])), "");
 }
 
 TEST(work_is_doubted_by_the_pipe_that_it_names)
@@ -165,9 +161,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
 
 static bool asks(const json_t *request, const char *name)
 {
-    size_t i;
-    json_t *each;
-    json_array_foreach(json_object_get(request, "pipes"), i, each)
+    json_array_each(json_object_get(request, "pipes"), i, each)
         if (!strcmp(json_string_value(each), name)) return true;
     return false;
 }
@@ -177,36 +171,30 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     struct error err;
     char *folder = e2e_folder("pipes_asked");
     struct job *job = job_of(folder, "work = { flops = \"N\"; pipe = \"wgmma bf16\"; };");
-    json_t *request = job_ceilings_request(job, NULL);
+    json_t *request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "wgmma bf16") && asks(request, "memory") && asks(request, "l2"));
     assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // and copy, shared memory
     assert_true(json_get_bool(request, "lasting", false));
     // The device has no wgmma: it is not asked again.
     json_t *answer = test_json(json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err));
-    json_t *document = job_ceilings_merge(NULL, request, answer);
+    json_t *document = test_json(job_ceilings_merge(NULL, request, answer));
     assert_null(json_object_get(document, "id"));
     assert_null(job_ceilings_request(job, document));
-    json_decref(document);
-    json_decref(request);
     // What an older version measured for some milliseconds does not do for a rate that lasts.
     json_t *older = test_json(json_parse(known, &err));
-    request = job_ceilings_request(job, older);
+    request = test_json(job_ceilings_request(job, older));
     assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));
-    document = job_ceilings_merge(older, request, answer);
+    document = test_json(job_ceilings_merge(older, request, answer));
     assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
-    json_decref(document);
-    json_decref(request);
     // FP32: no tensor cores, and no lasting rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
-    request = job_ceilings_request(job, NULL);
+    request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "fp32 fma") && !asks(request, "wgmma bf16") && !asks(request, "mma bf16"));
-    json_decref(request);
     // Unknown: all that can be had of every job.
     job = job_of(folder, "");
-    request = job_ceilings_request(job, NULL);
+    request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "wgmma fp8") && asks(request, "fp64 fma") && !asks(request, "dpx s32"));
     assert_false(json_get_bool(request, "lasting", true));
-    json_decref(request);
 }
 
 TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)

@@ -96,7 +96,8 @@ static char *copy_store(const char *name)
 static char *columns_of(sqlite3 *from)
 {
     static const char *const levels[] = {"v1_trials", "v1_problems", "v1_stages"};
-    char *lines = text_copy("");
+    struct text lines = {0};
+    text_add(&lines, "%s", "");
     sqlite3_stmt *row = prepare(from, "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
                                       " WHERE m.type = 'view' ORDER BY m.rowid, c.cid");
     while (sqlite3_step(row) == SQLITE_ROW) {
@@ -104,13 +105,10 @@ static char *columns_of(sqlite3 *from)
         const struct trial_field *field = NULL;
         for (int level = 0; level < FIELD_LEVELS; level++)
             if (!strcmp(view, levels[level])) field = trial_field_find((enum field_level)level, name);
-        char *more =
-            text_format("%s%s %s%s%s\n", lines, view, name, field && *field->unit ? " " : "", field ? field->unit : "");
-        free(lines);
-        lines = more;
+        text_add(&lines, "%s %s%s%s\n", view, name, field && *field->unit ? " " : "", field ? field->unit : "");
     }
     sqlite3_finalize(row);
-    return lines;
+    return lines.text;
 }
 
 static void no_line_is_missing(const char *lines, const char *in, const char *why)
@@ -188,10 +186,8 @@ static void same_value(const char *what, sqlite3_stmt *row, int column, const js
     else if (json_is_boolean(value))
         same = text && sqlite3_column_int(row, column) == json_is_true(value);
     else if (json_is_array(value)) {
-        size_t i;
-        const json_t *one;
         same = text;
-        json_array_foreach(value, i, one) {
+        json_array_each(value, i, one) {
             char *end;
             if (same) same = fabs(strtod(text, &end) - json_number_value(one)) <= 1e-9 * json_number_value(one);
             if (same) text = end;
@@ -283,31 +279,26 @@ static void same_cell(const char *config, const char *column, int problem, const
 TEST(every_figure_is_the_one_that_is_exported)
 {
     struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot export tests/stores/operation.cfg --store %s -o -", path);
-    json_t *space = test_json(json_loads(r.out, 0, NULL)), *trial, *cell;
-    const json_t *columns = json_object_get(space, "columns"), *parameters = json_object_get(space, "parameters");
-    size_t t, c, cells = 0;
-    json_array_foreach(json_object_get(space, "trials"), t, trial) {
-        char *config = text_copy("");
-        for (c = 0; c < json_array_size(parameters); c++) {
+    const json_t *space = test_json(json_loads(r.out, 0, NULL)), *columns = json_object_get(space, "columns"),
+                 *parameters = json_object_get(space, "parameters"), *trials = json_object_get(space, "trials");
+    size_t cells = 0;
+    json_array_each(trials, t, trial) {
+        autorelease(text_release) struct text config = {0};
+        for (size_t c = 0; c < json_array_size(parameters); c++) {
             json_t *value = json_array_get(trial, c);
-            char *word = json_is_string(value) ? text_copy(json_string_value(value))
-                                               : text_format("%d", (int)json_integer_value(value)),
-                 *more = text_format("%s%s%s=%s", config, c ? "," : "", json_string_value(json_array_get(columns, c)),
-                                     word);
+            autofree char *word = json_is_string(value) ? text_copy(json_string_value(value))
+                                                        : text_format("%d", (int)json_integer_value(value));
+            text_add(&config, "%s%s=%s", c ? "," : "", json_string_value(json_array_get(columns, c)), word);
             json_array_set_new(trial, c, json_string(word)); // as a configuration has it
-            free(word);
-            free(config);
-            config = more;
         }
-        json_array_foreach(trial, c, cell) {
+        json_array_each(trial, c, cell) {
             const char *column = json_string_value(json_array_get(columns, c));
             bool each = json_is_array(cell) && trial_field_find(FIELD_PROBLEM, column);
             for (size_t p = 0; p < (each ? json_array_size(cell) : 1); p++, cells++)
-                same_cell(config, column, (int)p, each ? json_array_get(cell, p) : cell);
+                same_cell(config.text, column, (int)p, each ? json_array_get(cell, p) : cell);
         }
-        free(config);
     }
-    assert_true(t >= 18 && cells > 300);
+    assert_true(json_array_size(trials) >= 18 && cells > 300);
 }
 
 TEST(a_later_verdict_counts)
@@ -421,16 +412,12 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
     char *trials = first(path, "SELECT count(*) FROM trials"), *all = test_text("%d", VIEWS),
          *copy = copy_store("killed");
     sqlite3_stmt *view = prepare(db, "SELECT 'DROP VIEW ' || name || ';' FROM sqlite_master WHERE type = 'view'");
-    char *drop = text_copy("");
-    while (sqlite3_step(view) == SQLITE_ROW) {
-        char *more = text_format("%s%s", drop, sqlite3_column_text(view, 0));
-        free(drop);
-        drop = more;
-    }
+    autorelease(text_release) struct text drop = {0};
+    while (sqlite3_step(view) == SQLITE_ROW) text_add(&drop, "%s", (const char *)sqlite3_column_text(view, 0));
     sqlite3_finalize(view);
     int interrupted = 0;
     for (int round = 0; round < 30; round++) {
-        change(copy, drop);
+        change(copy, drop.text);
         pid_t child = fork();
         if (!child) {
             open_by_tune(copy);
@@ -448,7 +435,6 @@ TEST(killed_while_they_are_made_the_store_has_all_of_them_or_none)
         expect(copy, COUNT_VIEWS, all);
     }
     assert_true(interrupted > 0);
-    free(drop);
 }
 
 TEST(python_reads_them_all)

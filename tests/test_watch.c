@@ -131,17 +131,13 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
     };
     enum { CASES = sizeof cases / sizeof *cases };
     char *folders[CASES];
-    char *all = text_copy("");
+    autorelease(text_release) struct text all = {0};
     for (int i = 0; i < CASES; i++) {
         folders[i] = timed_folder(cases[i].name);
-        char *more =
-            text_format("%s( " TIMED "%s tune --device 0,1 --time 4s --no-final --no-counters %s 2>messages ) & ", all,
-                        folders[i], cases[i].delays, cases[i].options);
-        free(all);
-        all = more;
+        text_add(&all, "( " TIMED "%s tune --device 0,1 --time 4s --no-final --no-counters %s 2>messages ) & ",
+                 folders[i], cases[i].delays, cases[i].options);
     }
-    e2e_run(folders[0], "%s wait", all);
-    free(all);
+    e2e_run(folders[0], "%s wait", all.text);
     double busy[CASES][CASES];
     for (int i = 0; i < CASES; i++) {
         char *path = test_text("%s/messages", folders[i]), *messages = test_owned(text_read_file(path, NULL));
@@ -184,13 +180,12 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     if (strstr(r.out, "\nstore.db.status.json")) fail_msg("the live file is still there: %s", r.out);
     char *path = test_text("%s/here.json", folder), *text = test_owned(text_read_file(path, NULL));
     struct error err;
-    json_t *status = test_json(json_parse(text, &err)), *live = json_object_get(status, "live"), *w;
-    size_t i;
+    json_t *status = test_json(json_parse(text, &err)), *live = json_object_get(status, "live");
     assert_string_equal(json_get_string(live, "state", ""), "here");
     assert_string_equal(json_get_string(live, "phase", ""), "search");
     assert_int_equal(json_array_size(json_object_get(live, "workers")), 4);
     int64_t done = 0;
-    json_array_foreach(json_object_get(live, "workers"), i, w) {
+    json_array_each(json_object_get(live, "workers"), i, w) {
         bool gpu = !strcmp(json_get_string(w, "kind", ""), "gpu");
         assert_int_equal(gpu, i < 2);
         double busy = json_get_number(w, "busy", NAN);
@@ -216,10 +211,9 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
             "nodes.cfg --node-cache $PWD/cache --time 100s --no-counters & " LIVE
             "for i in $(seq 600); do grep -qs 'is disabled' store.log && break; sleep 0.1; done; kill -INT $!; wait $!",
             folder));
-    json_t *document = test_json(workers_of(folder)), *w;
-    const json_t *gpu[2] = {NULL, NULL};
-    size_t i, compilers[2] = {0, 0};
-    json_array_foreach(json_object_get(document, "workers"), i, w) {
+    const json_t *document = test_json(workers_of(folder)), *gpu[2] = {NULL, NULL};
+    size_t compilers[2] = {0, 0};
+    json_array_each(json_object_get(document, "workers"), i, w) {
         bool two = !strcmp(json_get_string(w, "node", ""), "two");
         if (!two) assert_string_equal(json_get_string(w, "node", ""), "one");
         if (strcmp(json_get_string(w, "kind", ""), "gpu"))

@@ -117,9 +117,8 @@ static inline json_t *timed_hello(void)
 
 static inline json_t *timed_compile(const json_t *request)
 {
-    size_t i;
-    json_t *entry, *entries = json_array();
-    json_array_foreach(json_object_get(request, "entries"), i, entry)
+    json_t *entries = json_array();
+    json_array_each(json_object_get(request, "entries"), i, entry)
         json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
                                                  entry, "registers", 64, "spill_loads", 0, "spill_stores", 0, "shared",
                                                  0, "stack", 0, "code_bytes", 4096));
@@ -144,9 +143,8 @@ static inline json_t *timed_trial(const json_t *request, double seconds)
 
 static inline json_t *timed_count(const json_t *request)
 {
-    size_t i;
-    json_t *one, *trials = json_array();
-    json_array_foreach(json_object_get(request, "trials"), i, one)
+    json_t *trials = json_array();
+    json_array_each(json_object_get(request, "trials"), i, one)
         json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:[f]}]}", "trial", json_object_get(one, "trial"),
                                                 "counters", "problem", 0, "stage", 0, "values", 50.0));
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
@@ -197,9 +195,8 @@ static inline void timed_take_lines(struct timed_answers *t, size_t worker, char
     char *line = input, *end;
     while ((end = memchr(line, '\n', *size - (size_t)(line - input)))) {
         *end = 0;
-        json_t *request = json_parse(line, NULL);
+        autojson json_t *request = json_parse(line, NULL);
         if (request) timed_take(t, worker, request, now);
-        json_decref(request);
         line = end + 1;
     }
     *size -= (size_t)(line - input);

@@ -1,7 +1,6 @@
 // An agent of a node whose GPUs only let time pass: it speaks sweetspot-node's part of the protocol (node_frame.h), and
 // in place of starting workers it answers for all of them by timed_answers.h, in one process and one thread. So 32 of
 // these are 256 GPUs: tests/measure/width.sh. It takes sweetspot-node's arguments, and ignores them.
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -123,10 +122,9 @@ static bool turn(struct timed_node *n)
 int main(void)
 {
     struct timed_node n = {.beat = 5, .beaten = clock_now()};
-    char *line = node_identity_line();
+    autofree char *line = node_identity_line();
     timed_init(&n.answers);
     if (printf("\n%s\n", line) < 0 || fflush(stdout)) return EXIT_ENVIRONMENT;
-    free(line);
     fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
     fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
     while (turn(&n)) continue;

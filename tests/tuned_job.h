@@ -29,13 +29,9 @@ static inline void set_timeout(const char *folder, const char *time)
 // "0, 1, 2" .. malloc'ed.
 static inline char *numbers(int count)
 {
-    char *list = text_copy("0");
-    for (int i = 1; i < count; i++) {
-        char *longer = text_format("%s, %d", list, i);
-        free(list);
-        list = longer;
-    }
-    return list;
+    struct text list = {0};
+    for (int i = 0; i < count; i++) text_add(&list, "%s%d", i ? ", " : "", i);
+    return list.text;
 }
 
 // Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell.

@@ -106,8 +106,7 @@ static inline void tutorial_write_script(const struct tutorial *t, const char *f
 
 static inline char *tutorial_output(const char *folder, int block, const char *which)
 {
-    char *path = test_text("%s/%d.%s", folder, block, which), *text = text_read_file(path, NULL);
-    return text;
+    return text_read_file(test_text("%s/%d.%s", folder, block, which), NULL);
 }
 
 // Why a command that needs a GPU fails without one.
@@ -116,14 +115,12 @@ static inline void tutorial_expect_no_gpu(const char *folder, int block, const c
     static const char *const reasons[] = {
         "no CUDA driver", "no CUDA-capable device",         "no CUDA device is visible",
         "replay",         "driver version is insufficient", "for the recording"};
-    char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
+    autofree char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (strstr(out, reasons[i]) || strstr(err, reasons[i])) known = true;
     if (!known) fail_msg("%sdoes not say that it lacks a GPU:\n%s%s", command, out, err);
-    free(out);
-    free(err);
 }
 
 // Follows a document in a folder with links to what it takes from the project's root: out/bin and tests.
@@ -149,11 +146,10 @@ static inline void tutorial_follow(const char *document, bool gpu)
             last = skipped ? -1 : i;
             commands += !skipped;
         } else if (last >= 0 && (!*b->word || !strcmp(b->word, gpu ? "gpu" : "no-gpu"))) {
-            char *out = tutorial_output(folder, last, "out");
+            autofree char *out = tutorial_output(folder, last, "out");
             assert_non_null(out);
             if (!tutorial_prints(out, b->text))
                 fail_msg("%s: %sprints\n%s\nand not\n%s", document, t.blocks[last].text, out, b->text);
-            free(out);
         }
     }
     assert_true(commands > 0);

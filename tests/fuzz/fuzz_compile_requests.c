@@ -103,9 +103,7 @@ static void put_paths(json_t *value)
         bool known = !strncmp(text, "SOURCE", 6) || !strncmp(text, "CACHE", 5);
         json_object_set_new(value, keys[i], json_string(!known ? "/nowhere/x" : i ? cache_folder : source_path));
     }
-    json_t *include = json_object_get(value, "include"), *each;
-    size_t i;
-    json_array_foreach(include, i, each)
+    json_array_each(json_object_get(value, "include"), i, each)
         if (json_is_string(each) && strchr(json_string_value(each), '/')) json_string_set(each, "/nowhere");
 }
 
@@ -114,11 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = fuzz_text(data, size), *rest = text;
     struct error err = {""};
     for (int n = 0; n < REQUESTS && rest; n++) {
-        json_t *request = json_parse(strsep(&rest, "\n"), &err);
+        autojson json_t *request = json_parse(strsep(&rest, "\n"), &err);
         if (!request) continue;
         put_paths(request);
         json_object_set_new(request, "op", json_string("compile")); // others have answers without a status
-        json_t *answer = serve(request, "nvrtc 13.0"), *again = serve(request, "nvrtc 13.0");
+        autojson json_t *answer = serve(request, "nvrtc 13.0"), *again = serve(request, "nvrtc 13.0");
         const char *status = json_get_string(answer, "status", "");
         FUZZ_CHECK(*status, "an answer without a status");
         FUZZ_CHECK(!strcmp(status, json_get_string(again, "status", "")), "%s, then %s", status,
@@ -128,9 +126,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                    "the cache has other entries");
         autofree char *line = json_dumps(answer, JSON_COMPACT);
         FUZZ_CHECK(line, "an answer that is not JSON");
-        json_decref(answer);
-        json_decref(again);
-        json_decref(request);
     }
     free(text);
     return 0;

@@ -128,11 +128,9 @@ static void add_answer(struct stream *s, const char *text)
 // Where an answer has "x.cu", the template stands for the cubin, and its hash for that of the bytes that ran.
 static void put_template(json_t *object)
 {
-    json_t *entry;
-    size_t i;
     if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))
         json_object_set_new(object, "cubin", json_string(template_path));
-    json_array_foreach(json_object_get(object, "entries"), i, entry)
+    json_array_each(json_object_get(object, "entries"), i, entry)
         if (!strcmp(json_get_string(entry, "cubin_hash", ""), "x.cu"))
             json_object_set_new(entry, "cubin_hash", json_string(template_hash));
 }

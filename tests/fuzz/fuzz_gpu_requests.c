@@ -47,11 +47,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 // Every text of a request that stands for a file becomes its path, and any other that looks like one stays closed.
 static void put_paths(json_t *value)
 {
-    size_t i;
-    const char *key;
-    json_t *each;
-    json_array_foreach(value, i, each) put_paths(each);
-    json_object_foreach(value, key, each) put_paths(each);
+    json_array_each(value, i, each) put_paths(each);
+    json_object_each(value, key, each) put_paths(each);
     const char *text = json_is_string(value) ? json_string_value(value) : "";
     if (!strncmp(text, "CUBIN", 5))
         json_string_set(value, cubin_path);

@@ -66,11 +66,9 @@ static void use_workers(struct node_link *l)
 static char *greeting_with(const char *members)
 {
     char *line = node_identity_line(), *brace = strchr(line, '{');
-    json_t *object = json_loads(brace, 0, NULL), *changes = json_loads(members, 0, NULL);
+    autojson json_t *object = json_loads(brace, 0, NULL), *changes = json_loads(members, 0, NULL);
     json_object_update(object, changes);
     char *text = json_dumps(object, JSON_COMPACT), *changed = text_format("%.*s%s\n", (int)(brace - line), line, text);
-    json_decref(object);
-    json_decref(changes);
     free(text);
     free(line);
     return changed;
@@ -96,9 +94,7 @@ static void send_line(int pipe_end, const char *line)
 
 static void check_files(const struct node_link *l)
 {
-    const char *there;
-    json_t *here;
-    json_object_foreach(l->brought, there, here) {
+    json_object_each(l->brought, there, here) {
         char hash[HASH_TEXT_SIZE];
         const char *path = json_string_value(here), *name = strrchr(path, '/') + 1;
         int64_t size;

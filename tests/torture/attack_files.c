@@ -71,9 +71,8 @@ void attack_io(struct scene *s)
         scene_give(s, text_format("IO_FAULT=%s:%s:%ld:%d", file_op_text[op], kind,
                                   1 + (long)random_below(&s->random, below), lasts ? FOR_EVER : 1));
         int status = scene_wait(s, scene_start(s, -1));
-        char *reported = file_read(s->folder, "told");
+        autofree char *reported = file_read(s->folder, "told");
         bool hit = reported && strstr(reported, "struck");
-        free(reported);
         if (!check_end(s, status)) return;
         s->passed += hit;
         s->details[WEXITSTATUS(status) != 0] += hit;

@@ -54,9 +54,8 @@ void file_write(const char *folder, const char *name, const char *text)
 
 char *file_read(const char *folder, const char *name)
 {
-    char *path = text_format("%s/%s", folder, name), *text = text_read_file(path, NULL);
-    free(path);
-    return text;
+    autofree char *path = text_format("%s/%s", folder, name);
+    return text_read_file(path, NULL);
 }
 
 void file_copy(const char *folder, const char *name, const char *to)

@@ -59,7 +59,7 @@ void scene_write_job(const struct scene *s)
         free(values);
         values = longer;
     }
-    char *job =
+    autofree char *job =
         text_format("name = \"tortured\";\n"
                     "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                     "parameters = ( { name = \"X\"; values = [%s]; } );\n"
@@ -73,7 +73,6 @@ void scene_write_job(const struct scene *s)
                     values);
     file_write(s->run, "job.cfg", job);
     file_write(s->run, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
-    free(job);
     free(values);
 }
 

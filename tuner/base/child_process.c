@@ -59,7 +59,8 @@ static void orphans_mark(pid_t parent, unsigned mark)
 static bool has_mark(pid_t pid, const void *mark)
 {
     const char *value = mark;
-    char path[64], *entry = NULL;
+    char path[64];
+    autofree char *entry = NULL;
     size_t room = 0;
     bool found = false;
     snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
@@ -67,7 +68,6 @@ static bool has_mark(pid_t pid, const void *mark)
     while (file && !found && getdelim(&entry, &room, 0, file) > 0)
         found = !strncmp(entry, VARIABLE "=", sizeof VARIABLE) && !strcmp(entry + sizeof VARIABLE, value);
     if (file) fclose(file);
-    free(entry);
     return found;
 }
 

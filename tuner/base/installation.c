@@ -18,8 +18,8 @@ static char *own_folder(void)
 // A path relative to that folder, where it exists; else NULL.
 static char *existing(const char *folder, const char *relative, const char *name)
 {
-    char *beside = text_format("%s/%s", relative, name), *path = text_join_path(folder, beside);
-    free(beside);
+    autofree char *beside = text_format("%s/%s", relative, name);
+    char *path = text_join_path(folder, beside);
     if (!access(path, F_OK)) return path;
     free(path);
     return NULL;
@@ -27,12 +27,10 @@ static char *existing(const char *folder, const char *relative, const char *name
 
 char *installation_program(const char *name)
 {
-    char *folder = own_folder(), *path = NULL;
+    autofree char *folder = own_folder();
     if (!folder) return text_copy(name);
-    path = existing(folder, "../libexec/sweetspot", name);
-    if (!path) path = text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
-    free(folder);
-    return path;
+    char *path = existing(folder, "../libexec/sweetspot", name);
+    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
 }
 
 char *installation_worker(const char *variable, const char *name)
@@ -45,32 +43,26 @@ char *installation_headers(void)
 {
     // Of a worker, of the driver, of a program that was built.
     static const char *const places[] = {"../../include/sweetspot", "../include/sweetspot", "../../kernels"};
-    char *folder = own_folder(), *header = NULL;
+    autofree char *folder = own_folder(), *header = NULL;
     for (size_t i = 0; folder && i < sizeof places / sizeof *places && !header; i++)
         header = existing(folder, places[i], "sweetspot_reference.h");
-    char *found = header ? text_directory(header) : NULL;
-    free(folder);
-    free(header);
-    return found;
+    return header ? text_directory(header) : NULL;
 }
 
 // The folder with `configs` and `templates`, or NULL.
 static char *data_folder(void)
 {
-    char *folder = own_folder(), *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
-    if (folder && !path) { // out/bin
-        autofree char *templates = existing(folder, "../..", "templates");
-        path = templates ? text_directory(templates) : NULL;
-    }
-    free(folder);
-    return path;
+    autofree char *folder = own_folder();
+    char *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
+    if (path || !folder) return path;
+    autofree char *templates = existing(folder, "../..", "templates"); // of out/bin
+    return templates ? text_directory(templates) : NULL;
 }
 
 char *installation_data(const char *name)
 {
-    char *folder = data_folder(), *path = folder ? existing(folder, ".", name) : NULL;
-    free(folder);
-    return path;
+    autofree char *folder = data_folder();
+    return folder ? existing(folder, ".", name) : NULL;
 }
 
 int64_t installation_cores(void)

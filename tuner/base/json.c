@@ -58,11 +58,9 @@ json_t *json_interval(const struct interval *i)
 struct interval json_get_interval(const json_t *object, const char *key)
 {
     const json_t *list = json_object_get(object, key);
-    double v[3];
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *item = json_array_get(list, i);
-        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
-    }
+    double v[3] = {NAN, NAN, NAN};
+    for (size_t i = 0; i < 3; i++)
+        if (json_is_number(json_array_get(list, i))) v[i] = json_number_value(json_array_get(list, i));
     return (struct interval){v[0], v[1], v[2]};
 }
 
@@ -82,10 +80,9 @@ void json_print(const json_t *value, FILE *file)
 
 void json_print_document(const char *format, int version, json_t *members, FILE *file)
 {
-    autojson json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
-    json_object_update(all, members);
+    autojson json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version), *taken = members;
+    json_object_update(all, taken);
     json_print(all, file);
-    json_decref(members);
 }
 
 int json_write_line(int fd, const json_t *value, struct error *err)

@@ -68,6 +68,20 @@ static inline void json_decref_local(json_t **local)
     json_decref(*local);
 }
 
+// Loops over the elements of an array and the members of an object, which declare their variables; `break` works.
+// NOLINTBEGIN(bugprone-macro-parentheses): declarations
+#define json_array_each(array, i, value)                                                  \
+    for (size_t i = 0, value##_more = 1; value##_more && i < json_array_size(array); i++) \
+        for (json_t *value = (value##_more = 0, json_array_get(array, i)); !value##_more; value##_more = 1)
+#define json_object_each(object, key, value)                                                                    \
+    for (const char *key = json_object_iter_key(json_object_iter(object)), *value##_more = ""; key;             \
+         key = value##_more ? json_object_iter_key(json_object_iter_next(object, json_object_key_to_iter(key))) \
+                            : NULL)                                                                             \
+        for (__attribute__((unused))                                                                            \
+             json_t *value = (value##_more = NULL, json_object_iter_value(json_object_key_to_iter(key)));       \
+             !value##_more; value##_more = key)
+// NOLINTEND(bugprone-macro-parentheses)
+
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);
 

@@ -84,8 +84,7 @@ json_t *json_text(const char *bytes, size_t length)
     json_t *string = json_stringn(bytes, length);
     if (string) return string;
     autofree char *copy = fixed(bytes, length);
-    string = made(json_stringn(copy, length));
-    return string;
+    return made(json_stringn(copy, length));
 }
 
 json_t *json_make_string(const char *text)
@@ -95,14 +94,8 @@ json_t *json_make_string(const char *text)
 
 json_t *json_make_format(const char *format, ...)
 {
-    va_list args;
-    char *text = NULL;
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) error_abort("out of memory");
-    va_end(args);
-    json_t *string = json_make_string(text);
-    free(text);
-    return string;
+    TEXT_FROM(format, text);
+    return json_make_string(text);
 }
 
 int json_put(json_t *object, const char *key, json_t *value)
@@ -111,12 +104,8 @@ int json_put(json_t *object, const char *key, json_t *value)
         json_decref(value);
         return -1;
     }
-    if (json_takes(key)) {
-        if (json_object_set_new(object, key, value)) error_abort("out of memory");
-        return 0;
-    }
-    autofree char *copy = fixed(key, strlen(key));
-    if (json_object_set_new(object, copy, value)) error_abort("out of memory");
+    autofree char *copy = json_takes(key) ? NULL : fixed(key, strlen(key));
+    if (json_object_set_new(object, copy ? copy : key, value)) error_abort("out of memory");
     return 0;
 }
 

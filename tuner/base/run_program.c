@@ -142,9 +142,8 @@ char *program_on_path(const char *name)
 
 char *program_of_toolkit(const char *home, const char *name)
 {
-    char *folder = text_join_path(home, "bin"), *found = program_in_folder(folder, strlen(folder), name);
-    free(folder);
-    return found;
+    autofree char *folder = text_join_path(home, "bin");
+    return program_in_folder(folder, strlen(folder), name);
 }
 
 int work_folder_make(const char *what, char path[PATH_MAX], struct error *err)

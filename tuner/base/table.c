@@ -9,7 +9,7 @@
 enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
 
 struct table {
-    size_t columns, cell_count, cell_room;
+    size_t columns, cell_count;
     char **titles;
     bool *right;
     char **cells; // row by row
@@ -41,12 +41,10 @@ void table_free(struct table *t)
 
 void table_cell(struct table *t, const char *format, ...)
 {
-    t->cells = memory_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
     va_list args;
     va_start(args, format);
-    char *cell = text_format_list(format, args);
+    memory_add(t->cells, t->cell_count) = text_format_list(format, args);
     va_end(args);
-    t->cells[t->cell_count++] = cell;
 }
 
 void table_number(struct table *t, const char *format, double value)
@@ -191,9 +189,7 @@ static const json_t *value_at(const json_t *value, const char *path)
 static char *list_text(const json_t *list)
 {
     struct text all = {0};
-    json_t *item;
-    size_t i;
-    json_array_foreach(list, i, item) {
+    json_array_each(list, i, item) {
         const json_t *text = json_is_object(item) ? json_object_iter_value(json_object_iter(item)) : item;
         text_add(&all, "%s%s", i ? "," : "", json_is_string(text) ? json_string_value(text) : "");
     }
@@ -202,26 +198,24 @@ static char *list_text(const json_t *list)
 
 static char *cell_text(const json_t *row, const struct row_column *c)
 {
-    char number[32];
     if (c->text) return c->text(row);
     const json_t *value = value_at(row, c->member ? c->member : c->title + (*c->title == '>'));
     if (json_is_number(value) && c->format)
         return text_format(c->format, json_number_value(value) * (c->scale > 0 ? c->scale : 1));
     if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));
-    if (json_is_real(value)) return text_copy(text_show_number(json_real_value(value), number, sizeof number));
+    if (json_is_real(value)) return text_copy(text_show_number(json_real_value(value), TEXT_ROOM));
     if (json_is_true(value)) return text_copy("yes");
     return json_is_array(value) ? list_text(value) : text_copy(json_is_string(value) ? json_string_value(value) : "");
 }
 
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *file)
 {
-    size_t count = 0, i;
-    const json_t *row;
+    size_t count = 0;
     while (columns[count].title) count++;
     autofree const char **titles = memory_new(count + 1, sizeof *titles);
-    for (i = 0; i < count; i++) titles[i] = columns[i].title;
+    for (size_t i = 0; i < count; i++) titles[i] = columns[i].title;
     struct table *table = table_new(titles);
-    json_array_foreach(rows, i, row) {
+    json_array_each(rows, i, row) {
         for (size_t c = 0; c < count; c++) {
             autofree char *text = cell_text(row, &columns[c]);
             table_cell(table, "%s", text ? text : "");

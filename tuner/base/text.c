@@ -100,9 +100,8 @@ char *text_unknown(const char *what, const char *word, const char *const *words)
 {
     const char *nearest = text_nearest(word, words);
     autofree char *all = text_join(words, ", ");
-    char *text = nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
-                         : text_format("unknown %s '%s' (known: %s)", what, word, all);
-    return text;
+    return nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
+                   : text_format("unknown %s '%s' (known: %s)", what, word, all);
 }
 
 int text_duration(const char *text, double *seconds)
@@ -245,11 +244,9 @@ static char *quote_word(const char *word)
 
 char *text_command(const char *const *words)
 {
-    struct text_list quoted = {0};
+    autorelease(text_list_release) struct text_list quoted = {0};
     for (size_t i = 0; words[i]; i++) text_list_add(&quoted, quote_word(words[i]));
-    char *line = quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
-    text_list_release(&quoted);
-    return line;
+    return quoted.list ? text_join((const char *const *)quoted.list, " ") : text_copy("");
 }
 
 int text_architecture(const char *arch)
@@ -281,7 +278,6 @@ char *text_read_file(const char *path, size_t *size)
 
 char *text_of_number(double value)
 {
-    char text[32];
-    text_show_number(value, text, sizeof text);
+    const char *text = text_show_number(value, TEXT_ROOM);
     return text_format("%s%s", text, text[strcspn(text, ".en")] ? "" : ".0");
 }

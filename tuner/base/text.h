@@ -21,7 +21,7 @@ char *text_format_list(const char *format, va_list args) __attribute__((format(p
 // strdup that aborts when memory is out.
 char *text_copy(const char *text);
 
-// A text that grows. Zeroed: empty, with a NULL for its text until something is added. The caller frees `text`.
+// A text that grows. Zeroed: empty, with a NULL for its text until something is added. The caller frees that.
 struct text {
     char *text;
     size_t length, room;
@@ -64,6 +64,8 @@ char *text_command(const char *const *words);
 
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
 int text_duration(const char *text, double *seconds);
+// Room in place of `out` and `size` for the functions that show something; it lasts as long as the block around.
+#define TEXT_ROOM (char[192]){0}, 192
 // The reverse, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
 // A number with as few digits as it takes to read the same number again: "0.0013". Returns `out`; 32 bytes suffice.

@@ -1,8 +1,6 @@
 // See check.h.
 #include "tuner/check/check.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
 #include "tuner/setup/request.h"
 
@@ -17,16 +15,14 @@ void check_add(struct mistakes *m, struct location at, const char *format, ...)
 struct location check_stage_location(const struct job *job, size_t stage, const char *setting, int number,
                                      const char *member)
 {
-    struct text path = {0};
+    autorelease(text_release) struct text path = {0};
     if (stage >= job->stage_count)
         text_add(&path, "reference.");
     else if (job_location(job, "stages").line)
         text_add(&path, "stages[%zu].", stage);
     text_add(&path, "%s", setting);
     if (number >= 0) text_add(&path, "[%d]%s%s", number, *member ? "." : "", member);
-    struct location at = job_location(job, "%s", path.text);
-    free(path.text);
-    return at;
+    return job_location(job, "%s", path.text);
 }
 
 static void add_kernels(struct source_scan *scan, struct scanned_file *f)
@@ -62,12 +58,11 @@ static void scan_file(struct source_scan *scan, struct source *s, size_t file)
 
 static void open_scan(struct source_scan *scan, const struct job *job, const char *path)
 {
-    struct source source;
+    autorelease(source_release) struct source source;
     struct error err;
     *scan = (struct source_scan){0};
     if (request_source_open(job, path, &source, &err)) scan->missing = text_copy(err.message);
     if (source.file_count) scan_file(scan, &source, 0);
-    source_release(&source);
 }
 
 static void release_scan(struct source_scan *scan)

@@ -1,5 +1,4 @@
 // Entries that the source lacks, and arguments that the kernel does not take. See check.h.
-#include <stdarg.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"

@@ -8,14 +8,14 @@ enum { CONSTANT_MEMORY = 64 << 10 };
 // The most bytes that a buffer has on any problem; 0 where its shape has no value.
 static size_t most_bytes(const struct job *job, const struct buffer *b)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), count, most = 0;
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t count, most = 0;
     for (size_t p = 0; p < job->problem_count; p++) {
         struct operand o;
         if (job_problem_values(job, NULL, p, values, NULL) || job_buffer_shape(b, values, &o, NULL)) continue;
         if (__builtin_mul_overflow(o.rows, o.cols, &count)) count = INT64_MAX / 8;
         if (count > most) most = count;
     }
-    free(values);
     return (size_t)most * element_size(b->type);
 }
 

@@ -10,14 +10,13 @@
 static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
     const struct job *job = c->job;
-    struct npy npy;
+    autorelease(npy_release) struct npy npy;
     struct error err;
     if (npy_read_head(&npy, path, &err)) {
         check_add(&c->mistakes, at, "%s", err.message);
-        npy_release(&npy);
         return;
     }
-    struct text shape = {0};
+    autorelease(text_release) struct text shape = {0};
     for (size_t i = 0; i < npy.dimensions; i++) text_add(&shape, "%s%zu", i ? " x " : "", npy.shape[i]);
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     if (npy.kind == 'f' && !element_is_float(b->type))
@@ -44,8 +43,6 @@ static void check_values(struct check *c, struct location at, const char *path, 
             break;
         }
     }
-    free(shape.text);
-    npy_release(&npy);
 }
 
 static void check_fills(struct check *c, size_t stage, const struct stage *s)
@@ -63,8 +60,8 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
 // The functions of a library that the job names. What is a source is built later (the compiler says what it lacks).
 static void check_library(struct check *c, const struct implementation *m)
 {
-    struct shared_library l;
     if (implementation_is_built(m)) return;
+    autorelease(shared_library_release) struct shared_library l;
     const char *wrong = shared_library_read(&l, m->path);
     if (wrong) check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' %s", m->path, wrong);
     for (size_t i = 0; i < IMPLEMENTATION_FUNCTIONS && !wrong; i++) {
@@ -72,7 +69,6 @@ static void check_library(struct check *c, const struct implementation *m)
         if (lack)
             check_add(&c->mistakes, job_location(c->job, "%s.%s", m->setting, implementation_functions[i]), "%s", lack);
     }
-    shared_library_release(&l);
 }
 
 // The kernels of a cubin, or of PTX, where ".entry" comes before the name.
@@ -97,7 +93,7 @@ static void check_binary(struct check *c, const struct implementation *m)
     size_t size = 0;
     struct error err;
     autofree char *image = input_file_read(m->path, 0, &size, &err);
-    struct text_list names = {0};
+    autorelease(text_list_release) struct text_list names = {0};
     bool found = false;
     if (image) names = kernels_of(image, size);
     if (!image) check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting), "%s", err.message);
@@ -109,7 +105,6 @@ static void check_binary(struct check *c, const struct implementation *m)
         autofree char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
         check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
     }
-    text_list_release(&names);
 }
 
 static void check_constant_fills(struct check *c)

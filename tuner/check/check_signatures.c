@@ -26,23 +26,20 @@ static json_t *request_of_unit(const json_t *request, const json_t *unit)
 static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, json_t *request, size_t unit,
                     const char *folder, struct error *err)
 {
-    struct signatures all;
+    autorelease(signatures_release) struct signatures all;
     int failed = signatures_ask(&all, w, request, c->arch, folder, c->job->compile_timeout + COMPILE_GRACE, err);
     if (!failed && !all.log) check_arguments(c, config, unit, &all);
     if (!failed && !all.log) check_constants(c, config, &all);
-    signatures_release(&all);
     return failed;
 }
 
 static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
 {
     json_t *request = config ? request_compile(c->job, config, c->arch, NULL, folder)
-                             : request_implementation(c->job, &c->job->reference, c->arch, folder),
-           *unit;
+                             : request_implementation(c->job, &c->job->reference, c->arch, folder);
     int failed = 0;
-    size_t i;
     if (!json_object_get(request, "units")) return ask_unit(c, w, config, request, 0, folder, err);
-    json_array_foreach(json_object_get(request, "units"), i, unit) {
+    json_array_each(json_object_get(request, "units"), i, unit) {
         size_t number = (size_t)json_get_integer(unit, "unit", 0);
         if (!failed) failed = ask_unit(c, w, config, request_of_unit(request, unit), number, folder, err);
     }

@@ -97,15 +97,13 @@ static void add_code(struct text *text, const char *type, size_t number)
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};
-    size_t i;
-    json_t *entry;
     text_add(&text, "%s", templates);
-    for (i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
+    for (size_t i = 0; i < TYPE_COUNT; i++) add_code(&text, types[i].expression, i + 1);
     for (const struct vector_type *v = vector_types; v->name; v++) {
         autofree char *expression = text_format("::%s", v->name);
         if (is_probed(v)) add_code(&text, expression, TYPE_COUNT + (size_t)(v - vector_types) + 1);
     }
-    json_array_foreach(entries, i, entry) {
+    json_array_each(entries, i, entry) {
         if (only != SIZE_MAX && only != i) continue;
         text_add(&text,
                  "extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE
@@ -132,17 +130,15 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     free(text);
     autojson json_t *answer = worker_ask(w, mine, seconds, err);
     if (!answer) return NULL;
-    char *ptx = NULL;
     const int status = answer_status(answer);
     const char *path = json_get_string(answer, "cubin", NULL);
-    if (status == STATUS_OK && path) {
-        ptx = text_read_file(path, NULL);
-        if (!ptx) error_set(err, "cannot read '%s'", path);
-    } else if (status == STATUS_COMPILE_ERROR) {
+    char *ptx = status == STATUS_OK && path ? text_read_file(path, NULL) : NULL;
+    if (status == STATUS_COMPILE_ERROR)
         *log = text_copy(answer_reason(answer, ""));
-    } else {
+    else if (status != STATUS_OK || !path)
         error_set(err, "%s", answer_reason(answer, "the compiler sent no reason"));
-    }
+    else if (!ptx)
+        error_set(err, "cannot read '%s'", path);
     return ptx;
 }
 
@@ -222,9 +218,8 @@ static void read_variables(const char *ptx, struct signatures *all)
 // Takes the text.
 static const char *keep(struct signatures *all, char *text)
 {
-    const char *kept = text ? arena_copy(&all->memory, text) : NULL;
-    free(text);
-    return kept;
+    autofree char *taken = text;
+    return taken ? arena_copy(&all->memory, taken) : NULL;
 }
 
 int signatures_ask(struct signatures *all, struct worker *w, json_t *request, const char *arch, const char *folder,

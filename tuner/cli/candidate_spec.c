@@ -28,10 +28,9 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
 
 static int find_best(struct candidate_source *c)
 {
-    struct final final = {0};
+    autorelease(final_release) struct final final = {0};
     bool decided;
     int status = c->session.store ? session_winner(&c->session, &final, &decided, &c->best_trial) : 0;
-    final_release(&final);
     return status || !c->best_trial ? status : trial_config(c, c->best_trial, &c->best);
 }
 
@@ -60,35 +59,28 @@ static int nothing_known(const struct candidate_source *c, const char *what)
 static int set_parameter(const struct job *job, uint16_t *config, const char *item, size_t length, struct error *err)
 {
     size_t name_length = strcspn(item, "=");
-    const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL}, *nearest;
+    const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL};
     if (name_length >= length) return error_set(err, "'%.*s' is not of the form NAME=value", (int)length, item);
     autofree char *name = text_format("%.*s", (int)name_length, item),
                   *value = text_format("%.*s", (int)(length - name_length - 1), item + name_length + 1);
-    struct text known = {0};
-    int failed = -1;
+    autorelease(text_release) struct text known = {0};
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const struct parameter *p = space_parameter(job->space, i);
         names[i] = p->name;
         if (strcmp(p->name, name)) continue;
         for (size_t k = 0; k < p->count; k++) {
-            char digits[32];
-            const char *text = space_value_text(job->space, i, k, digits);
+            const char *text = space_value_text(job->space, i, k, (char[32]){0});
             if (!strcmp(text, value)) {
                 config[i] = (uint16_t)k;
-                failed = 0;
-                goto out;
+                return 0;
             }
             if (known.length < sizeof err->message) text_add(&known, "%s%s", k ? ", " : "", text); // enough to tell
         }
-        error_set(err, "%s cannot be %s; its values are %s", name, value, known.text);
-        goto out;
+        return error_set(err, "%s cannot be %s; its values are %s", name, value, known.text);
     }
-    nearest = text_nearest(name, names);
-    error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-              nearest ? nearest : "", nearest ? "'?" : "");
-out:
-    free(known.text);
-    return failed;
+    const char *nearest = text_nearest(name, names);
+    return error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static int set_parameters(const struct job *job, uint16_t *config, const char *text, struct error *err)
@@ -142,8 +134,7 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
     autofree char *text = space_text(job->space, config);
-    error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
-    return -1;
+    return error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
 }
 
 void candidate_spec_say(const char *text)

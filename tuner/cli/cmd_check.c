@@ -101,7 +101,6 @@ static void release_samples(struct check_samples *s)
 {
     free(s->index);
     free(s->code);
-    *s = (struct check_samples){0};
 }
 
 // Notes the cubin of a sample.
@@ -191,8 +190,6 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     autofree char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     bool good = !strcmp(status, "ok");
-    size_t i;
-    json_t *entry;
     if (!good) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
         char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
@@ -206,13 +203,13 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         free(p->error);
         p->error = first;
     }
-    json_array_foreach(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
+    json_array_each(good && !p->brief ? json_object_get(answer, "entries") : NULL, i, entry)
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
                json_get_integer(entry, "registers", -1),
                json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0),
                json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
                json_get_string(entry, "entry", "?"), text);
-    json_array_foreach(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
+    json_array_each(good && !p->brief ? json_object_get(answer, "warnings") : NULL, i, entry)
         printf("    %s\n", json_string_value(entry));
     return !good;
 }
@@ -341,10 +338,11 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
 {
     struct error err = {""};
     bool wanted = count >= 0;
-    char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    autofree char *folder =
-        wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
-    struct check_samples samples;
+    autofree char *program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"),
+                  *folder =
+                      wanted || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
+    char *const argv[] = {program, NULL};
+    autorelease(release_samples) struct check_samples samples;
     int64_t failed = 0;
     choose_samples(&samples, c->job, wanted ? (uint64_t)count : 1);
     int asked = check_signatures(c, argv, folder, &err);
@@ -362,8 +360,6 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
                c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
-    release_samples(&samples);
-    free(program);
     return status;
 }
 

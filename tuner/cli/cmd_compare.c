@@ -34,11 +34,10 @@ static int read_work(struct comparison *c)
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
-    char text[32];
     autojson json_t *document = session_document(c->session, "open_final", &when);
     if (document && when > decided)
         fprintf(stderr, "sweetspot: %s: the newest final (%s) has no winner: %s\n", c->session->job->name,
-                show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
+                show_moment(when, TEXT_ROOM), json_get_string(document, "reason", ""));
 }
 
 static int read_final(struct comparison *c)
@@ -164,9 +163,8 @@ static void print_all(const struct comparing *all)
 // A job without a comparison does not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
-    size_t count = 0, i;
-    const json_t *failed;
-    json_array_foreach(all->job_set.failed, i, failed) {
+    size_t count = 0;
+    json_array_each(all->job_set.failed, i, failed) {
         if (json_get_integer(failed, "exit_status", 0) != EXIT_NOTHING) continue;
         fprintf(stderr, "sweetspot: gate: %s: no final has decided a winner; tune the job first\n",
                 json_get_string(failed, "path", "?"));

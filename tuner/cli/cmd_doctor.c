@@ -1,6 +1,5 @@
 // sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -47,9 +46,7 @@ static void print_mend(const char *text)
 
 static void print_findings(const json_t *all)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(all, i, one) {
+    json_array_each(all, i, one) {
         const char *verdict = json_get_string(one, "verdict", "");
         enum colour colour = !strcmp(verdict, verdict_text[GOOD])  ? COLOUR_GOOD
                              : !strcmp(verdict, verdict_text[BAD]) ? COLOUR_BAD
@@ -77,9 +74,7 @@ static json_t *find_devices(struct error *err)
 
 static void check_devices(json_t *all, const json_t *devices, const struct error *err)
 {
-    size_t i;
-    json_t *hello;
-    json_array_foreach(devices, i, hello) {
+    json_array_each(devices, i, hello) {
         const json_t *d = json_object_get(hello, "device");
         autofree char *what = text_format("GPU %zu", i);
         add(all, GOOD, what, "", "%s, %s, %" PRId64 " SMs, %.1f GiB (%.1f free), driver %s, CUDA %s, %s",
@@ -130,15 +125,12 @@ static void check_sanitizer(json_t *all)
 static int check_compiler(json_t *all, const char *arch)
 {
     struct error err = {""};
-    json_t *answer = probe_compiler(json_pack("{s:s}", "op", "hello"), &err);
-    char version[64];
-    snprintf(version, sizeof version, "%s", json_get_string(answer, "compiler", ""));
-    json_decref(answer);
-    answer = *version
-                 ? probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
-                                            "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
-                                  &err)
-                 : NULL;
+    autojson json_t *hello = probe_compiler(json_pack("{s:s}", "op", "hello"), &err), *answer = NULL;
+    const char *version = json_get_string(hello, "compiler", "");
+    if (*version)
+        answer = probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
+                                          "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
+                                &err);
     bool works = !strcmp(json_get_string(answer, "status", ""), "ok");
     if (works)
         add(all, GOOD, "compiler", "", "%s compiles for %s in %.2f s", version, arch,
@@ -146,7 +138,6 @@ static int check_compiler(json_t *all, const char *arch)
     else
         add(all, BAD, "compiler", "Install CUDA 12.8 or newer and build again with CUDA_HOME=/path/to/cuda", "%s",
             answer ? json_get_string(answer, "reason", "?") : err.message);
-    json_decref(answer);
     return works ? EXIT_DONE : EXIT_ENVIRONMENT;
 }
 

@@ -75,12 +75,10 @@ static int check_header(const struct job *job, const char *path)
     int status = present_hash(job, hash);
     if (status) return status;
     autojson json_t *sections = header_read(path, &err);
-    const json_t *section;
-    size_t i;
     if (!sections) return session_complain(EXIT_USAGE, &err);
     if (!json_array_size(sections))
         status = complain(EXIT_USAGE, "there is no header '%s'; `sweetspot header JOB` writes it", path);
-    json_array_foreach(sections, i, section) {
+    json_array_each(sections, i, section) {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
         const char *trouble = other_job ? "is the header of another job" : source_trouble(section, hash);
         printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),
@@ -187,16 +185,14 @@ static void add_fallback(struct session *session, json_t *sections)
 // One section a kernel: one, unless the job's objective is "each".
 static json_t *make_sections(struct session *session, struct binary_list *binaries, int *status)
 {
-    struct final final = {0};
+    autorelease(final_release) struct final final = {0};
     bool decided = false;
     int64_t winner;
     autojson json_t *sections = json_array(), *ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
-    if (*status) goto out;
-    if (!decided && session->job->objective == OBJECTIVE_EACH) {
+    if (!*status && !decided && session->job->objective == OBJECTIVE_EACH)
         *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
-        goto out;
-    }
+    if (*status) return NULL;
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
         json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, binaries,
@@ -205,8 +201,6 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     }
     if (!*status) add_fallback(session, sections);
     if (!*status && !decided) say_how_to_decide(session, "no final has decided the winner yet, and the header says so");
-out:
-    final_release(&final);
     return *status ? NULL : json_incref(sections);
 }
 
@@ -214,21 +208,19 @@ out:
 static int write_cubin(struct session *session, const char *path)
 {
     struct error err = {""};
-    struct final final = {0};
+    autorelease(final_release) struct final final = {0};
     bool decided;
     int64_t winner;
     int status = find_winner(session, &final, &decided, &winner);
-    if (!status && final.kernel_count > 1) {
-        error_set(&err, "the final chose %zu kernels, but a file holds one; use --embed, which writes all of them",
-                  final.kernel_count);
-        status = session_complain(EXIT_USAGE, &err);
-    } else if (!status) {
-        int failed = header_cubin_write(path, session->store, winner, &err);
-        if (failed) status = complain_binary(session, failed, &err);
-        if (!failed && !output_is_stdout(path)) printf("%s\n", path);
-    }
-    final_release(&final);
-    return status;
+    if (status) return status;
+    if (final.kernel_count > 1)
+        return complain(EXIT_USAGE,
+                        "the final chose %zu kernels, but a file holds one; use --embed, which writes all of them",
+                        final.kernel_count);
+    int failed = header_cubin_write(path, session->store, winner, &err);
+    if (failed) return complain_binary(session, failed, &err);
+    if (!output_is_stdout(path)) printf("%s\n", path);
+    return EXIT_DONE;
 }
 
 static int write_header(const struct header_options *o, struct session *session, const char *path)
@@ -237,29 +229,22 @@ static int write_header(const struct header_options *o, struct session *session,
     char hash[HASH_TEXT_SIZE];
     int status = session_build_space(session);
     if (status) return status;
-    struct binary_list binaries = {0};
+    autorelease(binary_list_release) struct binary_list binaries = {0};
     autojson json_t *fresh = make_sections(session, o->embed ? &binaries : NULL, &status), *sections = NULL;
-    if (!fresh) goto out;
+    if (!fresh) return status;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
-    if (!sections || header_merge(sections, fresh, &err)) {
-        status = complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
-        goto out;
-    }
+    if (!sections || header_merge(sections, fresh, &err))
+        return complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
     int failed = header_embed_write(path, sections, &binaries, &err);
     if (!failed) failed = header_write(path, sections, &err);
-    if (failed) {
-        status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
-        goto out;
-    }
+    if (failed) return session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
         fprintf(stderr, "sweetspot: %s: %s; the header describes the version that was measured\n", session->job->name,
                 source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
-out:
-    binary_list_release(&binaries);
-    return status;
+    return EXIT_DONE;
 }
 
 // Options that exclude each other are refused; none is ignored.

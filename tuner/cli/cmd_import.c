@@ -22,7 +22,6 @@ static const struct option_spec specs[] = {
 static void print_summary(FILE *f, const struct recorded *r)
 {
     size_t counts[STATUS_COUNT] = {0};
-    char best[32];
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
     fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
             recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
@@ -40,7 +39,7 @@ static void print_summary(FILE *f, const struct recorded *r)
         return;
     }
     autofree char *configuration = space_text(r->space, r->configs + (size_t)r->best * r->parameter_count);
-    fprintf(f, "%s  %s\n", show_time(r->trials[r->best].objective, best, sizeof best), configuration);
+    fprintf(f, "%s  %s\n", show_time(r->trials[r->best].objective, TEXT_ROOM), configuration);
 }
 
 static int run(void)

@@ -92,7 +92,7 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
 {
     struct job *job = source->session.job;
     struct error err = {""}, no_sanitizer = {""};
-    struct judgement judgement;
+    autorelease(judgement_release) struct judgement judgement = {0};
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
     struct sanitizer *sanitizer =
@@ -100,12 +100,9 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, &judgement);
-    int status = failed                          ? session_complain(EXIT_ENVIRONMENT, &err)
-                 : judgement.status == STATUS_OK ? EXIT_DONE
-                                                 : EXIT_NOTHING;
-    judgement_release(&judgement);
     sanitizer_close(sanitizer);
-    return status;
+    if (failed) return session_complain(EXIT_ENVIRONMENT, &err);
+    return judgement.status == STATUS_OK ? EXIT_DONE : EXIT_NOTHING;
 }
 
 static int run(void)

@@ -39,10 +39,9 @@ static int list_entries(const char *what, json_t *all, const struct row_column *
                         const char *note)
 {
     autojson json_t *chosen = json_array();
-    json_t *entry;
     autofree const char **known = memory_new(json_array_size(all) + 1, sizeof *known);
-    size_t i, k, count = 0;
-    json_array_foreach(all, i, entry) {
+    size_t k, count = 0;
+    json_array_each(all, i, entry) {
         const char *own = json_get_string(entry, "name", "");
         if (!wanted || !strcmp(own, wanted)) json_array_append(chosen, entry);
         for (k = 0; k < count && strcmp(known[k], own) != 0; k++) continue;
@@ -257,9 +256,7 @@ static int list_operations(const char *name)
 
 static bool has_metric(const json_t *list, const char *metric)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(list, i, row)
+    json_array_each(list, i, row)
         if (!strcmp(json_get_string(row, "metric", ""), metric)) return true;
     return false;
 }
@@ -357,13 +354,12 @@ static bool matches(const char *pattern, const char *name, const char *keys)
 // A metric's keys in the sets, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
 static char *keys_of(const json_t *sets, const char *name)
 {
-    size_t length = strlen(name), i, k;
-    json_t *set, *metric;
+    size_t length = strlen(name);
     autojson json_t *seen = json_object();
     struct text keys = {0};
     text_add(&keys, "%s", "");
-    json_array_foreach(json_object_get(sets, "sets"), i, set) {
-        json_array_foreach(json_object_get(set, "metrics"), k, metric) {
+    json_array_each(json_object_get(sets, "sets"), i, set) {
+        json_array_each(json_object_get(set, "metrics"), k, metric) {
             const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
             if (strncmp(full, name, length) || full[length] != '.') continue;
             autofree char *one = text_format("%s (%s)", key, full + length);
@@ -378,10 +374,8 @@ static int print_metrics(const json_t *answer, const char *pattern)
 {
     static const struct row_column columns[] = {COLUMN_OF("metric", "name"), COLUMN("kind"),        COLUMN("unit"),
                                                 COLUMN_OF("key", "keys"),    COLUMN("description"), {0}};
-    size_t i;
-    json_t *metric;
     autojson json_t *kept = json_array();
-    json_array_foreach(json_object_get(answer, "metrics"), i, metric) {
+    json_array_each(json_object_get(answer, "metrics"), i, metric) {
         const char *name = json_get_string(metric, "name", "");
         autofree char *keys = keys_of(answer, name);
         json_object_set_new(metric, "keys", json_string(keys));

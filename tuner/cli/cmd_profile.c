@@ -72,10 +72,9 @@ static int make_profile(struct profiling *p, const struct candidate_spec *s, int
 
 static void add_text(json_t *profile, const char *source)
 {
-    json_t *stages = json_object_get(profile, "stages"), *stage, *line;
-    size_t i, k;
-    json_array_foreach(stages, i, stage) {
-        json_array_foreach(json_object_get(stage, "lines"), k, line) {
+    json_t *stages = json_object_get(profile, "stages");
+    json_array_each(stages, i, stage) {
+        json_array_each(json_object_get(stage, "lines"), k, line) {
             autofree char *text = profile_source(source, line);
             json_object_set_new(line, "text", json_string(text));
         }

@@ -62,16 +62,13 @@ static int find_files(struct job_set *files)
 // Reports the first of the mistakes.
 static int read_job(const char *path, struct job **job, struct error *err)
 {
-    struct mistakes mistakes = {0};
+    autorelease(mistakes_release) struct mistakes mistakes = {0};
     if (!job_load(path, job, &mistakes)) return 0;
     *job = NULL;
     const char *file = mistakes.count && mistakes.list[0].file ? mistakes.list[0].file : path;
     if (mistakes.count && mistakes.list[0].line > 0)
-        error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text);
-    else
-        error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
-    mistakes_release(&mistakes);
-    return -1;
+        return error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text);
+    return error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
 }
 
 // The space on the device used last. A job whose space cannot be built there is shown without one.
@@ -171,9 +168,7 @@ static int write_report(FILE *file, void *user, struct error *err)
 
 static bool has_results(const json_t *jobs)
 {
-    size_t i;
-    const json_t *job;
-    json_array_foreach(jobs, i, job)
+    json_array_each(jobs, i, job)
         if (json_array_size(json_object_get(job, "results"))) return true;
     return false;
 }
@@ -183,18 +178,13 @@ static int write_all(const struct job_set *files, const struct report_charts *ch
 {
     bool failed;
     struct error err = {""};
-    json_t *jobs = read_jobs(files, &failed), *report;
+    autojson json_t *jobs = read_jobs(files, &failed);
     bool nothing = !has_results(jobs);
     if (nothing) fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
-    if (!json_array_size(jobs)) {
-        json_decref(jobs);
-        return EXIT_NOTHING;
-    }
-    report = report_document_of(jobs, "sweetspot " SWEETSPOT_VERSION);
+    if (!json_array_size(jobs)) return EXIT_NOTHING;
+    autojson json_t *report = report_document_of(json_incref(jobs), "sweetspot " SWEETSPOT_VERSION);
     struct writing writing = {report, charts};
-    int status = output_file_write(output, write_report, &writing, &err);
-    json_decref(report);
-    if (status) return session_complain(EXIT_ENVIRONMENT, &err);
+    if (output_file_write(output, write_report, &writing, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
     return failed || nothing ? EXIT_NOTHING : EXIT_DONE;
 }
 
@@ -203,7 +193,7 @@ static int run(void)
     bool page = !given.json;
     if (!given.output) given.output = page ? "report.html" : "-";
     struct error err;
-    struct report_charts charts = {0};
+    autorelease(report_charts_release) struct report_charts charts = {0};
     int status = find_files(&given.files);
     if (!status && page && report_charts_read(&charts, &err)) status = session_complain(EXIT_ENVIRONMENT, &err);
     if (!status) {
@@ -211,7 +201,6 @@ static int run(void)
         if (page && status <= EXIT_NOTHING && !output_is_stdout(given.output) && !access(given.output, F_OK))
             fprintf(stderr, "sweetspot: wrote %s\n", given.output);
     }
-    report_charts_release(&charts);
     job_set_close(&given.files);
     return status;
 }

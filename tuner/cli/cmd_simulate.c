@@ -53,8 +53,7 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
         autofree char *name = text_format("%.*s", (int)length, at);
         const struct strategy_class *class = strategy_choose(name, err);
         status = class ? 0 : -1;
-        *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
-        if (!status) (*chosen)[(*count)++] = class;
+        if (class) memory_add(*chosen, *count) = class;
         at += length + strspn(at + length, ", ");
     }
     if (!status && !*count) return error_set(err, "no strategy given; sweetspot list strategies shows them");
@@ -67,11 +66,11 @@ static int parse_list(const char *option, const char *text, bool seconds, double
 {
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
-        char *one = text_format("%.*s", (int)length, at), *end = one;
+        autofree char *one = text_format("%.*s", (int)length, at);
+        char *end = one;
         double value = seconds ? 0 : (double)strtoll(one, &end, 10);
         bool good =
             seconds ? !text_duration(one, &value) && value > 0 : end != one && !*end && value >= 1 && value <= 1000000;
-        free(one);
         if (!good)
             return error_set(err, "%s: '%s' is not a list of %s", option, text,
                              seconds ? "times such as 10s,20s" : "whole numbers from 1 to 1000000");

@@ -26,8 +26,7 @@ static void print_table(const struct job *job)
     for (size_t i = 0; i < space_parameter_count(s); i++) {
         const struct parameter *p = space_parameter(s, i);
         printf("  %-18s %3zu  ", p->name, p->count);
-        char digits[32];
-        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, digits));
+        for (size_t k = 0; k < p->count; k++) printf("%s%s", k ? " " : "", space_value_text(s, i, k, (char[32]){0}));
         printf("%s\n", kinds[p->kind]);
     }
     double raw = space_raw_size(s);

@@ -84,10 +84,9 @@ static int add_best_each(struct status *status, struct error *err)
 
 static void add_baselines(struct status *status)
 {
-    json_t *document = session_document(status->session, "baselines", NULL), *list = json_array(), *baseline;
+    json_t *document = session_document(status->session, "baselines", NULL), *list = json_array();
     double best = json_get_number(json_object_get(status->report, "best"), "objective", NAN);
-    size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
+    json_array_each(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < status->session->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
@@ -159,7 +158,6 @@ static void print_run(const json_t *live)
     const char *state = json_get_string(live, "state", ""), *host = json_get_string(live, "host", "?");
     int64_t pid = json_get_integer(live, "pid", 0);
     double age = json_get_number(live, "age", NAN);
-    char shown[32];
     bool here = !strcmp(state, live_state_text(LIVE_HERE));
     if (!strcmp(state, live_state_text(LIVE_DEAD))) {
         printf("%-15sthe last run was killed: process %" PRId64 " is gone; finished trials are kept\n", "note", pid);
@@ -169,30 +167,27 @@ static void print_run(const json_t *live)
            json_get_string(live, "phase", ""));
     if (!strcmp(state, live_state_text(LIVE_SILENT)))
         printf("but silent for %s: killed, suspended, or the machines' clocks differ\n",
-               text_show_duration(fabs(age), shown, sizeof shown));
+               text_show_duration(fabs(age), TEXT_ROOM));
     else
         printf("updated %.1f s ago\n", fmax(0, age));
 }
 
 static void print_search(const json_t *live)
 {
-    char shown[32], limit[32];
-    const json_t *count;
-    const char *word;
     double seconds = json_get_number(live, "search_seconds", NAN), of = json_get_number(live, "time_limit", NAN),
            best = json_get_number(live, "best", NAN), ratio = json_get_number(live, "ratio", NAN);
     int64_t fresh = json_get_integer(live, "new_trials", 0), wanted = json_get_integer(live, "evaluations_limit", 0);
-    printf("%-15s%s", "search", text_show_duration(seconds, shown, sizeof shown));
-    if (of > 0) printf(" of %s", text_show_duration(of, limit, sizeof limit));
+    printf("%-15s%s", "search", text_show_duration(seconds, TEXT_ROOM));
+    if (of > 0) printf(" of %s", text_show_duration(of, TEXT_ROOM));
     printf("  %" PRId64, json_get_integer(live, "evaluations", 0));
     if (wanted) printf(" of %" PRId64, wanted);
     printf(" evaluations, %" PRId64 " new", fresh);
     if (seconds > 1) printf(", %.1f a second", (double)fresh / seconds);
-    json_object_foreach((json_t *)json_object_get(live, "statuses"), word, count)
+    json_object_each((json_t *)json_object_get(live, "statuses"), word, count)
         printf("  %s %" PRId64, word, (int64_t)json_integer_value(count));
     printf("\n%-15s", "best");
     if (isfinite(best))
-        printf("%s", show_time(best, shown, sizeof shown));
+        printf("%s", show_time(best, TEXT_ROOM));
     else
         printf("no valid result yet");
     if (isfinite(ratio)) printf(", %.3fx as fast as %s", ratio, json_get_string(live, "baseline", "?"));
@@ -217,12 +212,9 @@ static char *work_text(const json_t *w)
 static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
-    const json_t *w;
-    size_t i;
     int64_t count = 0, compiling = 0, done = 0, failed = 0, restarts = 0;
     double busy = 0;
-    char name[48], state[48];
-    json_array_foreach(workers, i, w) {
+    json_array_each(workers, i, w) {
         bool same = !strcmp(json_get_string(w, "node", ""), node);
         if (!same || strcmp(json_get_string(w, "kind", ""), "compiler")) continue;
         if (i < first) return NULL;
@@ -233,8 +225,8 @@ static json_t *compilers_of(const json_t *workers, size_t first)
         restarts += json_get_integer(w, "restarts", 0);
         busy += json_get_number(w, "busy", 0);
     }
-    snprintf(name, sizeof name, "%" PRId64 " compiler%s", count, count == 1 ? "" : "s");
-    snprintf(state, sizeof state, "%" PRId64 " compiling", compiling);
+    autofree char *name = text_format("%" PRId64 " compiler%s", count, count == 1 ? "" : "s"),
+                  *state = text_format("%" PRId64 " compiling", compiling);
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:I}", "name", name, "node", node, "state", state, "done",
                      (json_int_t)done, "failed", (json_int_t)failed, "busy", busy / (double)count, "restarts",
                      (json_int_t)restarts);
@@ -259,13 +251,11 @@ static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
 static void print_live(const json_t *live)
 {
     const json_t *workers = json_object_get(live, "workers");
-    json_t *w;
-    size_t i;
     print_run(live);
     if (!strcmp(json_get_string(live, "state", ""), live_state_text(LIVE_DEAD))) return;
     print_search(live);
     autojson json_t *rows = json_array();
-    json_array_foreach(workers, i, w) {
+    json_array_each(workers, i, w) {
         bool compiler = !strcmp(json_get_string(w, "kind", ""), "compiler");
         json_t *together = compiler ? compilers_of(workers, i) : NULL;
         if (together || !compiler) json_array_append_new(rows, together ? together : json_incref(w));
@@ -276,46 +266,40 @@ static void print_live(const json_t *live)
 
 static void print_best(const json_t *report)
 {
-    const json_t *best = json_object_get(report, "best"), *problem, *baseline;
-    char time[64], text[96];
-    size_t i;
+    const json_t *best = json_object_get(report, "best");
     if (!best) {
         printf("best so far    no configuration has been measured and verified yet\n");
         return;
     }
-    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
+    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), TEXT_ROOM));
     if (json_get_integer(best, "trial", 0))
         printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0),
                json_get_string(best, "configuration", ""));
     else
         printf("  with the fastest kernel of each problem\n");
-    json_array_foreach(json_object_get(best, "problems"), i, problem) {
+    json_array_each(json_object_get(best, "problems"), i, problem) {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
         if (!json_get_bool(problem, "tuned", true)) continue;
-        printf("               %s  %s", json_get_string(problem, "name", ""),
-               show_interval(&interval, text, sizeof text));
+        printf("               %s  %s", json_get_string(problem, "name", ""), show_interval(&interval, TEXT_ROOM));
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
+    json_array_each(json_object_get(report, "baselines"), i, baseline) {
         double ratio = json_get_number(baseline, "ratio", NAN);
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
-               show_time(json_get_number(baseline, "objective", NAN), time, sizeof time), ratio);
+               show_time(json_get_number(baseline, "objective", NAN), TEXT_ROOM), ratio);
     }
 }
 
 static void print_runs(const json_t *report)
 {
-    const json_t *run;
-    char when[32], time[32];
-    size_t i;
-    json_array_foreach(json_object_get(report, "runs"), i, run) {
+    json_array_each(json_object_get(report, "runs"), i, run) {
         if (i == RUNS_SHOWN) break;
         printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
-               show_moment(json_get_number(run, "started", NAN), when, sizeof when),
-               text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time),
+               show_moment(json_get_number(run, "started", NAN), TEXT_ROOM),
+               text_show_duration(json_get_number(run, "search_seconds", NAN), TEXT_ROOM),
                json_get_integer(run, "new", 0), json_get_string(run, "strategy", ""));
         const char *stopped = json_get_string(run, "stopped_by", "");
         printf(*stopped ? "  stopped: %s\n" : "\n", stopped);
@@ -325,9 +309,8 @@ static void print_runs(const json_t *report)
 // GPUs that the last run set aside.
 static void print_disabled(const json_t *report)
 {
-    const json_t *one, *last = json_array_get(json_object_get(report, "runs"), 0);
-    size_t i;
-    json_array_foreach(json_object_get(last, "gpus"), i, one) {
+    const json_t *last = json_array_get(json_object_get(report, "runs"), 0);
+    json_array_each(json_object_get(last, "gpus"), i, one) {
         const char *aside = json_get_string(one, "aside", NULL);
         if (aside) printf("%-15s%s\n", "disabled", aside);
     }
@@ -336,30 +319,27 @@ static void print_disabled(const json_t *report)
 // Everything about one job on one device.
 static void print_one(const json_t *report, const struct session *session)
 {
-    const json_t *value;
-    const char *key, *separator = "";
-    char text[64];
+    const char *separator = "";
     int64_t total = json_get_integer(report, "trials_total", 0);
     double size = json_get_number(report, "configurations", NAN);
     printf("%-15s%s\n%-15s%s\n", "job", session->job->name, "store", session->store_path);
     autofree char *device = session_device(session);
     printf("%-15s%s\n", "device", device);
     printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
-    json_object_foreach(json_object_get(report, "trials"), key, value) {
+    json_object_each(json_object_get(report, "trials"), key, value) {
         printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);
         separator = ", ";
     }
     printf("%s\n", total ? "" : "none");
     size_t runs = json_array_size(json_object_get(report, "runs"));
     printf("%-15s%" PRId64 " evaluations in %s, %zu run%s\n", "spent", json_get_integer(report, "evaluations", 0),
-           text_show_duration(json_get_number(report, "seconds", NAN), text, sizeof text), runs, runs == 1 ? "" : "s");
+           text_show_duration(json_get_number(report, "seconds", NAN), TEXT_ROOM), runs, runs == 1 ? "" : "s");
     print_best(report);
     if (job_unverified(session->job)) printf("%-15s%s\n", "", job_unverified(session->job));
     const json_t *final = json_object_get(report, "final");
     if (final)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
-               show_moment(json_get_number(final, "when", NAN), text, sizeof text),
-               json_get_integer(final, "winner", 0));
+               show_moment(json_get_number(final, "when", NAN), TEXT_ROOM), json_get_integer(final, "winner", 0));
     print_disabled(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
@@ -382,9 +362,8 @@ static void print_one(const json_t *report, const struct session *session)
 // The fastest of the baselines, or NULL.
 static const json_t *fastest_baseline(const json_t *report)
 {
-    const json_t *baseline, *fastest = NULL;
-    size_t i;
-    json_array_foreach(json_object_get(report, "baselines"), i, baseline) {
+    const json_t *fastest = NULL;
+    json_array_each(json_object_get(report, "baselines"), i, baseline) {
         double time = json_get_number(baseline, "objective", NAN);
         if (isfinite(time) && !(time >= json_get_number(fastest, "objective", INFINITY))) fastest = baseline;
     }
@@ -400,25 +379,23 @@ static void add_line(struct table *table, const json_t *report)
     int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
     double best =
         live ? json_get_number(live, "best", NAN) : json_get_number(json_object_get(report, "best"), "objective", NAN);
-    char text[64];
     table_texts(table, json_get_string(report, "job", ""), json_get_string(report, "device", ""));
     table_cell(table, "%" PRId64, total);
     table_number(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
     table_cell(table, "%" PRId64, json_get_integer(live ? json_object_get(live, "statuses") : trials, "ok", 0));
-    table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
+    table_cell(table, "%s", isfinite(best) ? show_time(best, TEXT_ROOM) : "");
     table_cell(table, "%s", json_get_string(baseline, live ? "baseline" : "name", ""));
     table_number(table, "%.3f", json_get_number(baseline, "ratio", NAN));
-    table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
-    table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
+    table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), TEXT_ROOM) : "");
+    table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), TEXT_ROOM) : "");
     const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
                            json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
                            json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};
-    struct text note = {0};
+    autorelease(text_release) struct text note = {0};
     if (live) text_add(&note, "being tuned now on %s", json_get_string(live, "host", "?"));
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
     table_cell(table, "%s", note.text ? note.text : "");
-    free(note.text);
 }
 
 // One table of several jobs: a line each.
@@ -427,9 +404,7 @@ static void print_all(const json_t *reports)
     struct table *table =
         table_new((const char *[]){"job", "device", ">trials", ">of the space", ">ok", ">best", "library",
                                    ">ratio (not paired)", ">final", ">last run", "note", NULL});
-    const json_t *report;
-    size_t i;
-    json_array_foreach(reports, i, report) add_line(table, report);
+    json_array_each(reports, i, report) add_line(table, report);
     table_print(table, stdout);
     printf(
         "\nThe ratio is to the fastest baseline, from the search's times. More about one job: sweetspot status JOB\n");
@@ -493,7 +468,7 @@ static void show_elsewhere(struct showing *all, const char *store_path)
 static int show_job(void *user, const char *path, struct job *job)
 {
     struct showing *all = user;
-    struct live_status live = {0};
+    autorelease(live_status_release) struct live_status live = {0};
     struct error err;
     autofree char *store_path = session_store_path(job, all->job_set.store);
     int result = 0;
@@ -505,7 +480,6 @@ static int show_job(void *user, const char *path, struct job *job)
         result = job_set_visit_results(&all->job_set, EVERY_DEVICE, show, all, path, job), job = NULL;
     json_decref(all->live);
     all->live = NULL;
-    live_status_release(&live);
     job_free(job);
     return result;
 }

@@ -153,12 +153,11 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     o.log_path = log_path;
     o.cache = cache_path;
     o.cache_given = request->cache != NULL;
-    struct tune_outcome own;
+    autorelease(tune_outcome_release) struct tune_outcome own;
     tune_outcome_init(&own);
     int status = make_folder(store_path, request->store);
     if (!status) status = tune(job, &o, outcome ? outcome : &own);
     if (!status && !o.events && !outcome) print_next_command(job, request, store_path, own.unchecked);
-    tune_outcome_release(&own);
     return status;
 }
 
@@ -253,10 +252,8 @@ static struct suite_job *next_job(const struct time_slices *slices, double spent
 
 static void announce(const struct suite_job *j, const char *what, double seconds)
 {
-    char shown[32];
     if (!given.request.options.quiet)
-        fprintf(stderr, "-- %s: %s%s\n", j->name, what,
-                seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
+        fprintf(stderr, "-- %s: %s%s\n", j->name, what, seconds > 0 ? text_show_duration(seconds, TEXT_ROOM) : "");
 }
 
 static json_t *summary_json(void)
@@ -275,9 +272,8 @@ static json_t *summary_json(void)
 
 static char *best_text(const json_t *job)
 {
-    char shown[32];
     double best = json_get_number(job, "best", NAN);
-    return text_copy(isfinite(best) ? text_show_duration(best, shown, sizeof shown) : "none");
+    return text_copy(isfinite(best) ? text_show_duration(best, TEXT_ROOM) : "none");
 }
 
 static void print_summary(const json_t *jobs)

@@ -141,12 +141,10 @@ static json_t *csv_row(const json_t *document, const json_t *problem, const json
 
 void compare_print_csv(const json_t *documents)
 {
-    json_t *rows = json_array(), *document, *problem, *entry;
-    size_t i, p, k;
-    json_array_foreach(documents, i, document)
-        json_array_foreach(json_object_get(document, "problems"), p, problem)
-            json_array_foreach(json_object_get(problem, "entries"), k, entry)
+    autojson json_t *rows = json_array();
+    json_array_each(documents, i, document)
+        json_array_each(json_object_get(document, "problems"), p, problem)
+            json_array_each(json_object_get(problem, "entries"), k, entry)
                 json_array_append_new(rows, csv_row(document, problem, entry));
     rows_print(rows, csv_columns, true, stdout);
-    json_decref(rows);
 }

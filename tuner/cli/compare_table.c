@@ -14,11 +14,9 @@ static const char about_ratios[] = "Ratio: the baseline's time over the tuned on
 static json_t *baselines_of(const json_t *documents)
 {
     json_t *names = json_object();
-    const json_t *document, *problem, *entry;
-    size_t i, p, e;
-    json_array_foreach(documents, i, document)
-        json_array_foreach(json_object_get(document, "problems"), p, problem)
-            json_array_foreach(json_object_get(problem, "entries"), e, entry)
+    json_array_each(documents, i, document)
+        json_array_each(json_object_get(document, "problems"), p, problem)
+            json_array_each(json_object_get(problem, "entries"), e, entry)
                 if (!json_get_integer(entry, "trial", 0))
                     json_object_set_new(names, json_get_string(entry, "name", "?"), json_object());
     return names;
@@ -26,9 +24,7 @@ static json_t *baselines_of(const json_t *documents)
 
 static const json_t *find_entry(const json_t *problem, const char *baseline)
 {
-    const json_t *entry;
-    size_t i;
-    json_array_foreach(json_object_get(problem, "entries"), i, entry)
+    json_array_each(json_object_get(problem, "entries"), i, entry)
         if (baseline ? !json_get_integer(entry, "trial", 0) && !strcmp(json_get_string(entry, "name", ""), baseline)
                      : json_get_bool(entry, "winner", false))
             return entry;
@@ -43,23 +39,20 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     double flops = json_get_number(ours, "flops_per_second", NAN),
            bytes = json_get_number(ours, "bytes_per_second", NAN);
     bool arithmetic = isfinite(flops) && !(flops / bytes < work_balance);
-    const char *name;
-    json_t *unused;
-    char text[96];
     table_texts(table, one ? "" : json_get_string(document, "job", ""),
                 one ? "" : json_get_string(document, "device", ""));
     table_cell(table, "%s%s", problem ? json_get_string(problem, "problem", "") : "geometric mean",
                json_get_bool(problem, "holdout", false) ? " (held back)" : "");
     table_number(table, "%.0f", one ? json_get_number(problem, "kernel", NAN) : NAN);
     table_number(table, "%.1f%%", one ? 100 * json_get_number(problem, "regret", NAN) : NAN);
-    table_cell(table, "%s", show_interval(&time, text, sizeof text));
-    json_object_foreach(baselines, name, unused) {
+    table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
+    json_object_each(baselines, name, unused) {
         const json_t *theirs = find_entry(problem, name);
         struct interval their_time = json_get_interval(theirs, "time"),
                         ratio = problem ? json_get_interval(theirs, "ratio")
                                         : json_get_interval(json_object_get(document, "geometric_mean_ratio"), name);
-        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, text, sizeof text) : "");
-        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
+        table_cell(table, "%s", isfinite(their_time.value) ? show_time(their_time.value, TEXT_ROOM) : "");
+        table_cell(table, "%s", show_ratio(&ratio, TEXT_ROOM));
     }
     table_number(table, arithmetic ? "%.2f TFLOP/s" : "%.0f GB/s", arithmetic ? flops / 1e12 : bytes / 1e9);
     table_number(table, "%.1f%%", json_get_number(ours, "ceiling_percent", NAN));
@@ -68,30 +61,26 @@ static void add_line(struct table *table, const json_t *document, const json_t *
 // The times and ratios of documents, a line for each problem. Each baseline has two columns.
 static void print_times(const json_t *documents, bool one)
 {
-    json_t *baselines = baselines_of(documents), *unused;
-    const json_t *document, *problem;
-    const char *name, **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
-    size_t count = 0, i, p;
-    struct arena memory = {NULL};
+    autojson json_t *baselines = baselines_of(documents);
+    autofree const char **titles = memory_new(2 * json_object_size(baselines) + 9, sizeof *titles);
+    size_t count = 0;
+    autorelease(arena_release) struct arena memory = {NULL};
     static const char *const before[] = {"job", "device", "problem", ">kernel", ">regret", ">tuned"};
-    for (i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
-    json_object_foreach(baselines, name, unused) {
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) titles[count++] = before[i];
+    json_object_each(baselines, name, unused) {
         titles[count++] = arena_format(&memory, ">%s", name);
         titles[count++] = arena_format(&memory, ">ratio to %s", name);
     }
     titles[count++] = ">rate";
     titles[count++] = ">of ceiling";
     struct table *table = table_new(titles);
-    json_array_foreach(documents, i, document) {
+    json_array_each(documents, i, document) {
         const json_t *problems = json_object_get(document, "problems");
-        json_array_foreach(problems, p, problem) add_line(table, document, problem, baselines, one);
+        json_array_each(problems, p, problem) add_line(table, document, problem, baselines, one);
         if (json_array_size(problems) > 1) add_line(table, document, NULL, baselines, one);
     }
     table_print(table, stdout);
     table_free(table);
-    arena_release(&memory);
-    free(titles);
-    json_decref(baselines);
 }
 
 // Explains the percentages.
@@ -109,7 +98,6 @@ static void print_ceilings(const struct comparison *c)
 
 static void print_processes(const struct comparison *c)
 {
-    char text[32];
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (!entry->by_process) continue;
@@ -119,7 +107,7 @@ static void print_processes(const struct comparison *c)
             printf("trial %" PRId64, entry->trial);
         printf(" takes one of two times, depending on the process that runs it:");
         for (size_t k = 0; k < entry->process_count; k++)
-            printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], text, sizeof text));
+            printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], TEXT_ROOM));
         printf("\n");
     }
 }
@@ -128,11 +116,9 @@ static void print_table(const struct comparison *c)
 {
     const struct final *final = &c->final;
     const struct job *job = c->session->job;
-    char text[96];
     autofree char *device = session_device(c->session);
-    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
-           show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
-           final->replayed ? ", replayed from a recording" : "");
+    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device, show_moment(final->when, TEXT_ROOM),
+           final->rounds, final->rounds == 1 ? "" : "s", final->replayed ? ", replayed from a recording" : "");
     const struct final_decision *d = &final->document.decision;
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     if (*d->minimize) printf("decided by %s\n", d->minimize);
@@ -213,11 +199,9 @@ static void print_energy(const struct comparison *c)
         const struct final_entry *entry = &c->final.entries[i];
         for (size_t p = 0; p < job->tuned_count; p++) {
             const struct energy_figures *energy = entry->problems[p].energy;
-            char text[192];
             if (!energy || (!is_baseline(entry) && entry != final_choice(&c->final, p))) continue;
             printf("%s%s, %s: %s\n", any ? "" : "\nenergy of one execution\n",
-                   is_baseline(entry) ? entry->name : "tuned", job->problems[p].name,
-                   show_energy(energy, text, sizeof text));
+                   is_baseline(entry) ? entry->name : "tuned", job->problems[p].name, show_energy(energy, TEXT_ROOM));
             any = true;
         }
     }
@@ -244,12 +228,11 @@ static void print_sanitized(const struct comparison *c)
     for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
         autojson json_t *document = store_get_document(
             c->session->store, final->kernel_count ? final->kernels[k] : final->winner, SANITIZED_DOCUMENT, NULL, NULL);
-        const json_t *tools = json_object_get(document, "tools"), *tool;
+        const json_t *tools = json_object_get(document, "tools");
         autofree char *words = sanitized_text(document);
-        size_t i;
         if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
         if (words && !final->kernel_count) printf("\n%s\n", words);
-        json_array_foreach(tools, i, tool) {
+        json_array_each(tools, i, tool) {
             if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
             autofree char *name = sanitized_tool_name(tool), *line = sanitized_tool_text(tool);
             printf("  %s: %s\n", name, line);

@@ -48,7 +48,7 @@ static char *path_from(const char *folder, const char *path)
     autofree char *here = getcwd(NULL, 0);
     if (!here) return text_copy(path);
     autofree char *from = text_join_path(here, folder), *to = text_join_path(here, path);
-    struct text up = {0};
+    autorelease(text_release) struct text up = {0};
     text_add(&up, "%s", "");
     size_t same = 0;
     for (size_t i = 0; from[i] && from[i] == to[i]; i++)
@@ -56,9 +56,7 @@ static char *path_from(const char *folder, const char *path)
     if (!strncmp(from, to, strlen(from)) && to[strlen(from)] == '/') same = strlen(from) + 1;
     for (const char *rest = same > strlen(from) ? "" : from + same; *rest; rest++)
         if (rest == from + same || *rest == '/') text_add(&up, "../");
-    char *result = same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
-    free(up.text);
-    return result;
+    return same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
 }
 
 // The file's name without folder and ending, as a job may be called. malloc'ed.

@@ -104,19 +104,16 @@ struct visitor {
 int job_set_visit_results(const struct job_set *s, enum job_set_devices devices, job_set_visit *visit, void *user,
                           const char *path, struct job *job)
 {
-    struct session session;
+    autorelease(session_close) struct session session;
     size_t first = 0;
     int status = session_open_job(&session, job, path, s->store);
     if (!status && s->device) status = session_find_device(&session, s->device, &first);
-    if (!status) {
-        bool one = s->device || devices == NEWEST_DEVICE;
-        size_t end = one ? first + 1 : session.device_count;
-        for (size_t i = first; i < end; i++) {
-            int failed = session_use_device(&session, i);
-            status = worse(status, failed ? failed : visit(user, &session));
-        }
+    if (status) return status;
+    size_t end = s->device || devices == NEWEST_DEVICE ? first + 1 : session.device_count;
+    for (size_t i = first; i < end; i++) {
+        int failed = session_use_device(&session, i);
+        status = worse(status, failed ? failed : visit(user, &session));
     }
-    session_close(&session);
     return status;
 }
 
@@ -148,9 +145,8 @@ char *job_set_file(const char *given, const char *name)
 
 void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)
 {
-    json_t *jobs = json_array(), *document, *last = NULL;
-    size_t i;
-    json_array_foreach(documents, i, document) {
+    json_t *jobs = json_array(), *last = NULL;
+    json_array_each(documents, i, document) {
         if (last && !strcmp(json_get_string(last, "job", ""), json_get_string(document, "job", ""))) {
             if (!json_object_get(last, "other_devices")) json_object_set_new(last, "other_devices", json_array());
             json_array_append(json_object_get(last, "other_devices"), document);

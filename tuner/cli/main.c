@@ -131,12 +131,11 @@ static bool refuse_variables(void)
 // Everything that comes from outside, except files.
 static int check_text(int argc, char **argv)
 {
-    char what[32];
     autofree char *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
     bool refused = refuse_variables() || refuse(here, "the path of the working folder") ||
                    refuse(program, "the path of the program");
     for (int i = 1; i < argc && !refused; i++) {
-        snprintf(what, sizeof what, "argument %d", i);
+        autofree char *what = text_format("argument %d", i);
         refused = refuse(argv[i], what);
     }
     return refused ? EXIT_USAGE : EXIT_DONE;

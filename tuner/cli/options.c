@@ -2,7 +2,6 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
-#include <stdarg.h>
 
 #include "tuner/base/base.h"
 #include "tuner/base/colour.h"

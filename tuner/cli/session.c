@@ -2,7 +2,6 @@
 #include "tuner/cli/session.h"
 
 #include <glob.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "tuner/base/base.h"
@@ -181,8 +180,7 @@ static int add_device(void *user, const struct environment *e)
     if (s->device_count && strcmp(e->job, s->job->name) != 0) return 0;
     for (size_t i = 0; i < s->device_count; i++)
         if (!strcmp(s->devices[i].device, e->device)) return 0;
-    s->devices = memory_grow(s->devices, s->device_count + 1, sizeof *s->devices);
-    s->devices[s->device_count++] = environment_copy(&s->memory, e);
+    memory_add(s->devices, s->device_count) = environment_copy(&s->memory, e);
     return 0;
 }
 

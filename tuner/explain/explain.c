@@ -1,8 +1,6 @@
 // See explain.h.
 #include "tuner/explain/explain.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
@@ -53,9 +51,7 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
 static void note(json_t *document, const char *text)
 {
     json_t *notes = json_object_get(document, "notes");
-    size_t i;
-    json_t *each;
-    json_array_foreach(notes, i, each)
+    json_array_each(notes, i, each)
         if (!strcmp(json_string_value(each), text)) return;
     if (*text) json_array_append_new(notes, json_string(text));
 }
@@ -101,7 +97,7 @@ static void set_counters(struct single_run *single, json_t *document, size_t pro
 static int add_counters(struct single_run *single, const struct counted_candidate *candidate, size_t problem,
                         json_t *document, struct error *err)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct count_answer reported;
     autojson json_t *answer =
         single_run_ask(single, request_write("count", &count_request_record, &(struct count_request){candidate, 1}),
@@ -109,7 +105,6 @@ static int add_counters(struct single_run *single, const struct counted_candidat
     if (!answer) return -1;
     record_read(&count_answer_record, answer, &reported, &memory, NULL); // the pool has checked it
     if (reported.trial_count) set_counters(single, document, problem, &reported.trials[0]);
-    arena_release(&memory);
     return 0;
 }
 
@@ -124,10 +119,9 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         struct trial_stage figures;
         trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
         if (e) figures = e->figures;
-        json_t *facts = explain_facts(&single->pool.limits, &l->shape, figures.registers, figures.shared_static),
-               *known = trial_json(FIELD_STAGE, &figures);
+        json_t *facts = explain_facts(&single->pool.limits, &l->shape, figures.registers, figures.shared_static);
+        autojson json_t *known = trial_json(FIELD_STAGE, &figures);
         json_object_update_missing(facts, known);
-        json_decref(known);
         const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
         json_array_append_new(json_object_get(document, "stages"),
                               json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name,
@@ -164,7 +158,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
                      size_t problem, bool verify, json_t *document, struct error *err)
 {
     bool late;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct trial_answer reported;
     const struct trial_request request = {.candidate = single_run_described(c), .verify = verify};
     autojson json_t *answer = single_run_ask(single, request_write("trial", &trial_request_record, &request),
@@ -186,7 +180,6 @@ static int add_trial(struct single_run *single, const struct job *job, const str
                        "so they may not agree with each other");
     if (status_find(status) == STATUS_IMPLAUSIBLE)
         note(document, "the time is impossible, and so are the rates and percentages computed from it");
-    arena_release(&memory);
     return 0;
 }
 
@@ -199,20 +192,18 @@ double explain_timeout(double time)
 // Counting a kernel of seconds takes minutes.
 static void announce(struct single_run *single, double time)
 {
-    char text[160];
     if (!(time > 0.5)) return;
-    snprintf(text, sizeof text,
-             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)",
-             time, ceil(100 * time / 60), ceil(explain_timeout(time) / 60));
+    autofree char *text = text_format(
+        "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)", time,
+        ceil(100 * time / 60), ceil(explain_timeout(time) / 60));
     single_run_say(single, text);
 }
 
 // Notes where the figures are unreliable.
 static void interpret_counters(json_t *document)
 {
-    json_t *stages = json_object_get(document, "stages"), *stage;
-    size_t i;
-    json_array_foreach(stages, i, stage) {
+    json_t *stages = json_object_get(document, "stages");
+    json_array_each(stages, i, stage) {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
         const char *name = json_get_string(stage, "name", "the kernel");
         double sectors = json_get_number(counters, "global_load_sectors", NAN) +
@@ -243,7 +234,7 @@ static void interpret_counters(json_t *document)
 
 static int add_lines(struct single_run *single, const struct candidate *candidate, json_t *document, struct error *err)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct profile_answer reported;
     const struct profile_request request = {.candidate = *candidate, .samples = true};
     autojson json_t *answer = single_run_ask(single, request_write("profile", &profile_request_record, &request),
@@ -251,16 +242,14 @@ static int add_lines(struct single_run *single, const struct candidate *candidat
     if (!answer) return -1;
     int failed = record_read(&profile_answer_record, answer, &reported, &memory, err);
     for (size_t i = 0; i < reported.stage_count && !failed; i++) {
-        json_t *to = json_array_get(json_object_get(document, "stages"), i),
-               *stage = record_write(&profile_stage_record, &reported.stages[i]);
+        json_t *to = json_array_get(json_object_get(document, "stages"), i);
+        autojson json_t *stage = record_write(&profile_stage_record, &reported.stages[i]);
         json_object_set(to, "totals", json_object_get(stage, "totals"));
         json_object_set(to, "lines", json_object_get(stage, "lines"));
-        json_decref(stage);
         if (reported.stages[i].dropped_samples)
             note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
     }
     for (size_t i = 0; i < reported.reason_count && !failed; i++) note(document, reported.reasons[i]);
-    arena_release(&memory);
     return failed;
 }
 
@@ -274,9 +263,8 @@ bool explain_worked(const json_t *document)
 json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
                           const char *name, int variant, int64_t blocks, struct error *err)
 {
-    struct single_run_candidate c;
-    char text[16];
-    snprintf(text, sizeof text, "%d", variant);
+    autorelease(single_run_candidate_release) struct single_run_candidate c;
+    autofree char *text = text_format("%d", variant);
     autojson json_t *document = new_document(single, job, problem, name),
                     *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
@@ -285,7 +273,6 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
     if (!failed && c.status != STATUS_OK) {
         json_object_set_new(document, "status", json_string(status_name(c.status)));
         json_object_set_new(document, "reason", json_string(c.reason));
-        single_run_candidate_release(&c);
         return json_incref(document);
     }
     set_seconds(document, "compile", begin);
@@ -309,7 +296,6 @@ json_t *explain_candidate(struct single_run *single, const struct job *job, cons
         set_seconds(document, "lines", begin);
     }
     if (!failed && explain_worked(document)) interpret_counters(document);
-    single_run_candidate_release(&c);
     return failed ? NULL : json_incref(document);
 }
 

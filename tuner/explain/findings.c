@@ -78,14 +78,13 @@ static bool propose_value(const struct finding_context *c, struct finding *f, si
                           const char *verb)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    char text[32];
     memcpy(config, c->config, sizeof config);
     config[parameter] = (uint16_t)value;
     if (!space_is_valid(c->job->space, config)) return false;
     f->parameter = (int)parameter;
     f->value = (uint16_t)value;
     snprintf(f->advice, sizeof f->advice, "%s=%s %s", space_parameter(c->job->space, parameter)->name,
-             space_value_text(c->job->space, parameter, value, text), verb);
+             space_value_text(c->job->space, parameter, value, (char[32]){0}), verb);
     return true;
 }
 
@@ -517,10 +516,9 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
         json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:f}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice",
                                 f->advice, "gain", f->gain);
         if (f->parameter >= 0 && job) {
-            char text[32];
             json_object_set_new(one, "parameter", json_string(space_parameter(job->space, (size_t)f->parameter)->name));
-            json_object_set_new(one, "value",
-                                json_string(space_value_text(job->space, (size_t)f->parameter, f->value, text)));
+            json_object_set_new(
+                one, "value", json_string(space_value_text(job->space, (size_t)f->parameter, f->value, (char[32]){0})));
         }
         if (f->line)
             json_object_set_new(one, "line",

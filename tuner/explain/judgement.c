@@ -244,10 +244,9 @@ static void add_times(json_t *out, const struct final *final, const struct judge
 
 static json_t *counters_json(const struct judged_job *about, const struct judgement *j)
 {
-    const json_t *stages = json_object_get(j->profile, "stages"), *stage;
+    const json_t *stages = json_object_get(j->profile, "stages");
     json_t *out = json_array();
-    size_t i;
-    json_array_foreach(stages, i, stage) {
+    json_array_each(stages, i, stage) {
         json_t *values = json_object_get(stage, "counters");
         json_array_append_new(
             out, json_pack("{s:s, s:s, s:O?, s:O?, s:o}", "problem", about->job->problems[about->problem].name, "stage",
@@ -286,7 +285,7 @@ static int64_t launches_judged(const struct judgement *j)
 json_t *judgement_json(const struct judged_job *about, const struct judgement *j)
 {
     const struct job *job = about->job;
-    struct final final = {0};
+    autorelease(final_release) struct final final = {0};
     bool timed = read_final(about, j, &final);
     json_t *problems = json_array(), *tools = json_object_get(j->sanitized, "tools");
     for (size_t p = 0; p < job->problem_count; p++) {
@@ -294,7 +293,6 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
         if (timed && p < job->tuned_count) add_times(one, &final, j, p);
         json_array_append_new(problems, one);
     }
-    final_release(&final);
     json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:f, s:o?, s:s?}", "version",
                              (int)JUDGEMENT_VERSION, "job", job->name, "template", job->source, "template_hash",
                              about->template_hash, "configuration", j->config, "device", about->device, "driver",
@@ -321,20 +319,16 @@ static const json_t *baselines_of(const json_t *document)
 
 static void print_problems(FILE *to, const json_t *document)
 {
-    const json_t *problems = json_object_get(document, "problems"), *problem, *baselines = baselines_of(document), *b;
-    size_t i, k, count = 0, made = 0, room = 2 * json_array_size(baselines);
-    autofree const char **titles = memory_new(room + 5, sizeof *titles);
-    char **own = memory_new(room + 1, sizeof *own), text[96];
-    titles[count++] = "problem";
-    titles[count++] = "status";
-    titles[count++] = ">error / bound";
-    titles[count++] = ">time";
-    json_array_foreach(baselines, k, b) {
-        titles[count++] = own[made++] = text_format(">%s", json_get_string(b, "name", "?"));
-        titles[count++] = own[made++] = text_format(">ratio to %s", json_get_string(b, "name", "?"));
+    const json_t *problems = json_object_get(document, "problems"), *baselines = baselines_of(document);
+    autorelease(text_list_release) struct text_list titles = {0};
+    static const char *const before[] = {"problem", "status", ">error / bound", ">time"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) text_list_add(&titles, text_copy(before[i]));
+    json_array_each(baselines, k, b) {
+        text_list_add(&titles, text_format(">%s", json_get_string(b, "name", "?")));
+        text_list_add(&titles, text_format(">ratio to %s", json_get_string(b, "name", "?")));
     }
-    struct table *table = table_new(titles);
-    json_array_foreach(problems, i, problem) {
+    struct table *table = table_new((const char *const *)titles.list);
+    json_array_each(problems, i, problem) {
         struct interval time = json_get_interval(problem, "time");
         double error = json_get_number(problem, "error", NAN);
         table_cell(table, "%s%s", json_get_string(problem, "problem", "?"),
@@ -344,32 +338,29 @@ static void print_problems(FILE *to, const json_t *document)
             table_cell(table, "%.2g", error);
         else
             table_cell(table, "%s", "");
-        table_cell(table, "%s", show_interval(&time, text, sizeof text));
-        for (k = 0; k < json_array_size(baselines); k++) {
-            b = json_array_get(json_object_get(problem, "baselines"), k);
+        table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
+        for (size_t k = 0; k < json_array_size(baselines); k++) {
+            const json_t *b = json_array_get(json_object_get(problem, "baselines"), k);
             time = json_get_interval(b, "time");
-            table_cell(table, "%s", isfinite(time.value) ? show_time(time.value, text, sizeof text) : "");
+            table_cell(table, "%s", isfinite(time.value) ? show_time(time.value, TEXT_ROOM) : "");
             time = json_get_interval(b, "ratio");
-            table_cell(table, "%s", show_ratio(&time, text, sizeof text));
+            table_cell(table, "%s", show_ratio(&time, TEXT_ROOM));
         }
     }
     fputc('\n', to);
     table_print(table, to);
     table_free(table);
-    for (k = 0; k < made; k++) free(own[k]);
-    free(own);
-    if (made) fprintf(to, "\nRatio: the baseline's time over the kernel's; above 1 the kernel is faster.\n");
+    if (json_array_size(baselines))
+        fprintf(to, "\nRatio: the baseline's time over the kernel's; above 1 the kernel is faster.\n");
 }
 
 static void print_sanitizers(FILE *to, const json_t *document)
 {
-    const json_t *tools = json_object_get(document, "sanitizers"), *tool,
-                 *about = json_object_get(document, "sanitizer");
-    size_t i;
+    const json_t *tools = json_object_get(document, "sanitizers"), *about = json_object_get(document, "sanitizer");
     if (!json_array_size(tools)) return;
     fprintf(to, "\ncompute-sanitizer %s on %s\n", json_get_string(about, "version", "?"),
             json_get_string(about, "problem", "?"));
-    json_array_foreach(tools, i, tool) {
+    json_array_each(tools, i, tool) {
         autofree char *name = sanitized_tool_name(tool), *words = sanitized_tool_text(tool);
         fprintf(to, "  %s: %s\n", name, words);
     }
@@ -377,17 +368,15 @@ static void print_sanitizers(FILE *to, const json_t *document)
 
 static void print_findings(FILE *to, const json_t *document)
 {
-    const json_t *findings = json_object_get(document, "findings"), *finding,
-                 *notes = json_object_get(document, "notes"), *note;
-    size_t i;
+    const json_t *findings = json_object_get(document, "findings"), *notes = json_object_get(document, "notes");
     if (json_array_size(findings)) fprintf(to, "\nFindings\n");
-    json_array_foreach(findings, i, finding) {
+    json_array_each(findings, i, finding) {
         const char *advice = json_get_string(finding, "advice", "");
         fprintf(to, "  %zu. %s: %s\n", i + 1, json_get_string(finding, "rule", "?"),
                 json_get_string(finding, "seen", ""));
         if (*advice) fprintf(to, "     %s\n", advice);
     }
-    json_array_foreach(notes, i, note) fprintf(to, "%snote: %s\n", i ? "" : "\n", json_string_value(note));
+    json_array_each(notes, i, note) fprintf(to, "%snote: %s\n", i ? "" : "\n", json_string_value(note));
 }
 
 void judgement_print(FILE *to, const json_t *document)

@@ -99,7 +99,6 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
 {
     const json_t *all[] = {whole, memory, math};
     static const char *const names[] = {"kernel", "memory only", "math only"};
-    char text[96];
     double overlap;
     fprintf(out, "%s  %s\n%s on %s\n\n", json_get_string(whole, "name", ""), json_get_string(whole, "config", ""),
             json_get_string(whole, "problem", "?"), json_get_string(json_object_get(whole, "device"), "name", "?"));
@@ -108,7 +107,7 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     for (size_t i = 0; i < 3; i++) {
         struct interval time = profile_time(all[i]);
         table_cell(table, "%s", names[i]);
-        table_cell(table, "%s", show_interval(&time, text, sizeof text));
+        table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
         table_number(table, "%.0f", number(all[i], "registers"));
         table_number(table, "%.0f", number(all[i], "blocks_per_sm"));
         table_number(table, "%.4g", number(all[i], "executed"));

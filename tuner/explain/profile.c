@@ -82,9 +82,8 @@ const char *profile_reason_text(const char *reason)
 // The average number of warps in this state for each instruction issued. It includes the warp that issues.
 static double waiting(const json_t *stage, const char *reason)
 {
-    char key[64];
     if (!strcmp(reason, "selected")) return 1;
-    snprintf(key, sizeof key, "stall_%s", reason);
+    autofree char *key = text_format("stall_%s", reason);
     return profile_number(stage, key);
 }
 
@@ -163,12 +162,12 @@ static int by_score(const void *a, const void *b)
 
 size_t profile_culprit(const json_t *stage, enum profile_excess what, struct profile_culprit *out, size_t max)
 {
-    const json_t *lines = json_object_get(stage, "lines"), *line;
-    size_t i, count = 0, kept = 0;
+    const json_t *lines = json_object_get(stage, "lines");
+    size_t count = 0, kept = 0;
     double all, left;
     left = excess_of(json_object_get(stage, "totals"), what, &all);
     autofree struct profile_culprit *list = memory_new(json_array_size(lines) + 1, sizeof *list);
-    json_array_foreach((json_t *)(uintptr_t)lines, i, line) {
+    json_array_each(lines, i, line) {
         double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
         if (!(excess > 0.01 * all)) continue;
         list[count] = (struct profile_culprit){line, excess, excess / all, amount / (amount - excess), 0};
@@ -177,7 +176,7 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
     }
     qsort(list, count, sizeof *list, by_score);
     // Each line taken explains its excess; a line around it or within it would explain the same once more.
-    for (i = 0; i < count && kept < max && left > 0.01 * all; i++) {
+    for (size_t i = 0; i < count && kept < max && left > 0.01 * all; i++) {
         if (list[i].excess > left * 1.001) continue;
         out[kept++] = list[i];
         left -= list[i].excess;

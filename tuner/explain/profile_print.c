@@ -249,7 +249,6 @@ static int by_size(const void *a, const void *b)
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds
-    char text[32];
     size_t count = profile_shares(a->stage, list, PROFILE_SHARES);
     double ours = number(a, "profile.time"), theirs = number(b, "profile.time"), all = ours - theirs;
     if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
@@ -259,10 +258,10 @@ static void print_differences(FILE *out, const struct view *a, const struct view
     }
     qsort(list, count, sizeof *list, by_size);
     fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
-            show_time(fabs(all), text, sizeof text));
+            show_time(fabs(all), TEXT_ROOM));
     for (size_t i = 0; i < count && fabs(list[i].share) > 0.02 * fabs(all); i++)
         fprintf(out, "  %-55s %s%s\n", profile_reason_text(list[i].reason), list[i].share < 0 ? "-" : "+",
-                show_time(fabs(list[i].share), text, sizeof text));
+                show_time(fabs(list[i].share), TEXT_ROOM));
 }
 
 static int by_samples(const void *a, const void *b)
@@ -277,10 +276,9 @@ static int by_samples(const void *a, const void *b)
 // The most frequent wait of the line's warps, not counting issuing and being ready.
 static const char *main_stall(const json_t *line)
 {
-    const char *key, *most = "";
-    json_t *value;
+    const char *most = "";
     json_int_t largest = 0;
-    json_object_foreach(json_object_get(line, "stalls"), key, value) {
+    json_object_each(json_object_get(line, "stalls"), key, value) {
         if (!strcmp(key, "selected") || !strcmp(key, "not_selected") || json_integer_value(value) <= largest) continue;
         largest = json_integer_value(value);
         most = key;
@@ -341,8 +339,7 @@ static void print_culprits(FILE *out, const json_t *stage, const char *source)
 static void print_head(FILE *out, const char *role, const json_t *p)
 {
     struct interval time = profile_time(p);
-    char text[96];
-    fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, text, sizeof text),
+    fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, TEXT_ROOM),
             json_get_string(p, "config", ""));
 }
 

@@ -75,26 +75,22 @@ static struct summary_problem *find_times(const struct final *timed, const struc
 
 json_t *builds_summary(const json_t *document, const struct final *final, const struct job *job)
 {
-    struct final timed;
-    struct error err;
-    json_t *json = NULL;
     if (!document) return NULL;
+    autorelease(final_release) struct final timed;
+    struct error err;
     bool whole = !final_read(&timed, document, job->tuned_count, &err); // without times there is no winner's entry
     const struct final_document *d = &timed.document;
     const char *verdict = d->verdict && *d->verdict ? d->verdict : BUILDS_MISSING;
     const struct final_entry *nvcc = whole && has_times(verdict) ? nvcc_entry(&timed) : NULL;
-    if (d->entries && is_of(d, final) && (nvcc || !has_times(verdict))) {
-        autofree struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
-        json = record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
-                                                               .verdict = verdict,
-                                                               .reason = d->decision.reason,
-                                                               .ratio = d->ratio,
-                                                               .error = nvcc ? nvcc->error : (double)NAN,
-                                                               .problems = problems,
-                                                               .problem_count = job->tuned_count});
-    }
-    final_release(&timed);
-    return json;
+    if (!d->entries || !is_of(d, final) || (!nvcc && has_times(verdict))) return NULL;
+    autofree struct summary_problem *problems = nvcc ? find_times(&timed, nvcc, job) : NULL;
+    return record_write(&summary_record, &(struct summary){.compiler = d->nvcc,
+                                                           .verdict = verdict,
+                                                           .reason = d->decision.reason,
+                                                           .ratio = d->ratio,
+                                                           .error = nvcc ? nvcc->error : (double)NAN,
+                                                           .problems = problems,
+                                                           .problem_count = job->tuned_count});
 }
 
 static char *describe(const struct summary *s, const char *nvrtc)
@@ -106,23 +102,20 @@ static char *describe(const struct summary *s, const char *nvrtc)
                  {BUILDS_FASTER, "faster"},
                  {BUILDS_UNDECIDED, "undecided, "}};
     const char *words = "";
-    char text[64];
     if (!has_times(s->verdict))
         return text_format("%s: %s", !strcmp(s->verdict, BUILDS_FAILED) ? "failed" : "not timed", s->reason);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].verdict, s->verdict)) words = known[i].words;
-    return text_format("%s times the time of %s's build: %s%s", show_ratio(&s->ratio, text, sizeof text), nvrtc, words,
+    return text_format("%s times the time of %s's build: %s%s", show_ratio(&s->ratio, TEXT_ROOM), nvrtc, words,
                        s->reason);
 }
 
 char *builds_text(const json_t *summary, const char *nvrtc)
 {
     struct summary s;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&summary_record, summary, &s, &memory, NULL);
-    char *text = describe(&s, nvrtc);
-    arena_release(&memory);
-    return text;
+    return describe(&s, nvrtc);
 }
 
 static void print_times(const struct summary *s, const char *nvrtc)
@@ -144,11 +137,10 @@ static void print_times(const struct summary *s, const char *nvrtc)
 void builds_print(const json_t *summary, const char *nvrtc)
 {
     struct summary s;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     if (!summary || record_read(&summary_record, summary, &s, &memory, NULL)) return;
     autofree char *text = describe(&s, nvrtc);
     printf("\nThe template built by %s with the header's options: %s\n", *s.compiler ? s.compiler : PROTOCOL_NVCC,
            text);
     if (has_times(s.verdict)) print_times(&s, nvrtc);
-    arena_release(&memory);
 }

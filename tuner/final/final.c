@@ -3,7 +3,6 @@
 // final's data is out, whatever its time.
 #include "tuner/final/final.h"
 #include "tuner/base/base.h"
-#include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
@@ -74,7 +73,7 @@ int final_begin(struct final_run *f)
 
 void final_send(struct final_run *f, size_t gpu)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     const struct job_answer *job = f->with.job_answer;
     struct final_candidate *candidates = arena_new(&memory, f->with.policy->queue.count * sizeof *candidates);
     const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
@@ -113,7 +112,6 @@ void final_send(struct final_run *f, size_t gpu)
                 f->with.pool->gpus[gpu].name);
     slot_send(&f->with.pool->gpus[gpu], request_write("final", &final_request_record, &request),
               f->with.job->measure.timeout + FINAL_GRACE);
-    arena_release(&memory);
 }
 
 // The certainty of the winner in words, to follow its time.
@@ -139,11 +137,12 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
                       const struct final_verdict *v)
 {
     struct display *display = f->with.display;
-    struct final_compared *baselines = memory_new(entries->count, sizeof *baselines);
+    autofree struct final_compared *baselines = memory_new(entries->count, sizeof *baselines);
     size_t count = 0, winner = (size_t)v->winner;
     struct trial trial;
     struct error err;
-    char shown[32], *certainty = certainty_text(f, entries, contenders, v);
+    const char *shown = text_show_duration(contenders[winner].median, TEXT_ROOM);
+    autofree char *certainty = certainty_text(f, entries, contenders, v);
     bool told = f->with.events != NULL;
     for (size_t i = 0; i < entries->count; i++) {
         struct final_compared *b = &baselines[count];
@@ -152,9 +151,8 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
         b->rounds = final_ratio(&contenders[i], &contenders[winner], &b->ratio);
         count++;
     }
-    if (store_get(f->with.store, entries->list[winner].answer.trial, &trial, &err)) goto out;
+    if (store_get(f->with.store, entries->list[winner].answer.trial, &trial, &err)) return;
     display_clear(display);
-    text_show_duration(contenders[winner].median, shown, sizeof shown);
     if (!told)
         printf("%swinner%s: trial %" PRId64 ", %s, %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
                trial.id, shown, certainty, trial.config);
@@ -171,9 +169,6 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     if (!told && isfinite(least)) printf("  %.1f%% of the measured ceiling\n", 100 * least / contenders[winner].median);
     final_energy_tell(f, entries, contenders, winner);
     final_event_winner(f, &trial, contenders[winner].median, baselines, count);
-out:
-    free(certainty);
-    free(baselines);
 }
 
 // A contender for each entry; one that has not passed has no rounds.
@@ -196,8 +191,7 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
         entry->process_medians = medians;
         entry->by_process = contenders[i].by_process;
         if (!entry->by_process) continue;
-        char trial[32];
-        snprintf(trial, sizeof trial, "trial %" PRId64, entry->answer.trial);
+        autofree char *trial = text_format("trial %" PRId64, entry->answer.trial);
         display_message(f->with.display,
                         "%s takes one of two times, depending on the process that runs it; expect both in your program",
                         contenders[i].candidate ? trial : entry->answer.name);
@@ -369,12 +363,11 @@ void final_interrupted(struct final_run *f)
     f->decision.rounds = (int64_t)f->known_rounds;
     put(f, "open_final", &entries);
     if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
-        char shown[32], *certainty = certainty_text(f, &entries, contenders, &v);
+        autofree char *certainty = certainty_text(f, &entries, contenders, &v);
         display_message(f->with.display,
                         "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
                         f->known_rounds, entries.list[v.winner].answer.trial,
-                        text_show_duration(contenders[v.winner].median, shown, sizeof shown), certainty);
-        free(certainty);
+                        text_show_duration(contenders[v.winner].median, TEXT_ROOM), certainty);
     }
     f->decision.reason = "";
     final_contenders_free(contenders, entries.count);

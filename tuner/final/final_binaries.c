@@ -25,14 +25,12 @@ static const struct record binary_record = {"a binary", sizeof(struct binary), b
 
 static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
 {
-    json_t *symbols = json_object();
+    autojson json_t *symbols = json_object();
     for (size_t i = 0; i < c->entry_count; i++) {
         autofree char *name = binary_symbol_name(c->entries[i].unit, c->entries[i].entry);
         json_object_set_new(symbols, name, json_string(c->entries[i].symbol));
     }
-    json_t *document = record_write(&binary_record, &(struct binary){hash, bytes, symbols});
-    json_decref(symbols);
-    return document;
+    return record_write(&binary_record, &(struct binary){hash, bytes, symbols});
 }
 
 static int keep(struct final_run *f, const struct task *t, const char *image, size_t bytes, const char *proved)

@@ -103,10 +103,9 @@ void builds_hurry(struct final_run *f)
 void builds_compiled(struct final_run *f, const json_t *message)
 {
     struct compile_answer answer;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&compile_answer_record, message, &answer, &memory, NULL);
     snprintf(f->builds.compiler, sizeof f->builds.compiler, "%s", answer.compiler);
-    arena_release(&memory);
 }
 
 bool builds_over(const struct final_run *f)
@@ -224,11 +223,9 @@ static void summarise(struct final_run *f, const char *verdict, const char *reas
                  {BUILDS_SAME, "the same within 1%"},
                  {BUILDS_FASTER, "faster: build the template with nvcc as the header says"},
                  {BUILDS_UNDECIDED, "not decided: "}};
-    char shown[32];
-    const char *text = "?";
+    const char *text = "?", *shown = text_show_duration(medians[1], TEXT_ROOM);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].word, verdict)) text = texts[i].text;
-    text_show_duration(medians[1], shown, sizeof shown);
     display_clear(f->with.display);
     printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
            f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);

@@ -31,14 +31,14 @@ static size_t times_of(const struct contender *e, int process, double *to, unsig
 
 static void find_medians(struct contender *e)
 {
-    double *times = memory_new(e->rounds, sizeof *times), medians[FINAL_PROCESSES_MAX];
+    autofree double *times = memory_new(e->rounds, sizeof *times);
+    double medians[FINAL_PROCESSES_MAX];
     size_t n = 0;
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
         e->process_medians[p] = stats_median(times, times_of(e, p, times, NULL));
         if (isfinite(e->process_medians[p])) medians[n++] = e->process_medians[p];
     }
     e->median = stats_median(medians, n);
-    free(times);
 }
 
 // How much slower a process was for all entries alike: the median of their process medians over their medians.
@@ -88,8 +88,8 @@ static double held_up(const struct contender *e)
 
 void final_examine(struct contender *entries, size_t count, struct error *warning)
 {
-    double factors[FINAL_PROCESSES_MAX], *shares = memory_new(count, sizeof *shares);
-    double most = 0;
+    autofree double *shares = memory_new(count, sizeof *shares);
+    double factors[FINAL_PROCESSES_MAX], most = 0;
     size_t n = 0;
     *warning = (struct error){""};
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
@@ -102,7 +102,6 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
     }
     double share = stats_median(shares, n);
     if (most > held_up_alone) share = most; // it may be the only one whose launches meet another process's
-    free(shares);
     if (share > held_up_most)
         error_set(warning,
                   "something else seems to use the device: in %.0f%% of the rounds launches took over %.0f%% longer "

@@ -99,10 +99,9 @@ static void summarise_each(struct final_run *f, const struct kernel_set *set, co
             printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
     }
     for (size_t p = 0; p < job->tuned_count; p++) {
-        char shown[32];
         double time = set->best[p] * (1 + set->regret[p]);
         printf("  %s: kernel %zu, %s, %.1f%% over the best%s\n", job->problems[p].name, set->kernel[p],
-               text_show_duration(time, shown, sizeof shown), 100 * set->regret[p],
+               text_show_duration(time, TEXT_ROOM), 100 * set->regret[p],
                job->problems[p].holdout ? " (held back)" : "");
     }
     printf("  largest regret %.1f%%", 100 * set->worst);
@@ -166,7 +165,7 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
     autofree double *times = memory_new(entries->count * problems, sizeof *times);
     autofree double *relative_times = memory_new(entries->count * problems, sizeof *relative_times);
     autofree int64_t *trials = memory_new(entries->count, sizeof *trials);
-    struct wave_model *models = memory_new(entries->count, sizeof *models);
+    autofree struct wave_model *models = memory_new(entries->count, sizeof *models);
     struct kernel_set set;
     for (size_t i = 0; i < entries->count; i++) {
         const struct final_entry_answer *e = &entries->list[i].answer;
@@ -187,6 +186,5 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
         describe(f, &set, trials, models);
         summarise_each(f, &set, trials);
     }
-    free(models);
     return decided;
 }

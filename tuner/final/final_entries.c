@@ -106,9 +106,9 @@ uint64_t final_seed(const struct final_run *f)
 void final_put(struct final_run *f, const char *kind, struct final_document *document)
 {
     bool known = f->process_of != NULL;
-    json_t *gpu = f->with.policy->final_gpu == POLICY_NO_WORKER || f->with.pool->lockstep
-                      ? NULL
-                      : pool_gpu_identity(f->with.pool, f->with.policy->final_gpu);
+    autojson json_t *gpu = f->with.policy->final_gpu == POLICY_NO_WORKER || f->with.pool->lockstep
+                               ? NULL
+                               : pool_gpu_identity(f->with.pool, f->with.policy->final_gpu);
     autofree int *process = memory_new(known ? f->known_rounds : 0, sizeof *process);
     for (size_t i = 0; known && i < f->known_rounds; i++) process[i] = f->process_of[i];
     document->when = clock_wall();
@@ -122,18 +122,16 @@ void final_put(struct final_run *f, const char *kind, struct final_document *doc
     struct error err;
     if (store_put_document(f->with.store, 0, kind, json, &err))
         fatal_error_set(f->with.failure, EXIT_ENVIRONMENT, &err);
-    json_decref(gpu);
 }
 
 void final_phase(struct final_run *f, const char *what)
 {
     double left = final_clock_left(&f->clock, clock_now());
-    char shown[32], *line = isfinite(left) ? text_format("%s  %s left", what,
-                                                         text_show_duration(fmax(left, 0), shown, sizeof shown))
-                                           : text_copy(what);
+    autofree char *line = isfinite(left)
+                              ? text_format("%s  %s left", what, text_show_duration(fmax(left, 0), TEXT_ROOM))
+                              : text_copy(what);
     display_log(f->with.display, "%s", line);
     if (!f->with.display->quiet) display_progress(f->with.display, line, f->with.job->name);
-    free(line);
 }
 
 // Finalists -----------------------------------------------------------------------------------------------------------

@@ -45,22 +45,17 @@ static const struct record found_record = {"what was sanitized", sizeof(struct s
 static json_t *known_document(struct final_run *f, const struct task *t)
 {
     struct sanitized_found found;
-    struct arena memory = {NULL};
-    json_t *known = store_get_document(f->with.store, t->trial, SANITIZED_DOCUMENT, NULL, NULL);
-    if (!known) return NULL;
-    bool same = !record_read(&found_record, known, &found, &memory, NULL) &&
-                !strcmp(found.version, sanitizer_version(f->sanitizer));
-    arena_release(&memory);
-    if (same) return known;
-    json_decref(known);
-    return NULL;
+    autorelease(arena_release) struct arena memory = {NULL};
+    autojson json_t *known = store_get_document(f->with.store, t->trial, SANITIZED_DOCUMENT, NULL, NULL);
+    if (!known || record_read(&found_record, known, &found, &memory, NULL)) return NULL;
+    return strcmp(found.version, sanitizer_version(f->sanitizer)) ? NULL : json_incref(known);
 }
 
 // Findings that do not change the verdict are warnings; the rest is for the log.
 static void tell(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct sanitized_found found;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&found_record, document, &found, &memory, NULL);
     if (*found.note) display_log(f->with.display, "trial %" PRId64 " was not sanitized: %s", t->trial, found.note);
     for (size_t i = 0; i < found.tool_count; i++) {
@@ -72,7 +67,6 @@ static void tell(struct final_run *f, const struct task *t, const json_t *docume
             display_log(f->with.display, "trial %" PRId64 ", %s: %s: %s%s", t->trial, tool->tool, tool->status,
                         tool->first, tool->reason);
     }
-    arena_release(&memory);
 }
 
 static void keep_document(struct final_run *f, const struct task *t, const json_t *document)

@@ -175,7 +175,7 @@ static int64_t chosen_trial(const struct final *final, size_t problem)
 // round.
 static void compare(struct final_entry *entry, const struct final_entry_answer *theirs, const struct final *final)
 {
-    double *logs = NULL, *ones = NULL;
+    autofree double *logs = NULL, *ones = NULL;
     size_t rounds = 0, problem_count = final->problem_count;
     uint64_t seed = (uint64_t) final->document.seed;
     bool complete = true;
@@ -205,8 +205,6 @@ static void compare(struct final_entry *entry, const struct final_entry_answer *
     for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
     if (complete && rounds)
         entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(final, logs, ones, rounds, seed);
-    free(logs);
-    free(ones);
 }
 
 static void compare_all(struct final *final, bool candidates)

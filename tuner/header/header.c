@@ -123,9 +123,7 @@ static void put_section(FILE *file, const json_t *section)
 
 static void comment_devices(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         int64_t kernels = json_get_integer(section, "kernels", 0);
         const char *configuration = json_get_string(section, "configuration", "");
         if (header_is_fallback(section)) {
@@ -154,17 +152,15 @@ static void comment_devices(struct renderer *r)
 // Enough for a program that launches the binary.
 static void comment_launching(struct renderer *r)
 {
-    const json_t *each;
-    size_t i;
-    struct text arguments = {0};
+    autorelease(text_release) struct text arguments = {0};
     if (!header_embeds(r->sections)) {
         header_put(r, " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that "
                       "launch it. Without it, compile the template:\n *\n");
         return;
     }
-    json_array_foreach(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
-    json_array_foreach(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
-    json_array_foreach(header_objects(r), i, each) {
+    json_array_each(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
+    json_array_each(header_buffers(r), i, each) text_add(&arguments, ", %s", json_get_string(each, "name", "?"));
+    json_array_each(header_objects(r), i, each) {
         autofree char *name = header_object_name(each);
         text_add(&arguments, ", %s", name);
     }
@@ -178,7 +174,6 @@ static void comment_launching(struct renderer *r)
                " *     name_unload(&kernels);\n *\n"
                " * Scalars have the values below, with which the kernel was verified. A status other than NAME_OK says "
                "what is wrong (name_status_text).\n *\n * Or compile the template:\n *\n");
-    free(arguments.text);
 }
 
 static void put_opening(struct renderer *r)
@@ -229,26 +224,25 @@ static void put_opening(struct renderer *r)
 // undefined macro in an #if, of which compilers warn.
 static void put_selection(struct renderer *r)
 {
-    const json_t *section;
-    size_t i, number = 0;
+    size_t number = 0;
     bool several = header_several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
     autofree char *first = device_macro(json_array_get(r->sections, 0));
-    struct text names = {0};
+    autorelease(text_release) struct text names = {0};
     header_put(r,
                "#ifndef NAME_DEVICE\n#define NAME_DEVICE %s\n#endif\n"
                "#define NAME_CHOICE_3(name, number, ...) number\n#define NAME_CHOICE_2(name) NAME_CHOICE_3(name, 0, "
                "0)\n#define NAME_CHOICE_1(device) NAME_CHOICE_2(NAME_DEVICE_##device)\n"
                "#define NAME_CHOICE(device) NAME_CHOICE_1(device)\n",
                first);
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i) continue;
         autofree char *device = device_macro(section);
         text_add(&names, "%s%s", number ? ", " : "", device);
         header_put(r, "#define NAME_DEVICE_%s 0, %zu\n", device, ++number);
     }
     number = 0;
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
         header_put(r, "#%s NAME_CHOICE(NAME_DEVICE) == %zu\n#define %s_%s %zu\n", number ? "elif" : "if", number + 1,
                    r->upper, macro, i);
@@ -262,7 +256,6 @@ static void put_selection(struct renderer *r)
                    macro);
     if (r->fallback >= 0 && several) header_put(r, "#define NAME_KERNELS 1\n");
     if (r->fallback >= 0) header_put(r, "#endif\n");
-    free(names.text);
     if (several)
         header_put(r, "#ifndef NAME_KERNEL\n#define NAME_KERNEL 0\n#endif\n"
                       "#if NAME_KERNEL < 0 || NAME_KERNEL >= NAME_KERNELS\n"
@@ -273,9 +266,7 @@ static void put_selection(struct renderer *r)
 
 static void put_parameters(struct renderer *r, const json_t *section)
 {
-    const json_t *parameter;
-    size_t i;
-    json_array_foreach(json_object_get(section, "parameters"), i, parameter) {
+    json_array_each(json_object_get(section, "parameters"), i, parameter) {
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
         autofree char *macro = header_upper(name);
@@ -290,11 +281,9 @@ static void put_parameters(struct renderer *r, const json_t *section)
 
 static void put_macros(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
     char number[32];
     header_put(r, "/* A text parameter is a string here, and bare words under its own name. */\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const char *hash = json_get_string(section, "source_hash", "");
         header_put_condition(r, i);
         put_parameters(r, section);
@@ -329,13 +318,12 @@ static void put_definition(struct renderer *r, const json_t *define)
 // Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
-    const json_t *stage, *item, *parameters = json_object_get(section, "parameters");
-    size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, stage) {
+    const json_t *parameters = json_object_get(section, "parameters");
+    json_array_each(json_object_get(section, "stages"), i, stage) {
         const json_t *defines = json_object_get(stage, "defines");
         autofree char *name = header_upper(json_get_string(stage, "name", "?"));
         if (defines) header_put(r, "#ifdef NAME_STAGE_%s\n", name);
-        json_array_foreach(defines, k, item) {
+        json_array_each(defines, k, item) {
             const char *macro = json_get_string(item, "name", "?");
             if (header_find(parameters, macro)) header_put(r, "#undef %s\n", macro);
             put_definition(r, item);
@@ -347,13 +335,11 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
 // The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
 static void put_own_names(struct renderer *r)
 {
-    const json_t *section, *item;
-    size_t i, k;
     header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
                   "#define NAME_PARAMETERS_DEFINED\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         header_put_condition(r, i);
-        json_array_foreach(json_object_get(section, "parameters"), k, item) {
+        json_array_each(json_object_get(section, "parameters"), k, item) {
             const char *name = json_get_string(item, "name", "?");
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
@@ -366,7 +352,7 @@ static void put_own_names(struct renderer *r)
             else
                 header_put(r, "#define %s %" PRId64 "\n", name, number);
         }
-        json_array_foreach(json_object_get(section, "defines"), k, item) put_definition(r, item);
+        json_array_each(json_object_get(section, "defines"), k, item) put_definition(r, item);
         put_stage_macros(r, section);
     }
     header_put(r, "#endif\n#endif\n");
@@ -374,9 +360,7 @@ static void put_own_names(struct renderer *r)
 
 static void undefine(struct renderer *r, const json_t *list, json_t *seen)
 {
-    const json_t *item;
-    size_t k;
-    json_array_foreach(list, k, item) {
+    json_array_each(list, k, item) {
         const char *name = json_get_string(item, "name", "?");
         if (!is_option(item) && !json_object_get(seen, name)) header_put(r, "#undef %s\n", name);
         json_object_set_new(seen, name, json_true());
@@ -385,14 +369,12 @@ static void undefine(struct renderer *r, const json_t *list, json_t *seen)
 
 static void put_undefine(struct renderer *r)
 {
-    const json_t *section, *stage;
-    size_t i, s;
     autojson json_t *seen = json_object();
     header_put(r, "#if defined(NAME_UNDEFINE_PARAMETERS) && defined(NAME_PARAMETERS_DEFINED)\n"
                   "#undef NAME_UNDEFINE_PARAMETERS\n#undef NAME_DEFINE_PARAMETERS\n"
                   "#undef NAME_PARAMETERS_DEFINED\n");
-    json_array_foreach(r->sections, i, section) {
-        json_array_foreach(json_object_get(section, "stages"), s, stage)
+    json_array_each(r->sections, i, section) {
+        json_array_each(json_object_get(section, "stages"), s, stage)
             undefine(r, json_object_get(stage, "defines"), seen);
         undefine(r, json_object_get(section, "parameters"), seen);
         undefine(r, json_object_get(section, "defines"), seen);
@@ -403,10 +385,8 @@ static void put_undefine(struct renderer *r)
 // All sections have the same stages (header_merge).
 static json_t *make_prefixes(const json_t *section, const char *lower)
 {
-    const json_t *stage;
-    size_t i;
     json_t *prefixes = json_object();
-    json_array_foreach(json_object_get(section, "stages"), i, stage) {
+    json_array_each(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?");
         autofree char *identifier = header_identifier(name);
         json_object_set_new(prefixes, name,
@@ -440,9 +420,8 @@ static void drop_unused(char *text, const char *lower)
 
 static int render(FILE *file, const json_t *sections, struct error *err)
 {
-    const json_t *first = json_array_get(sections, 0), *section;
+    const json_t *first = json_array_get(sections, 0);
     const char *job = json_get_string(first, "job", "kernel");
-    size_t i;
     struct renderer r = {.file = file,
                          .sections = sections,
                          .sizes = json_object_get(first, "sizes"),
@@ -465,7 +444,7 @@ static int render(FILE *file, const json_t *sections, struct error *err)
     put_undefine(&r);
     header_architecture(&r);
     fputc('\n', file);
-    json_array_foreach(sections, i, section) put_section(file, section);
+    json_array_each(sections, i, section) put_section(file, section);
     json_decref(r.prefixes);
     json_decref(r.macros);
     free(r.lower);

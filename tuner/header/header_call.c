@@ -9,14 +9,12 @@
 // Whether a call can be written: one kernel, launched once, of buffers and plain scalars, in every section.
 bool header_is_plain(const struct renderer *r)
 {
-    const json_t *section, *a;
-    size_t i, k;
     if (header_several_kernels(r->sections)) return false;
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const json_t *stage = json_array_get(json_object_get(section, "stages"), 0);
         autojson json_t *loops = header_loops(r->sections, json_get_string(stage, "name", ""));
         if (header_stage_count(section) != 1 || loops || json_object_get(stage, "library")) return false;
-        json_array_foreach(json_object_get(stage, "arguments"), k, a) {
+        json_array_each(json_object_get(stage, "arguments"), k, a) {
             const char *kind = json_get_string(a, "kind", "");
             bool bits = header_only_bits(header_element_of(a));
             if (strcmp(kind, "buffer") != 0 && (strcmp(kind, "scalar") != 0 || bits)) return false;
@@ -45,11 +43,10 @@ static void put_entry(struct renderer *r, const json_t *section, const char *ent
 
 void header_call(struct renderer *r)
 {
-    const json_t *section = json_array_get(r->sections, 0), *a, *each,
+    const json_t *section = json_array_get(r->sections, 0),
                  *stage = json_array_get(json_object_get(section, "stages"), 0);
     const char *prefix = json_get_string(r->prefixes, json_get_string(stage, "name", ""), "");
-    struct text list = {0};
-    size_t k;
+    autorelease(text_release) struct text list = {0};
     if (!header_is_plain(r)) return;
     header_put(r, "/* The template's launch, once both are included; cudaErrorInvalidValue: sizes that are not "
                   "supported. */\n#if defined(__CUDACC__) && defined(__cplusplus) && !defined(__CUDACC_RTC__) && \\\n"
@@ -58,14 +55,14 @@ void header_call(struct renderer *r)
     header_put(r,
                "template <typename Kernel>\nstatic inline cudaError_t name_launch_kernel(Kernel *kernel, cudaStream_t "
                "stream name_declared_sizes");
-    json_array_foreach(header_buffers(r), k, each) {
+    json_array_each(header_buffers(r), k, each) {
         autofree char *name = header_identifier(json_get_string(each, "name", "?"));
         int element = header_element_of(each);
         header_put(r, ", %s%s *buffer_%s", strcmp(json_get_string(each, "direction", ""), "in") ? "" : "const ",
                    header_only_bits(element) ? "void" : header_c_type(element), name);
     }
     header_put(r, ")\n{\n    const struct name_launch_shape g = name_geometry(name_sizes);\n");
-    json_array_foreach(json_object_get(stage, "arguments"), k, a) {
+    json_array_each(json_object_get(stage, "arguments"), k, a) {
         bool buffer = !strcmp(json_get_string(a, "kind", ""), "buffer");
         autofree char *identifier = header_identifier(json_get_string(a, "name", "?")),
                       *function = header_scalar_name(prefix, k, NULL);
@@ -81,5 +78,4 @@ void header_call(struct renderer *r)
                list.text);
     put_entry(r, section, json_get_string(stage, "entry", "?"));
     header_put(r, ", __VA_ARGS__)\n#endif\n\n");
-    free(list.text);
 }

@@ -140,12 +140,11 @@ static char *fill_words(const struct fill *f)
         [FILL_PERMUTATION] = "a random permutation of the elements' numbers, from 0",
         [FILL_OFFSETS] = "ascending random offsets from %s to %s",
     };
-    char low[32], high[32];
     const char *from = f->kind == FILL_NPY       ? text_file_name(f->path)
                        : f->kind == FILL_OFFSETS ? "0"
                        : f->low_value            ? expr_text(f->low_value)
-                                                 : text_show_number(f->low, low, sizeof low),
-               *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, high, sizeof high);
+                                                 : text_show_number(f->low, TEXT_ROOM),
+               *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, TEXT_ROOM);
     return text_format(words[f->kind], from, to);
 }
 
@@ -334,9 +333,7 @@ static const char *find_symbol(const unsigned char *binary, size_t size, const c
 
 int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *err)
 {
-    json_t *constant;
-    size_t i;
-    json_array_foreach(json_object_get(section, "constants"), i, constant) {
+    json_array_each(json_object_get(section, "constants"), i, constant) {
         const char *name = json_get_string(constant, "name", ""), *symbol = find_symbol(binary, size, name);
         if (symbol)
             json_object_set_new(constant, "symbol", json_string(symbol));

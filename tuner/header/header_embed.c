@@ -144,9 +144,8 @@ struct arrays {
 
 static int put_all(FILE *f, void *arrays, struct error *err)
 {
-    const json_t *sections = ((struct arrays *)arrays)->sections, *section;
+    const json_t *sections = ((struct arrays *)arrays)->sections;
     const struct binary_list *l = ((struct arrays *)arrays)->binaries;
-    size_t i;
     autojson json_t *seen = json_object();
     autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     int result = 0;
@@ -156,7 +155,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         "edit. */\n#if defined(__GNUC__)\n#define ALIGNED __attribute__((aligned(64)))\n#else\n#define ALIGNED\n"
         "#endif\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
         lower);
-    json_array_foreach(sections, i, section) {
+    json_array_each(sections, i, section) {
         autofree char *name = header_binary_name(lower, section);
         const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
         const struct embedded_binary *found = find(l, hash);

@@ -39,34 +39,30 @@ static void put_case(struct renderer *r, const json_t *stage)
 // Whether there is a run of this number, and the loops' values in it. A stage without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
-    const json_t *section, *loop;
-    const char *key;
-    json_t *value;
-    size_t i, k;
     header_put(r,
                "/* This stage runs again and again: the functions below are of one of its runs, from 0 on. It is the "
                "last where\n * geometry(sizes, run + 1).used is 0. */\n"
                "NAME_FUNCTION int %srun_on(int section name_declared_sizes",
                prefix);
-    json_object_foreach((json_t *)r->loops, key, value) header_put(r, ", long long *at_%s", key);
+    json_object_each((json_t *)r->loops, key, value) header_put(r, ", long long *at_%s", key);
     header_put(r, ")\n{\n");
-    json_object_foreach((json_t *)r->loops, key, value) header_put(r, "    long long loop_%s = 0;\n", key);
+    json_object_each((json_t *)r->loops, key, value) header_put(r, "    long long loop_%s = 0;\n", key);
     header_put(r, "name_unused_sizes");
-    json_object_foreach((json_t *)r->loops, key, value) header_put(r, "    *at_%s = loop_%s;\n", key, key);
+    json_object_each((json_t *)r->loops, key, value) header_put(r, "    *at_%s = loop_%s;\n", key, key);
     header_put(r, "    switch (section) {\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const json_t *stage = header_find_stage(section, name), *loops = json_object_get(stage, "repeat");
         if (!stage) continue;
         header_put(r, loops ? "    case %zu:\n" : "    case %zu:\n        return run == 0;\n", i);
         if (!loops) continue;
-        json_array_foreach(loops, k, loop) {
+        json_array_each(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "        for (loop_%s = %s; %s; loop_%s = %s)\n", variable,
                        json_get_string(loop, "from", "0"), json_get_string(loop, "while", "0"), variable,
                        json_get_string(loop, "next", "0"));
         }
         header_put(r, "        {\n            if (run-- > 0) continue;\n");
-        json_array_foreach(loops, k, loop) {
+        json_array_each(loops, k, loop) {
             const char *variable = json_get_string(loop, "name", "?");
             header_put(r, "            *at_%s = loop_%s;\n", variable, variable);
         }
@@ -92,8 +88,6 @@ char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
 static void put_scalar(struct renderer *r, const char *stage, size_t place, size_t member, const json_t *like,
                        const char *own, const char *prefix)
 {
-    const json_t *section;
-    size_t i;
     bool real = json_object_get(like, "real") != NULL;
     const char *type = real ? "double" : "long long";
     autofree char *name = header_scalar_name(prefix, place, own ? like : NULL);
@@ -105,7 +99,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
     header_put(r, ". */\n");
     header_begin(r, type, name, "");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // it is something else there
@@ -120,10 +114,8 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
 // The functions of a struct's members, whose names must differ as identifiers too.
 static void put_members(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
 {
-    const json_t *member;
-    size_t i;
     autojson json_t *seen = json_object();
-    json_array_foreach(json_object_get(like, "members"), i, member) {
+    json_array_each(json_object_get(like, "members"), i, member) {
         autofree char *name = header_scalar_name(prefix, place, member);
         if (json_object_get(seen, name))
             header_refuse(r, "two members of '%s' would have one name in the header, %s",
@@ -135,11 +127,9 @@ static void put_members(struct renderer *r, const char *stage, size_t place, con
 
 static void put_scalars(struct renderer *r, const char *stage, const char *prefix)
 {
-    const json_t *section;
-    size_t i;
     for (size_t place = 0; place < JOB_MAX_ARGUMENTS; place++) {
         const json_t *like = NULL;
-        json_array_foreach(r->sections, i, section) {
+        json_array_each(r->sections, i, section) {
             const json_t *own = find_argument(section, stage, place);
             const char *kind = json_get_string(own, "kind", "");
             if (!like && (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))) like = own;
@@ -167,9 +157,7 @@ static int element_number(const char *type)
 
 static void put_list(struct renderer *r, const json_t *map, const char *key, const char *member, const char *type)
 {
-    const json_t *text;
-    size_t i;
-    json_array_foreach(json_object_get(map, key), i, text)
+    json_array_each(json_object_get(map, key), i, text)
         header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
 }
 
@@ -199,9 +187,7 @@ static void put_map(struct renderer *r, const json_t *map)
 
 static const json_t *find_map(const json_t *section, const char *stage, size_t argument)
 {
-    const json_t *map;
-    size_t k;
-    json_array_foreach(json_object_get(header_find_stage(section, stage), "tensor_maps"), k, map)
+    json_array_each(json_object_get(header_find_stage(section, stage), "tensor_maps"), k, map)
         if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
     return NULL;
 }
@@ -210,9 +196,8 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
 {
     static const char type[] = "struct name_tensor_map";
     for (size_t argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
-        const json_t *section, *map = NULL;
-        size_t i;
-        json_array_foreach(r->sections, i, section)
+        const json_t *map = NULL;
+        json_array_each(r->sections, i, section)
             if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
         autofree char *name = text_format("%stensor_map_%zu", prefix, argument);
@@ -222,7 +207,7 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
         header_begin(r, type, name,
                      "    struct name_tensor_map t = {0, 0, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, "
                      "{1, 1, 1, 1, 1}, 0, 0, 0, 0, 0};\n");
-        json_array_foreach(r->sections, i, section) {
+        json_array_each(r->sections, i, section) {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
             header_put(r, "    case %zu:\n", i);
@@ -236,8 +221,6 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
 static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 {
     static const char type[] = "struct name_launch_shape";
-    const json_t *section;
-    size_t i;
     autojson json_t *loops = header_loops(r->sections, stage);
     autofree char *name = text_format("%sgeometry", prefix);
     if (loops) {
@@ -246,7 +229,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         put_runs(r, stage, prefix);
     }
     header_begin(r, type, name, "    struct name_launch_shape g = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const json_t *own = header_find_stage(section, stage);
         if (!own) continue;
         header_put(r, "    case %zu: /* ", i);
@@ -255,7 +238,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
         put_case(r, own);
     }
     header_end(r, type, name, " break;\n    }\n    return g;\n");
-    for (i = 0; i < 10; i++) {
+    for (size_t i = 0; i < 10; i++) {
         const char *array = i < 3 ? "grid" : i < 6 ? "block" : i < 9 ? "cluster" : "shared";
         autofree char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
                       *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
@@ -271,14 +254,12 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 
 static void put_bytes(struct renderer *r)
 {
-    const json_t *section, *buffer;
-    size_t i, k;
     if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
-    json_array_foreach(header_buffers(r), k, buffer) {
+    json_array_each(header_buffers(r), k, buffer) {
         autofree char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
                       *function = text_format("%s_bytes_%s", r->lower, identifier);
         header_begin(r, "long long", function, "");
-        json_array_foreach(r->sections, i, section) {
+        json_array_each(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
             header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
         }
@@ -288,23 +269,21 @@ static void put_bytes(struct renderer *r)
 
 static void put_supported(struct renderer *r)
 {
-    const json_t *section, *limit, *condition;
-    size_t i, k;
     autofree char *name = text_format("%s_supported", r->lower);
     header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
                   "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
     header_begin(r, "int", name, "");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const json_t *limits = json_object_get(section, "supported");
         header_put(r, "    case %zu: return %s", i, limits ? "1" : "0 /* it was not verified */");
-        json_array_foreach(limits, k, limit) {
+        json_array_each(limits, k, limit) {
             const char *size = json_string_value(json_array_get(r->sizes, k));
             int64_t multiple = json_get_integer(limit, "multiple", 1);
             header_put(r, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
                        json_get_integer(limit, "least", 0), size, json_get_integer(limit, "most", 0));
             if (multiple > 1) header_put(r, " && size_%s %% %" PRId64 " == 0", size, multiple);
         }
-        json_array_foreach(json_object_get(section, "conditions"), k, condition)
+        json_array_each(json_object_get(section, "conditions"), k, condition)
             header_put(r, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
         header_put(r, ";\n");
     }
@@ -314,23 +293,20 @@ static void put_supported(struct renderer *r)
 
 static void put_tensor_map_type(struct renderer *r)
 {
-    const json_t *section, *stage;
-    size_t i, k, count = 0;
-    json_array_foreach(r->sections, i, section)
-        json_array_foreach(json_object_get(section, "stages"), k, stage)
+    size_t count = 0;
+    json_array_each(r->sections, i, section)
+        json_array_each(json_object_get(section, "stages"), k, stage)
             count += json_array_size(json_object_get(stage, "tensor_maps"));
     if (count || header_embeds(r->sections)) header_put_template(r, embedded_header_tensor_map());
 }
 
 void header_functions(struct renderer *r)
 {
-    const char *stage;
-    json_t *prefix;
     header_put_template(r, embedded_header_function());
     header_put_template(r, embedded_fn_arithmetic());
     header_put_template(r, embedded_header_shape());
     put_tensor_map_type(r);
-    json_object_foreach(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
+    json_object_each(r->prefixes, stage, prefix) put_stage(r, stage, json_string_value(prefix));
     put_bytes(r);
     put_supported(r);
 }

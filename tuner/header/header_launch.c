@@ -15,11 +15,9 @@ char *header_binary_name(const char *lower, const json_t *section)
 // Whether any section calls a library: then functions take a callback.
 static bool calls_library(const struct renderer *r)
 {
-    const json_t *section, *stage;
-    size_t i, k;
     bool any = false;
-    json_array_foreach(r->sections, i, section)
-        json_array_foreach(json_object_get(section, "stages"), k, stage)
+    json_array_each(r->sections, i, section)
+        json_array_each(json_object_get(section, "stages"), k, stage)
             any |= header_is_part(stage) && json_object_get(stage, "library");
     return any;
 }
@@ -50,9 +48,8 @@ int header_element_of(const json_t *described)
 // The bytes that a stage's arguments take in a step's `room`, however they are aligned.
 static size_t argument_room(const json_t *stage)
 {
-    const json_t *a;
-    size_t i, bytes = 0;
-    json_array_foreach(json_object_get(stage, "arguments"), i, a) {
+    size_t bytes = 0;
+    json_array_each(json_object_get(stage, "arguments"), i, a) {
         bool map = !strcmp(json_get_string(a, "kind", ""), "map");
         bytes += map ? 256 : 15 + (size_t)json_get_integer(a, "bytes", 8);
     }
@@ -80,11 +77,9 @@ static void put_units(struct renderer *r, const json_t *units, size_t most)
 
 static void put_binaries(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
     autojson json_t *seen = json_object();
     header_put(r, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         autofree char *name = header_binary_name(r->lower, section);
         if (name && !json_object_get(seen, name))
             header_put(r, "extern const unsigned char %s[%" PRId64 "];\n", name,
@@ -94,7 +89,7 @@ static void put_binaries(struct renderer *r)
     header_put(r, "#ifdef __cplusplus\n}\n#endif\n\n"
                   "static inline const struct name_binary *name_binaries(int *count)\n{\n"
                   "    static const struct name_binary binaries[] = {\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         autofree char *device = header_literal(json_get_string(section, "device", "")),
                       *name = header_binary_name(r->lower, section);
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
@@ -110,15 +105,14 @@ static void put_binaries(struct renderer *r)
 // The sizes of the text's arrays, which have at least one element each.
 static void put_room(struct renderer *r)
 {
-    const json_t *section, *stage;
-    size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1, i, k;
+    size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1;
     sizes = larger_of(sizes, json_array_size(r->sizes));
     buffers = larger_of(buffers, json_array_size(header_buffers(r)));
     objects = larger_of(objects, json_array_size(header_objects(r)));
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         kernels = larger_of(kernels, (size_t)json_get_integer(section, "kernels", 1));
         stages = larger_of(stages, header_stage_count(section));
-        json_array_foreach(json_object_get(section, "stages"), k, stage) {
+        json_array_each(json_object_get(section, "stages"), k, stage) {
             arguments = larger_of(arguments, json_array_size(json_object_get(stage, "arguments")));
             bytes = larger_of(bytes, argument_room(stage));
             swaps = larger_of(swaps, json_array_size(json_object_get(stage, "swap")));
@@ -158,16 +152,15 @@ static char *stage_symbol(struct renderer *r, const json_t *section, const json_
 static void put_stage(struct renderer *r, const json_t *section, const json_t *stage)
 {
     const char *name = json_get_string(stage, "name", ""), *shared = json_get_string(stage, "shared", "0");
-    const json_t *swaps = json_object_get(stage, "swap"), *pair;
+    const json_t *swaps = json_object_get(stage, "swap");
     bool part = header_is_part(stage), library = part && json_object_get(stage, "library");
     autofree char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
     autojson json_t *loops = header_loops(r->sections, name);
-    size_t i;
     header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %zu, {", symbol, call,
                json_get_integer(stage, "unit", 0), header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
                product(stage, "cluster") > 8, loops != NULL, part ? json_array_size(swaps) : 0);
-    json_array_foreach(swaps, i, pair)
+    json_array_each(swaps, i, pair)
         header_put(r, "%s{%zu, %zu}", i ? ", " : "",
                    header_index(header_buffers(r), json_string_value(json_array_get(pair, 0))),
                    header_index(header_buffers(r), json_string_value(json_array_get(pair, 1))));
@@ -176,13 +169,11 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
 
 static void put_stages(struct renderer *r)
 {
-    const json_t *section, *stage;
-    size_t i, k;
     header_put(r, "static inline const struct name_stage *name_stages(int section)\n{\n"
                   "    static const struct name_stage stages[][NAME_MOST_STAGES] = {\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         header_put(r, "        {\n");
-        json_array_foreach(json_object_get(section, "stages"), k, stage) put_stage(r, section, stage);
+        json_array_each(json_object_get(section, "stages"), k, stage) put_stage(r, section, stage);
         header_put(r, "        },\n");
     }
     header_put(r, "    };\n    return stages[section];\n}\n\n");
@@ -190,12 +181,10 @@ static void put_stages(struct renderer *r)
 
 static void put_variables(struct renderer *r)
 {
-    const json_t *section, *constant;
-    size_t i, k;
     header_put(r, "static inline const struct name_variable *name_variables(int *count)\n{\n"
                   "    static const struct name_variable variables[] = {\n        {-1, \"\", \"\"},\n");
-    json_array_foreach(r->sections, i, section)
-        json_array_foreach(json_object_get(section, "constants"), k, constant) {
+    json_array_each(r->sections, i, section)
+        json_array_each(json_object_get(section, "constants"), k, constant) {
             if (!json_object_get(constant, "symbol")) continue;
             autofree char *name = header_literal(json_get_string(constant, "name", "")),
                           *symbol = header_literal(json_get_string(constant, "symbol", ""));
@@ -207,13 +196,11 @@ static void put_variables(struct renderer *r)
 // The number of the object that an argument is.
 static size_t object_of(const struct renderer *r, const json_t *argument)
 {
-    size_t i;
-    const json_t *each;
-    json_array_foreach(header_objects(r), i, each)
+    json_array_each(header_objects(r), i, each)
         if (!strcmp(json_get_string(each, "name", ""), json_get_string(argument, "name", "")) &&
             json_equal(json_object_get(each, "kind"), json_object_get(argument, "kind")))
-            break;
-    return i;
+            return i;
+    return json_array_size(header_objects(r));
 }
 
 // Stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits, since C99 has no
@@ -242,8 +229,7 @@ static void put_scalar(struct renderer *r, const json_t *a, size_t section, cons
 
 static void put_values(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t place)
 {
-    const json_t *members = json_object_get(a, "members"), *member;
-    size_t i;
+    const json_t *members = json_object_get(a, "members");
     if (!members) {
         autofree char *function = header_scalar_name(prefix, place, NULL),
                       *at = text_format("%s_value(s, %zu, 8)", r->lower,
@@ -253,7 +239,7 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     }
     header_put(r, "        {\n        unsigned char *at = name_value(s, %" PRId64 ", 16);\n",
                json_get_integer(a, "bytes", 1));
-    json_array_foreach(members, i, member) {
+    json_array_each(members, i, member) {
         autofree char *function = header_scalar_name(prefix, place, member),
                       *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
         put_scalar(r, member, section, function, at);
@@ -280,10 +266,9 @@ static void put_argument(struct renderer *r, const json_t *section, size_t i, co
 
 static void put_fill_case(struct renderer *r, const json_t *section, size_t i, const json_t *stage, size_t k)
 {
-    const json_t *a, *library = json_object_get(stage, "library");
+    const json_t *library = json_object_get(stage, "library");
     const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
     autojson json_t *loops = header_loops(r->sections, name);
-    size_t n;
     if (loops && library)
         header_refuse(r, "a launch cannot be embedded: stage '%s' is a library's and runs again and again", name);
     r->repeated = loops ? prefix : NULL;
@@ -293,7 +278,7 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
                "        if (!s->shape.used || !arguments) break;\n",
                i, k, prefix, i);
     if (!library)
-        json_array_foreach(json_object_get(stage, "arguments"), n, a) put_argument(r, section, i, a, prefix, n);
+        json_array_each(json_object_get(stage, "arguments"), n, a) put_argument(r, section, i, a, prefix, n);
     header_put(r, "        break;\n");
     r->repeated = NULL;
 }
@@ -303,17 +288,15 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
 // first one.
 static void put_fill(struct renderer *r)
 {
-    const json_t *section, *stage, *size;
-    size_t i, k;
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "
                   "arguments,\n    struct name_step *s)\n{\n");
-    json_array_foreach(r->sizes, k, size)
+    json_array_each(r->sizes, k, size)
         header_put(r, "    const long long size_%s = c->size[%zu];\n", json_string_value(size), k);
     header_put(r, "    (void)c;\n    (void)run;\n    (void)arguments;\nname_unused_sizes"
                   "    switch (section * NAME_MOST_STAGES + stage) {\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         if (!json_object_get(section, "binary")) continue;
-        json_array_foreach(json_object_get(section, "stages"), k, stage)
+        json_array_each(json_object_get(section, "stages"), k, stage)
             if (header_is_part(stage)) put_fill_case(r, section, i, stage, k);
     }
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
@@ -321,10 +304,8 @@ static void put_fill(struct renderer *r)
 
 static void put_launch(struct renderer *r)
 {
-    const json_t *each;
-    size_t i;
     bool library = calls_library(r), several = header_several_kernels(r->sections);
-    struct text call = {0};
+    autorelease(text_release) struct text call = {0};
     header_put(
         r,
         "/* Launches on a stream: the sizes, then the buffers%s%s. With NAME_ALLOW_UNVERIFIED defined, any sizes "
@@ -333,8 +314,8 @@ static void put_launch(struct renderer *r)
         "name_declared_sizes",
         header_objects(r) ? ", then texture and surface objects" : "",
         library ? ", then the callback for a library's stage" : "");
-    json_array_foreach(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
-    json_array_foreach(header_buffers(r), i, each) {
+    json_array_each(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
+    json_array_each(header_buffers(r), i, each) {
         autofree char *name = header_identifier(json_get_string(each, "name", "?"));
         int element = header_element_of(each);
         bool in = !strcmp(json_get_string(each, "direction", ""), "in");
@@ -342,7 +323,7 @@ static void put_launch(struct renderer *r)
                    header_only_bits(element) ? "void" : header_c_type(element), name);
         text_add(&call, "    c.buffer[%zu] = %s_ADDRESS(buffer_%s);\n", i, r->upper, name);
     }
-    json_array_foreach(header_objects(r), i, each) {
+    json_array_each(header_objects(r), i, each) {
         autofree char *name = header_object_name(each);
         header_put(r, ", unsigned long long %s", name);
         text_add(&call, "    c.object[%zu] = %s;\n", i, name);
@@ -359,7 +340,6 @@ static void put_launch(struct renderer *r)
                   "    memset(&c, 0, sizeof c);\n    c.stream = stream;\n");
     header_put(r, "%s%s    return name_run(kernels->kernel[number], section, &c);\n}\n\n", call.text ? call.text : "",
                library ? "    c.library = call;\n    c.user = user;\n" : "");
-    free(call.text);
 }
 
 void header_launch(struct renderer *r)

@@ -32,12 +32,11 @@ void header_advise(struct renderer *r, const json_t *section)
     const json_t *nvcc = json_object_get(section, "nvcc");
     const char *verdict = json_get_string(nvcc, "verdict", ""), *compiler = json_get_string(nvcc, "compiler", "");
     struct interval ratio = json_get_interval(nvcc, "ratio");
-    char text[64];
     if (!strcmp(verdict, BUILDS_SLOWER))
         header_comment(r,
                        "   %s makes a SLOWER kernel of the template: %s times the time below. Launch the binary that "
                        "was measured, not the template.",
-                       compiler, show_ratio(&ratio, text, sizeof text));
+                       compiler, show_ratio(&ratio, TEXT_ROOM));
     else if (!strcmp(verdict, BUILDS_FAILED))
         header_comment(r,
                        "   %s makes a kernel of the template that FAILED (see below). Launch the binary that was "
@@ -48,18 +47,16 @@ void header_advise(struct renderer *r, const json_t *section)
 // What nvcc makes of the template.
 static void comment_nvcc(struct renderer *r, const json_t *section)
 {
-    const json_t *nvcc = json_object_get(section, "nvcc"), *problem;
+    const json_t *nvcc = json_object_get(section, "nvcc");
     const char *nvrtc = json_get_string(section, "compiler", "NVRTC"), *version = json_get_string(nvcc, "compiler", "");
-    char text[96], other[96];
-    size_t i;
     if (!nvcc) return;
     autofree char *result = builds_text(nvcc, nvrtc);
     header_comment(r, "   built by %s with NAME_OPTIONS_NVCC: %s", *version ? version : PROTOCOL_NVCC, result);
-    json_array_foreach(json_object_get(nvcc, "problems"), i, problem) {
+    json_array_each(json_object_get(nvcc, "problems"), i, problem) {
         struct interval own = json_get_interval(problem, PROTOCOL_NVRTC),
                         theirs = json_get_interval(problem, PROTOCOL_NVCC);
         header_comment(r, "     %s  %s by NVRTC, %s by nvcc", json_get_string(problem, "problem", "?"),
-                       show_interval(&own, text, sizeof text), show_interval(&theirs, other, sizeof other));
+                       show_interval(&own, TEXT_ROOM), show_interval(&theirs, TEXT_ROOM));
     }
 }
 
@@ -110,10 +107,8 @@ static void comment_stages(struct renderer *r, const json_t *section)
                    {"spills", "bytes spilled"},
                    {"shared_static", "bytes of static shared memory"},
                    {"code_bytes", "bytes of code"}};
-    const json_t *stage;
-    size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i, stage) {
-        struct text text = {0};
+    json_array_each(json_object_get(section, "stages"), i, stage) {
+        autorelease(text_release) struct text text = {0};
         double occupancy = json_get_number(stage, "occupancy", NAN);
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
             int64_t value = json_get_integer(stage, figures[k].key, -1);
@@ -123,33 +118,32 @@ static void comment_stages(struct renderer *r, const json_t *section)
         const char *name = json_get_string(stage, "name", "?"), *counters = json_get_string(stage, "counters", "");
         if (text.text) header_comment(r, "   %s: %s", name, text.text);
         if (*counters) header_comment(r, "   %s, counters on the first problem: %s", name, counters);
-        free(text.text);
     }
 }
 
 static void comment_section(struct renderer *r, const json_t *section)
 {
-    const json_t *item, *verified = json_object_get(section, "verified");
-    size_t i;
-    char text[128];
-    struct text problems = {0};
+    const json_t *verified = json_object_get(section, "verified");
+    autorelease(text_release) struct text problems = {0};
     comment_choice(r, section);
-    json_array_foreach(json_object_get(section, "problems"), i, item) {
+    json_array_each(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
         const char *energy = json_get_string(item, "energy", "");
-        header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, text, sizeof text));
+        header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), show_interval(&time, TEXT_ROOM));
         if (*energy) header_comment(r, "   %s  %s", json_get_string(item, "name", "?"), energy);
     }
-    json_array_foreach(json_object_get(section, "ratios"), i, item) {
+    json_array_each(json_object_get(section, "ratios"), i, item) {
         struct interval ratio = json_get_interval(item, "ratio");
-        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, text, sizeof text),
+        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, TEXT_ROOM),
                        json_get_string(item, "name", "?"));
     }
     comment_nvcc(r, section);
-    json_array_foreach(json_object_get(section, "ties"), i, item)
+    const json_t *ties = json_object_get(section, "ties");
+    json_array_each(ties, i, item)
         if (i < TIES_SHOWN) header_comment(r, "   tied with %s", json_is_string(item) ? json_string_value(item) : "?");
-    if (i > TIES_SHOWN) header_comment(r, "   and with %zu others", i - TIES_SHOWN);
-    json_array_foreach(verified, i, item)
+    if (json_array_size(ties) > TIES_SHOWN)
+        header_comment(r, "   and with %zu others", json_array_size(ties) - TIES_SHOWN);
+    json_array_each(verified, i, item)
         text_add(&problems, "%s%s", i ? "; " : "verified on ", json_is_string(item) ? json_string_value(item) : "?");
     if (!problems.text)
         text_add(&problems, "%s",
@@ -158,9 +152,8 @@ static void comment_section(struct renderer *r, const json_t *section)
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);
     header_comment(r, "   %s", problems.text);
-    free(problems.text);
-    if (*show_remaining_risk(json_get_integer(section, "launches_judged", 0), text, sizeof text))
-        header_comment(r, "   %s", text);
+    const char *risk = show_remaining_risk(json_get_integer(section, "launches_judged", 0), TEXT_ROOM);
+    if (*risk) header_comment(r, "   %s", risk);
     const char *sanitizers = json_get_string(section, "sanitizers", "");
     if (*sanitizers) header_comment(r, "   %s", sanitizers);
     if (!header_is_fallback(section)) comment_stages(r, section);
@@ -181,8 +174,7 @@ static void put_nvcc(struct renderer *r, const json_t *section)
 
 static void put_provenance(struct renderer *r, const json_t *section)
 {
-    const json_t *problems = json_object_get(section, "problems"), *ratio;
-    size_t i;
+    const json_t *problems = json_object_get(section, "problems");
     autofree char *date = date_of(section);
     header_define_text(r, "driver", json_get_string(section, "driver", ""));
     header_define_text(r, "compiler", json_get_string(section, "compiler", ""));
@@ -198,7 +190,7 @@ static void put_provenance(struct renderer *r, const json_t *section)
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = json_get_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
-    json_array_foreach(json_object_get(section, "ratios"), i, ratio) {
+    json_array_each(json_object_get(section, "ratios"), i, ratio) {
         autofree char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
         define_interval(r, macro, json_get_interval(ratio, "ratio"));
     }
@@ -207,14 +199,12 @@ static void put_provenance(struct renderer *r, const json_t *section)
 
 void header_provenance(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
     header_put(r, "/* The evidence.\n");
-    json_array_foreach(r->sections, i, section) comment_section(r, section);
+    json_array_each(r->sections, i, section) comment_section(r, section);
     header_put(r, " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. "
                   "NVCC_RATIO: the time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95%% "
                   "intervals. ERROR: the largest error over the\n * bound. */\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         header_put_condition(r, i);
         put_provenance(r, section);
     }

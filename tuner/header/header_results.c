@@ -8,12 +8,10 @@
 
 static void put_relative_time(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
     header_put(r, "/* The section's relative time on these sizes. */\n"
                   "static inline double name_relative_time(int section name_declared_sizes)\n{\n"
                   "    double work = 1, blocks = 0, at_once = 1;\n    switch (section) {\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const char *prefix = json_get_string(r->prefixes, json_get_string(section, "stage", ""), NULL);
         header_put(r, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
         if (prefix)
@@ -30,28 +28,24 @@ static void put_relative_time(struct renderer *r)
 // The numbers of an array that has one element at least.
 static void put_sizes(struct renderer *r, const json_t *sizes)
 {
-    const json_t *size;
-    size_t i;
-    json_array_foreach(sizes, i, size) header_put(r, "%s%" PRId64, i ? ", " : "", (int64_t)json_integer_value(size));
+    json_array_each(sizes, i, size) header_put(r, "%s%" PRId64, i ? ", " : "", (int64_t)json_integer_value(size));
     if (!json_array_size(r->sizes)) header_put(r, "0");
 }
 
 static void put_times(struct renderer *r)
 {
-    const json_t *section, *one;
-    size_t i, k, sizes = json_array_size(r->sizes), rows = 0;
+    size_t sizes = json_array_size(r->sizes), rows = 0;
     header_put(r,
                "/* Every kernel's median time on every problem that was not held back. */\n"
                "struct name_time { int section; long long size[%zu]; double seconds; };\n"
                "static inline const struct name_time *name_times(int *count)\n{\n"
                "    static const struct name_time times[] = {\n",
                sizes ? sizes : 1);
-    json_array_foreach(r->sections, i, section)
-        json_array_foreach(json_object_get(section, "times"), k, one) {
-            char seconds[32];
+    json_array_each(r->sections, i, section)
+        json_array_each(json_object_get(section, "times"), k, one) {
             header_put(r, "        {%zu, {", i);
             put_sizes(r, json_object_get(one, "sizes"));
-            header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), seconds, sizeof seconds));
+            header_put(r, "}, %s},\n", text_show_number(json_get_number(one, "time", 0), TEXT_ROOM));
             rows++;
         }
     if (!rows) header_put(r, "        {-1, {0}, 0},\n");
@@ -60,14 +54,12 @@ static void put_times(struct renderer *r)
 
 static void put_selector(struct renderer *r)
 {
-    const char *stage;
-    json_t *prefix;
     bool any = false;
     header_put(r, "#ifndef __CUDACC_RTC__\n");
     header_put_template(r, embedded_fn_selector());
     header_put(r, "/* Whether a section's kernel supports a problem: it has a stage for it. */\n"
                   "static inline int name_can_on(int section name_declared_sizes)\n{\n    return ");
-    json_object_foreach(r->prefixes, stage, prefix) {
+    json_object_each(r->prefixes, stage, prefix) {
         header_put(r, "%s%sgeometry_on(section name_given_sizes).used", any ? " || " : "", json_string_value(prefix));
         any = true;
     }
@@ -86,12 +78,10 @@ static double known(double value)
 
 static void put_result_rows(struct renderer *r)
 {
-    const json_t *section, *problem;
-    size_t i, k;
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         if (header_is_fallback(section)) continue;
         autofree char *device = header_literal(json_get_string(section, "device", ""));
-        json_array_foreach(json_object_get(section, "problems"), k, problem) {
+        json_array_each(json_object_get(section, "problems"), k, problem) {
             autofree char *name = header_literal(json_get_string(problem, "name", ""));
             struct interval time = json_get_interval(problem, "time");
             header_put(r, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);

@@ -12,7 +12,7 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    struct text dense = {0};
+    autorelease(text_release) struct text dense = {0};
     text_add(&dense, "1");
     for (size_t i = 0; i < map->rank; i++) {
         autojson json_t *stride = i ? const_eval_text(f, tensor_map_stride(b, map, i), dense.text) : NULL;
@@ -23,7 +23,6 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
         json_array_append_new(box, const_eval_text(f, map->box[map->rank - 1 - i], "1"));
         text_add(&dense, " * (%s)", json_string_value(json_array_get(sizes, i)));
     }
-    free(dense.text);
     return json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:s, s:o}", "buffer", b->name, "type",
                      map->tf32 ? "tf32" : element_name(b->type), "argument", (int)number, "nan", (int)map->nan, "sizes",
                      sizes, "strides", strides, "box", box, "swizzle", const_eval_text(f, map->swizzle, "0"),
@@ -127,9 +126,8 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
 // In words; NULL where it was not measured.
 static json_t *energy_text(const struct final_entry *entry, size_t problem)
 {
-    char text[192];
     const struct energy_figures *energy = entry ? entry->problems[problem].energy : NULL;
-    return energy && energy->joules.value > 0 ? json_string(show_energy(energy, text, sizeof text)) : NULL;
+    return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
@@ -188,11 +186,10 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
 // The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
 static void set_work(json_t *section, const struct job *job, struct const_eval *f)
 {
-    struct text product = {0};
+    autorelease(text_release) struct text product = {0};
     text_add(&product, "1");
     for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * (double)size_%s", job->size_names[i]);
     json_object_set_new(section, "work", const_eval_text(f, job->flops ? job->flops : job->bytes, product.text));
-    free(product.text);
 }
 
 static void add_final(json_t *section, const struct final *final, json_t *ties)
@@ -291,9 +288,8 @@ static int check_fallback(const struct job *job, const struct trial *trial, stru
 // The times that the selector of several kernels uses.
 static void add_times(json_t *section)
 {
-    json_t *times = json_array(), *problem;
-    size_t i;
-    json_array_foreach(json_object_get(section, "problems"), i, problem) {
+    json_t *times = json_array();
+    json_array_each(json_object_get(section, "problems"), i, problem) {
         struct interval time = json_get_interval(problem, "time");
         if (isfinite(time.value))
             json_array_append_new(
@@ -340,11 +336,9 @@ int header_compute(const json_t *section)
 
 json_t *header_loops(const json_t *sections, const char *name)
 {
-    const json_t *section, *loop;
     json_t *names = NULL;
-    size_t i, k;
-    json_array_foreach(sections, i, section)
-        json_array_foreach(json_object_get(header_find_stage(section, name), "repeat"), k, loop) {
+    json_array_each(sections, i, section)
+        json_array_each(json_object_get(header_find_stage(section, name), "repeat"), k, loop) {
             if (!names) names = json_object();
             json_object_set_new(names, json_get_string(loop, "name", "?"), json_true());
         }

@@ -19,7 +19,7 @@ static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
     const json_t *options = json_object_get(section, "options");
-    struct text nvrtc = {0}, nvcc = {0};
+    autorelease(text_release) struct text nvrtc = {0}, nvcc = {0};
     size_t count = json_array_size(options);
     autofree const char **given = memory_new(count, sizeof *given);
     if (*arch) text_add(&nvrtc, "--gpu-architecture=%s ", arch);
@@ -28,30 +28,24 @@ static void define_options(struct renderer *r, const json_t *section)
         const char *option = json_string_value(json_array_get(options, i));
         add_option(&nvrtc, given[i] = option ? option : "");
     }
-    struct text_list for_nvcc = nvcc_options(arch, given, count);
+    autorelease(text_list_release) struct text_list for_nvcc = nvcc_options(arch, given, count);
     for (size_t i = 0; i < for_nvcc.count; i++) add_option(&nvcc, for_nvcc.list[i]);
     header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc.text);
     header_define_text(r, "options_nvcc", nvcc.text ? nvcc.text : "");
-    free(nvrtc.text);
-    free(nvcc.text);
-    text_list_release(&for_nvcc);
 }
 
 // X(direction, type, name) for each buffer, in the order of name_launch's arguments.
 static void define_buffers(struct renderer *r, const json_t *buffers)
 {
-    const json_t *item;
-    size_t i;
-    struct text text = {0};
+    autorelease(text_release) struct text text = {0};
     text_add(&text, "%s", "");
-    json_array_foreach(buffers, i, item) {
+    json_array_each(buffers, i, item) {
         autofree char *identifier = header_identifier(json_get_string(item, "name", "?"));
         text_add(&text, "%sX(%s, %s, %s)", i ? " " : "", json_get_string(item, "direction", "in"),
                  json_get_string(item, "type", "?"), identifier);
     }
     header_define_function(r, "buffers", "(X)", text.text);
-    free(text.text);
 }
 
 static void define_stage(struct renderer *r, const json_t *section, const json_t *stage)
@@ -67,12 +61,11 @@ static void define_stage(struct renderer *r, const json_t *section, const json_t
 
 void header_source_macros(struct renderer *r, const json_t *section)
 {
-    const json_t *stage, *binary = json_object_get(section, "binary");
-    size_t i;
+    const json_t *binary = json_object_get(section, "binary");
     header_define_text(r, "template", json_get_string(section, "template", ""));
     define_options(r, section);
     header_define(r, "alignment", "%" PRId64, json_get_integer(section, "alignment", 16));
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    json_array_each(json_object_get(section, "stages"), i, stage)
         if (!json_object_get(stage, "library")) define_stage(r, section, stage);
     define_buffers(r, json_object_get(section, "buffers"));
     if (!binary) return;
@@ -132,11 +125,9 @@ static void comment_macros(struct renderer *r, const json_t *stage)
 
 static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
 {
-    const json_t *pair;
-    size_t i;
     if (!json_object_get(stage, "repeat")) return;
     header_comment(r, "     it runs again and again: for (run = 0; %sgeometry(sizes, run).used; run++)", prefix);
-    json_array_foreach(json_object_get(stage, "swap"), i, pair)
+    json_array_each(json_object_get(stage, "swap"), i, pair)
         header_comment(
             r,
             "     after every run exchange %s and %s; and before the first stage once for every run, so that "
@@ -146,9 +137,7 @@ static void comment_repeat(struct renderer *r, const json_t *stage, const char *
 
 void header_comment_arguments(struct renderer *r, const json_t *section)
 {
-    const json_t *stage, *argument;
-    size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, stage) {
+    json_array_each(json_object_get(section, "stages"), i, stage) {
         const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
         const json_t *library = json_object_get(stage, "library");
         if (!header_is_part(stage)) continue;
@@ -160,7 +149,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
                            json_get_bool(stage, "cooperative", false) ? ", a cooperative launch" : "");
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
-        json_array_foreach(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
+        json_array_each(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);
         if (!library) comment_attributes(r, stage);
     }
 }
@@ -168,51 +157,43 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
 void header_comment_bindings(struct renderer *r, const json_t *section)
 {
     static const char no_guards[] = ", verified without guards around it";
-    const json_t *one, *size;
-    size_t i, k;
-    json_array_foreach(json_object_get(section, "constants"), i, one) {
+    json_array_each(json_object_get(section, "constants"), i, one) {
         const char *direction = json_get_string(one, "direction", "in");
         if (!i) header_comment(r, "   variables of the module, to be set before a launch (cudaMemcpyToSymbol):");
         header_comment(r, "         %-4s %s, %s, %s bytes%s", json_get_string(one, "type", "?"),
                        json_get_string(one, "name", "?"), direction, json_get_string(one, "bytes", "?"),
                        strcmp(direction, "in") != 0 ? no_guards : "");
     }
-    json_array_foreach(json_object_get(section, "objects"), i, one) {
-        struct text sizes = {0};
+    json_array_each(json_object_get(section, "objects"), i, one) {
+        autorelease(text_release) struct text sizes = {0};
         const char *kind = json_get_string(one, "kind", "?");
-        json_array_foreach(json_object_get(one, "size"), k, size)
+        json_array_each(json_object_get(one, "size"), k, size)
             text_add(&sizes, "%s%s", k ? " x " : "", json_string_value(size));
         if (!i) header_comment(r, "   objects, which the caller makes:");
         header_comment(r, "         %s %s: %s, %s, %s%s", kind, json_get_string(one, "name", "?"),
                        json_get_string(one, "type", "?"), sizes.text ? sizes.text : "",
                        json_get_string(one, "about", ""), !strcmp(kind, "surface") ? no_guards : "");
-        free(sizes.text);
     }
 }
 
 // What was verified in addition to the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
-    const json_t *word;
-    size_t i;
-    struct text values = {0};
-    json_array_foreach(json_object_get(section, "values"), i, word)
+    autorelease(text_release) struct text values = {0};
+    json_array_each(json_object_get(section, "values"), i, word)
         text_add(&values, "%s%s", i ? ", " : " and with inputs that are also: ", json_string_value(word));
     header_put(r, "%" PRId64 " small\n * problems, with drawn sizes%s, were verified in the final as well.\n", sizes,
                values.text ? values.text : "");
-    free(values.text);
 }
 
 void header_comment_contract(struct renderer *r, const json_t *section)
 {
-    const json_t *buffer;
-    size_t i;
     bool verified = json_object_get(section, "supported") != NULL;
     int64_t sizes = json_get_integer(section, "sizes_verified", 0);
     header_put(r,
                " *\n * The contract: what a program must do, and all that a launch relies on. Buffers contain, before "
                "every launch:\n");
-    json_array_foreach(json_object_get(section, "buffers"), i, buffer) {
+    json_array_each(json_object_get(section, "buffers"), i, buffer) {
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
@@ -248,12 +229,10 @@ const json_t *header_buffers(const struct renderer *r)
 
 void header_architecture(struct renderer *r)
 {
-    const json_t *section;
-    size_t i;
     autojson json_t *done = json_object();
     header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && "
                   "!defined(NAME_ANY_ARCHITECTURE)\n");
-    json_array_foreach(r->sections, i, section) {
+    json_array_each(r->sections, i, section) {
         const char *arch = json_get_string(section, "arch", "");
         int compute = header_compute(section) * 10;
         if (!compute || json_object_get(done, arch)) continue;

@@ -54,11 +54,9 @@ static const char *const words[] = {
 // `format`: for printf. A header that is read back may name its sizes anyhow.
 static void add_sizes(struct text *to, const struct renderer *r, int word, bool format)
 {
-    const json_t *size;
-    size_t i;
     bool bare = word == PARAMETERS || word == SIZES;
     const char *type = word == DECLARED || word == PARAMETERS ? "long long " : "", *comma = bare ? "" : ", ";
-    json_array_foreach(r->sizes, i, size) {
+    json_array_each(r->sizes, i, size) {
         if (word == UNUSED)
             text_add(to, "    (void)size_");
         else if (word == TIMED)
@@ -150,14 +148,12 @@ void header_put_condition(struct renderer *r, size_t section)
 // such a run.
 static void put_loops(struct renderer *r)
 {
-    const char *name;
-    json_t *value;
     if (!r->repeated) return;
-    json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    long long loop_%s = 0;\n", name);
+    json_object_each((json_t *)r->loops, name, value) header_put(r, "    long long loop_%s = 0;\n", name);
     header_put(r, "    const int there = %srun_on(section name_given_sizes", r->repeated);
-    json_object_foreach((json_t *)r->loops, name, value) header_put(r, ", &loop_%s", name);
+    json_object_each((json_t *)r->loops, name, value) header_put(r, ", &loop_%s", name);
     header_put(r, ");\n    (void)there;\n");
-    json_object_foreach((json_t *)r->loops, name, value) header_put(r, "    (void)loop_%s;\n", name);
+    json_object_each((json_t *)r->loops, name, value) header_put(r, "    (void)loop_%s;\n", name);
 }
 
 void header_begin(struct renderer *r, const char *type, const char *name, const char *variables)

@@ -1,8 +1,6 @@
 // See job.h: names, values, the space and the life of a loaded job. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/elf_file.h"
 #include "tuner/job/job_parts.h"
 
@@ -212,8 +210,8 @@ char *problem_label(const struct job *job, const int64_t *sizes)
 
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)
 {
-    int64_t total = 0, *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    int64_t result = job_problem_values(job, NULL, problem, values, err);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t total = 0, result = job_problem_values(job, NULL, problem, values, err);
     for (size_t i = 0; !result && i < job->buffer_count; i++) {
         const struct buffer *b = &job->buffers[i];
         struct operand o;
@@ -237,7 +235,6 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
             result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }
-    free(values);
     return result ? -1 : total;
 }
 

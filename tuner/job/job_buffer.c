@@ -29,15 +29,11 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         reader_mistake(r, n, "buffer '%s' is declared twice", name);
         return known;
     }
-    if (!*name || strlen(name) > JOB_MAX_BUFFER_NAME) {
-        reader_mistake(r, n, "a buffer's name has 1 to %d characters, not %zu: '%s'", JOB_MAX_BUFFER_NAME, strlen(name),
-                       name);
-        return -1;
-    }
-    if (job->buffer_count == JOB_MAX_BUFFERS) {
-        reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
-        return -1;
-    }
+    if (!*name || strlen(name) > JOB_MAX_BUFFER_NAME)
+        return reader_mistake(r, n, "a buffer's name has 1 to %d characters, not %zu: '%s'", JOB_MAX_BUFFER_NAME,
+                              strlen(name), name);
+    if (job->buffer_count == JOB_MAX_BUFFERS)
+        return reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
@@ -49,8 +45,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
-        reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
-        return -1;
+        return reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
     }
     b.name = job_copy(job, name);
     if (image) {
@@ -60,21 +55,13 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     b.cols = dimensions ? load_columns(r, job, node_at(shape, dimensions - 1), image ? b.image->about.channels : 1)
                         : job_parse(job, "1", NULL);
     if (dimensions > 1) { // rows: the product of all dimensions but the last
-        char *text = text_copy("1");
+        autorelease(text_release) struct text text = {0};
+        if (dimensions > 2) text_add(&text, "1");
         for (size_t i = 0; i + 1 < dimensions; i++) {
-            const struct node *d = node_at(shape, i);
-            struct expr *each = reader_expression(r, d, job);
-            if (each && dimensions == 2) {
-                free(text);
-                text = text_copy(expr_text(each));
-            } else if (each) {
-                char *longer = text_format("%s * (%s)", text, expr_text(each));
-                free(text);
-                text = longer;
-            }
+            const struct expr *each = reader_expression(r, node_at(shape, i), job);
+            if (each) text_add(&text, dimensions > 2 ? " * (%s)" : "%s", expr_text(each));
         }
-        b.rows = job_parse(job, text, NULL);
-        free(text);
+        b.rows = job_parse(job, text.text ? text.text : "1", NULL);
     }
     b.ld = reader_expression(r, node_member(n, "ld"), job);
     check_fixed(r, job, n, b.rows, "shape", name);

@@ -34,11 +34,12 @@ int job_check_compiled(const struct job *job, const uint16_t *config, const stru
                        struct error *reason)
 {
     if (!job->compiled_count) return 0;
-    int64_t holds, *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t holds;
     int failed = job_problem_values(job, config, 0, values, reason);
     for (size_t c = 0; c < job->compiled_count && !failed; c++) {
         const struct expr *e = job->compiled[c].holds;
-        struct text found = {0};
+        autorelease(text_release) struct text found = {0};
         size_t count;
         const int *slots = expr_slots(e, &count);
         for (size_t s = 0; s < count; s++)
@@ -51,8 +52,6 @@ int job_check_compiled(const struct job *job, const uint16_t *config, const stru
         failed = expr_eval(e, values, &holds, reason);
         if (!failed && !holds)
             failed = error_set(reason, "violates the constraint \"%s\": %s", expr_text(e), found.text);
-        free(found.text);
     }
-    free(values);
     return failed;
 }

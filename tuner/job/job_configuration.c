@@ -23,8 +23,7 @@ void load_define(struct reader *r, struct job *job, const struct node *n, struct
 
 static bool is_value(const struct node *n, const struct space *space, size_t parameter, size_t value)
 {
-    char digits[32];
-    const char *text = space_value_text(space, parameter, value, digits);
+    const char *text = space_value_text(space, parameter, value, (char[32]){0});
     if (node_is_string(n))
         return space_parameter(space, parameter)->kind == PARAMETER_STRING && !strcmp(text, node_string(n));
     if (space_parameter(space, parameter)->kind == PARAMETER_REAL)
@@ -47,12 +46,10 @@ static void load_value(struct reader *r, const struct job *job, const struct nod
         config[parameter] = (uint16_t)v;
         return;
     }
-    struct text list = {0};
-    char digits[32];
+    autorelease(text_release) struct text list = {0};
     for (size_t v = 0; v < p->count; v++)
-        text_add(&list, "%s%s", v ? ", " : "", space_value_text(job->space, parameter, v, digits));
+        text_add(&list, "%s%s", v ? ", " : "", space_value_text(job->space, parameter, v, (char[32]){0}));
     reader_mistake(r, n, "parameter '%s' has no such value (it has: %s)", p->name, list.text);
-    free(list.text);
 }
 
 void load_configuration(struct reader *r, const struct job *job, const struct node *group, const char *what,

@@ -428,8 +428,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     if (space_build(job->space, &bad, err)) {
         if (bad < 0) return error_prefix(err, "%s", job->path);
         for (size_t i = 0; i < job->compiled_count; i++) bad += (int)job->compiled[i].number <= bad;
-        char setting[32];
-        snprintf(setting, sizeof setting, "constraints[%d]", bad);
+        autofree char *setting = text_format("constraints[%d]", bad);
         return job_locate_error(job, setting, err);
     }
     if (job_check_supported(job, err)) return -1;

@@ -40,8 +40,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
     const char *option = job->parameter_options[parameter], *location = strchr(option, '%');
-    char digits[32];
-    const char *text = space_value_text(job->space, parameter, value, digits);
+    const char *text = space_value_text(job->space, parameter, value, (char[32]){0});
     if (!*text || (space_parameter(job->space, parameter)->kind == PARAMETER_INT && !strcmp(text, "0"))) return NULL;
     return location ? text_format("%.*s%s%s", (int)(location - option), option, text, location + 1) : text_copy(option);
 }

@@ -92,25 +92,19 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
 {
     const char *name = node_is_string(n) ? node_string(n) : NULL;
     int i = name ? job_find_buffer(job, name) : -1;
-    if (i < 0) {
-        reader_mistake(r, n, "'swap' must name buffers that this stage or an earlier one declares%s%s",
-                       name ? ", not " : "", name ? name : "");
-        return -1;
-    }
-    if (job->buffers[i].direction == DIRECTION_IN) {
-        reader_mistake(r, n, "'%s' is an input, which the kernel may not write: let an earlier stage copy it", name);
-        return -1;
-    }
-    if (job->buffers[i].symbol || job->buffers[i].image) {
-        reader_mistake(r, n, "'%s' is a %s, which is a place of its own: only buffers in memory can be exchanged", name,
-                       job->buffers[i].symbol ? "variable of the module" : "texture or surface");
-        return -1;
-    }
+    if (i < 0)
+        return reader_mistake(r, n, "'swap' must name buffers that this stage or an earlier one declares%s%s",
+                              name ? ", not " : "", name ? name : "");
+    if (job->buffers[i].direction == DIRECTION_IN)
+        return reader_mistake(r, n, "'%s' is an input, which the kernel may not write: let an earlier stage copy it",
+                              name);
+    if (job->buffers[i].symbol || job->buffers[i].image)
+        return reader_mistake(r, n,
+                              "'%s' is a %s, which is a place of its own: only buffers in memory can be exchanged",
+                              name, job->buffers[i].symbol ? "variable of the module" : "texture or surface");
     for (size_t k = 0; k < repeat->swap_count; k++)
-        if (repeat->swaps[k][0] == i || repeat->swaps[k][1] == i) {
-            reader_mistake(r, n, "'%s' is exchanged twice", name);
-            return -1;
-        }
+        if (repeat->swaps[k][0] == i || repeat->swaps[k][1] == i)
+            return reader_mistake(r, n, "'%s' is exchanged twice", name);
     return i;
 }
 

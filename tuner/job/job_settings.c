@@ -32,7 +32,6 @@ static size_t count;
 
 static char *shared_default(const struct setting *s)
 {
-    char text[32];
     switch (s->kind) {
     case SETTING_BOOL:
         return text_copy(s->fallback != 0 ? "true" : "false");
@@ -40,12 +39,12 @@ static char *shared_default(const struct setting *s)
         return text_copy(s->words[s->fallback == 0]);
     case SETTING_DURATION:
         if (s->fallback >= 1) return text_format("%gs", s->fallback);
-        return text_copy(s->fallback > 0 ? text_show_duration(s->fallback, text, sizeof text) : "0");
+        return text_copy(s->fallback > 0 ? text_show_duration(s->fallback, TEXT_ROOM) : "0");
     case SETTING_INTEGER:
     case SETTING_NUMBER:
         break;
     }
-    return text_copy(text_show_number(s->fallback, text, sizeof text));
+    return text_copy(text_show_number(s->fallback, TEXT_ROOM));
 }
 
 static struct job_setting shared_setting(const char *group, const struct setting *s)
@@ -154,7 +153,6 @@ char *job_setting_default(const struct job_setting *s)
 
 char *job_setting_range(const struct job_setting *s)
 {
-    char low[32], high[32];
     bool number = s->kind == KIND_INTEGER || s->kind == KIND_NUMBER;
     if (s->kind == KIND_WORD) {
         autofree char *words = text_join(s->words, "\", \"");
@@ -162,7 +160,7 @@ char *job_setting_range(const struct job_setting *s)
     }
     if (s->kind == KIND_DURATION) return text_copy("0 and more");
     if (!number || (!s->low && !s->high)) return text_copy("");
-    text_show_number(s->low, low, sizeof low);
+    const char *low = text_show_number(s->low, TEXT_ROOM);
     if (isinf(s->high)) return text_format("%s and more", low);
-    return text_format("%s to %s", low, text_show_number(s->high, high, sizeof high));
+    return text_format("%s to %s", low, text_show_number(s->high, TEXT_ROOM));
 }

@@ -34,12 +34,12 @@ void size_range_add(struct size_range *r, int64_t size)
 // Whether `verification.supported` allows a problem. -1 with a message.
 static int is_supported(const struct job *job, size_t problem, bool *supported, struct error *err)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), holds = 1;
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t holds = 1;
     int failed = job->supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
     for (size_t i = 0; i < job->supported_count && !failed && holds; i++)
         failed = expr_eval(job->supported[i], values, &holds, err);
     *supported = holds != 0;
-    free(values);
     return failed;
 }
 
@@ -94,12 +94,12 @@ struct cost {
 static int cost_of(const struct job *job, size_t problem, struct cost *cost)
 {
     struct error ignored;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values), flops = 0;
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t flops = 0;
     cost->bytes = job_problem_bytes(job, problem, &ignored);
     int failed = cost->bytes < 0 || job_problem_values(job, NULL, problem, values, &ignored);
     if (!failed && job->flops) failed = expr_eval(job->flops, values, &flops, &ignored);
     cost->flops = (double)flops;
-    free(values);
     return failed ? -1 : 0;
 }
 

@@ -1,5 +1,4 @@
 // The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
-#include <unistd.h>
 
 #include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
@@ -45,7 +44,7 @@ static int compare_numbers(const void *a, const void *b)
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {
-    struct text_list texts = {0};
+    autorelease(text_list_release) struct text_list texts = {0};
     for (size_t i = 0; i < node_count(list); i++) {
         const struct node *v = node_at(list, i);
         text_list_add(&texts,
@@ -58,7 +57,6 @@ static void load_decimals(struct reader *r, struct job *job, const struct node *
             reader_mistake(r, list, "parameter '%s' has the value %s twice", name, value);
         memory_add(out->values, out->count) = symbols_intern(job->symbols, value);
     }
-    text_list_release(&texts);
 }
 
 static bool has_decimals(const struct node *list)

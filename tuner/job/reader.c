@@ -64,12 +64,13 @@ void mistakes_add_in(struct mistakes *m, const char *file, int line, const char 
     va_end(args);
 }
 
-void reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
+int reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
+    return -1;
 }
 
 void reader_undefined(struct reader *r, const char *name)
@@ -291,42 +292,42 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     }
 }
 
+static bool read_text(struct reader *r, const char *path, const char *text, size_t size)
+{
+    size_t before = r->mistakes->count;
+    autofree char *longer = memory_new(2 * strlen(text) + 1, 1);
+    struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
+    scan(&s, text, 0);
+    if (strlen(text) != size) mistakes_add_in(r->mistakes, NULL, s.line, "the file has a NUL byte");
+    if (r->mistakes->count > before) return false;
+    if (config_read_string(&r->config, longer)) return true;
+    autofree char *file = path_of(r, config_error_file(&r->config));
+    int line = config_error_line(&r->config);
+    autofree char *hint = file ? NULL : syntax_hint(path, text, line);
+    mistakes_add_in(r->mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
+                    hint ? hint : "");
+    return false;
+}
+
 struct reader *reader_open(const char *path, struct mistakes *mistakes)
 {
     struct reader *r = memory_new(1, sizeof *r);
-    size_t size, before = mistakes->count;
+    size_t size;
     r->mistakes = mistakes;
     r->folder = text_directory(path);
     config_init(&r->config);
-    if (!json_takes(path)) {
-        mistakes_add_in(mistakes, NULL, 0, "the path of a job file must be UTF-8");
-        goto fail;
-    }
-    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL);
-    if (!text) {
-        mistakes_add_in(mistakes, NULL, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
-        goto fail;
-    }
     config_set_include_dir(&r->config, r->folder);
-    char *longer = memory_new(2 * strlen(text) + 1, 1);
-    struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
-    scan(&s, text, 0);
-    if (strlen(text) != size) mistakes_add_in(mistakes, NULL, s.line, "the file has a NUL byte");
-    bool sound = mistakes->count == before;
-    int ok = sound && config_read_string(&r->config, longer);
-    free(longer);
-    if (sound && !ok) {
-        autofree char *file = path_of(r, config_error_file(&r->config));
-        int line = config_error_line(&r->config);
-        autofree char *hint = file ? NULL : syntax_hint(path, text, line);
-        mistakes_add_in(mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
-                        hint ? hint : "");
-    }
-    free(text);
-    if (!ok) goto fail;
-    look_through(r, config_root_setting(&r->config), "");
-    if (!r->blanks) return r; // with blanks, all else would be said of what is not there
-fail:
+    bool good = json_takes(path);
+    autofree char *text = good ? input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL) : NULL;
+    if (!good)
+        mistakes_add_in(mistakes, NULL, 0, "the path of a job file must be UTF-8");
+    else if (!text)
+        mistakes_add_in(mistakes, NULL, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
+    else if (read_text(r, path, text, size))
+        look_through(r, config_root_setting(&r->config), "");
+    else
+        good = false;
+    if (text && good && !r->blanks) return r; // with blanks, all else would be said of what is not there
     reader_close(r);
     return NULL;
 }

@@ -18,9 +18,8 @@ const struct node *reader_root(const struct reader *);
 // Where every setting of the file is, for job_location.
 void reader_places(const struct reader *, struct job *);
 
-// Adds a mistake at a node, in its file and at its line (NULL: the whole job file).
-void reader_mistake(struct reader *, const struct node *, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+// Adds a mistake at a node, in its file and at its line (NULL: the whole job file). Always returns -1.
+int reader_mistake(struct reader *, const struct node *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Notes that a mistake leaves a name undefined (NULL: any name, because a whole group is misspelt). Its later uses are
 // mistakes that only follow from the first one: reader_drop_consequences replaces them by their number.

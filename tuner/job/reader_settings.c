@@ -165,8 +165,7 @@ struct expr *reader_expression(struct reader *r, const struct node *n, struct jo
     if (node_is_string(n)) {
         expression = job_parse(job, node_string(n), &err);
     } else if (node_is_integer(n)) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRId64, node_integer(n));
+        autofree char *text = text_format("%" PRId64, node_integer(n));
         expression = job_parse(job, text, &err);
     } else {
         error_set(&err, "an expression must be a string or an integer");

@@ -60,36 +60,32 @@ static json_t *values_json(const struct result *r, int64_t winner)
 {
     if (!r->job_fits || r->best == SIZE_MAX) return json_null();
     const struct tried *best = &r->table.rows[r->best];
-    struct final_values values =
+    autorelease(final_values_release) struct final_values values =
         final_values_find(r->store, r->source->job, winner == NO_TRIAL ? best->id : winner, best->time);
-    json_t *json = json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
-    final_values_release(&values);
-    return json;
+    return json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
 }
 
 // The command line of the last run, as far as it decides the result; null without a job file.
 static json_t *reproduce_json(const struct result *r)
 {
     const char *job = r->source->job_file;
-    json_t *run = NULL, *pool;
+    json_t *run = NULL;
     if (!job) return json_null();
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
-    const json_t *pools = json_object_get(run, "pool");
     const char *device = json_get_string(run, "device", "0");
-    char seed[32];
-    snprintf(seed, sizeof seed, "%lld", (long long)json_get_integer(run, "seed", 0));
+    autofree char *seed = text_format("%" PRId64, json_get_integer(run, "seed", 0));
     const char *const options[][2] = {{"--store", r->source->store_path},
                                       {"--strategy", json_get_string(run, "strategy", NULL)},
                                       {"--seed", run ? seed : NULL},
                                       {"--device", strcmp(device, "0") ? device : NULL}};
     autofree const char **words = NULL;
-    size_t count = 0, i;
+    size_t count = 0;
     memory_add(words, count) = "sweetspot";
     memory_add(words, count) = "tune";
     memory_add(words, count) = job;
-    for (i = 0; i < sizeof options / sizeof *options; i++)
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         for (size_t k = 0; k < 2 && options[i][1]; k++) memory_add(words, count) = options[i][k];
-    json_array_foreach(pools, i, pool) {
+    json_array_each(json_object_get(run, "pool"), i, pool) {
         memory_add(words, count) = "--pool";
         memory_add(words, count) = json_is_string(pool) ? json_string_value(pool) : "";
     }

@@ -94,10 +94,8 @@ static json_t *entry_json(const struct result *r, const struct final *final, con
 
 static size_t count_processes(const json_t *document)
 {
-    size_t i;
-    const json_t *number;
     json_int_t most = 0;
-    json_array_foreach(json_object_get(document, "process"), i, number)
+    json_array_each(json_object_get(document, "process"), i, number)
         if (json_integer_value(number) > most) most = json_integer_value(number);
     return (size_t)most + 1;
 }
@@ -150,9 +148,9 @@ int report_final(const struct result *r, struct report_final *out, struct error 
 
 json_t *report_baselines(const struct result *r)
 {
-    json_t *document = result_document(r, "baselines", NULL), *list = json_array(), *baseline;
-    size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
+    autojson json_t *document = result_document(r, "baselines", NULL);
+    json_t *list = json_array();
+    json_array_each(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
@@ -161,6 +159,5 @@ json_t *report_baselines(const struct result *r)
             json_array_append_new(
                 list, json_pack("{s:s, s:f}", "name", json_get_string(baseline, "name", "?"), "time", time));
     }
-    json_decref(document);
     return list;
 }

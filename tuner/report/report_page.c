@@ -48,16 +48,14 @@ enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REA
 
 static void write_json(FILE *out, const json_t *value, int depth)
 {
-    const char *key, *separator = "\n";
-    json_t *member;
-    size_t i;
+    const char *separator = "\n";
     bool object = json_is_object(value), many = object ? json_object_size(value) > 0 : json_array_size(value) > 0;
     if (depth == DEEPEST_LINES || !many) {
         json_dumpf(value, out, TEXT_FLAGS);
         return;
     }
     fputc(object ? '{' : '[', out);
-    json_object_foreach((json_t *)value, key, member) {
+    json_object_each((json_t *)value, key, member) {
         autojson json_t *name = json_string(key);
         fputs(separator, out);
         json_dumpf(name, out, TEXT_FLAGS);
@@ -65,7 +63,7 @@ static void write_json(FILE *out, const json_t *value, int depth)
         write_json(out, member, depth + 1);
         separator = ",\n";
     }
-    json_array_foreach(value, i, member) {
+    json_array_each(value, i, member) {
         fputs(separator, out);
         write_json(out, member, depth + 1);
         separator = ",\n";

@@ -102,15 +102,15 @@ static void add_point(struct points *c, const struct trial *trial)
 // Later trials may have more columns than the first ones.
 static json_t *columns_json(struct points *c, json_t *values, size_t shown)
 {
-    size_t count = c->columns.count < COLUMNS_MOST ? c->columns.count : COLUMNS_MOST, i;
-    json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"), *row,
+    size_t count = smaller_of(c->columns.count, COLUMNS_MOST);
+    json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"),
            *meanings = json_pack("[s, s]", "number of the trial", "the objective, over the problems' times");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_array_append_new(names, json_string(c->columns.texts[i]));
         json_array_append_new(units, json_string(c->units[i]));
         json_array_append_new(meanings, json_string(c->meanings[i]));
     }
-    json_array_foreach(c->rows, i, row)
+    json_array_each(c->rows, i, row)
         while (json_array_size(row) < count + FIRST_COLUMNS) json_array_append_new(row, json_null());
     return json_pack("{s:I, s:I, s:o, s:o, s:o, s:O, s:o, s:I}", "shown", (json_int_t)shown, "of",
                      (json_int_t)c->result->table.timed, "columns", names, "units", units, "meanings", meanings, "rows",
@@ -143,7 +143,8 @@ static size_t *choose(const struct result *r, size_t limit, size_t *count)
 int report_points(const struct result *r, json_t **points, struct error *err)
 {
     const struct trial_table *t = &r->table;
-    size_t count, *chosen = choose(r, r->source->points, &count);
+    size_t count;
+    autofree size_t *chosen = choose(r, r->source->points, &count);
     autofree struct points *c = memory_new(1, sizeof *c);
     json_t *values = json_array();
     int status = 0;
@@ -163,7 +164,6 @@ int report_points(const struct result *r, json_t **points, struct error *err)
     *points = columns_json(c, values, count);
     json_decref(c->rows);
     string_pool_release(&c->columns);
-    free(chosen);
     return status;
 }
 

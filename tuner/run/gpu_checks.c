@@ -8,14 +8,14 @@ enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
 // Facts about a GPU, by its slot.
 struct checked_gpu {
-    char *uuid;               // of the device that all of this is about
-    int64_t *ids;             // of valid trials since it was last seen to be like the others
-    size_t id_count, id_room; // of them
-    size_t before_check;      // so many of them are older than its newest check
-    int failures;             // checks in a row
-    int64_t checks, trials;   // in all; trials with a time
-    double ratio;             // of its newest check to the standard; NaN
-    char *disabled;           // why it is; NULL
+    char *uuid;             // of the device that all of this is about
+    int64_t *ids;           // of valid trials since it was last seen to be like the others
+    size_t id_count;        // of them
+    size_t before_check;    // so many of them are older than its newest check
+    int failures;           // checks in a row
+    int64_t checks, trials; // in all; trials with a time
+    double ratio;           // of its newest check to the standard; NaN
+    char *disabled;         // why it is; NULL
 };
 
 static void grow(struct gpu_checks *c)
@@ -79,8 +79,7 @@ static void take_reference(struct gpu_checks *c, const struct task *t, int64_t t
 void gpu_checks_note(struct gpu_checks *c, const struct task *t, int64_t trial, double objective)
 {
     struct checked_gpu *g = &c->gpus[t->queued.worker];
-    g->ids = memory_room(g->ids, &g->id_room, g->id_count + 1, sizeof *g->ids);
-    g->ids[g->id_count++] = trial;
+    memory_add(g->ids, g->id_count) = trial;
     g->trials++;
     take_reference(c, t, trial, objective);
 }

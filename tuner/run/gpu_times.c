@@ -35,7 +35,8 @@ static bool is_compared(const struct gpu_times_of *g)
 // False where there is nothing to compare with.
 static bool find_standard(const struct gpu_times *t, struct interval *standard)
 {
-    double *values = memory_new(3 * t->count, sizeof *values), *lows = values + t->count, *highs = lows + t->count;
+    autofree double *values = memory_new(3 * t->count, sizeof *values);
+    double *lows = values + t->count, *highs = lows + t->count;
     size_t n = 0, first = t->count;
     for (size_t i = 0; i < t->count; i++) {
         const struct gpu_times_of *g = &t->gpus[i];
@@ -47,7 +48,6 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
     }
     if (n == 2) *standard = t->gpus[first].kept[0];
     if (n > 2) *standard = (struct interval){stats_median(values, n), stats_median(lows, n), stats_median(highs, n)};
-    free(values);
     return n > 1;
 }
 
@@ -63,8 +63,7 @@ static double deviation(const struct gpu_times *t, const struct gpu_times_of *ju
         for (size_t k = 1; is_compared(g) && k <= pairs; k++)
             apart[n++] = fabs(log(g->kept[k].value / g->kept[k - 1].value));
     }
-    double median = n ? stats_median(apart, n) : 0;
-    return normal_deviation * median;
+    return n ? normal_deviation * stats_median(apart, n) : 0;
 }
 
 enum gpu_verdict gpu_times_decide(struct gpu_times *t, size_t gpu, double tie, double *ratio, double *limit)

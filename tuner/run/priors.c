@@ -60,14 +60,11 @@ struct prior *prior_file_read(const char *path, const char *environment, const s
 {
     int store = is_store(path, err);
     if (store < 0) return NULL;
-    struct transfer t;
+    autorelease(transfer_release) struct transfer t;
     transfer_init(&t, space);
-    struct prior *prior = NULL;
-    if (!(store ? add_store(&t, path, environment, err) : add_recorded(&t, path, err))) {
-        prior = transfer_prior(&t, err);
-        if (!prior) error_prefix(err, "%s", path);
-    }
-    transfer_release(&t);
+    if (store ? add_store(&t, path, environment, err) : add_recorded(&t, path, err)) return NULL;
+    struct prior *prior = transfer_prior(&t, err);
+    if (!prior) error_prefix(err, "%s", path);
     return prior;
 }
 

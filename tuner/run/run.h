@@ -36,7 +36,7 @@ struct finished_trial {
 
 // Trials that are committed together.
 struct commit_queue {
-    size_t count, room;
+    size_t count;
     struct finished_trial *list;
 };
 

@@ -23,10 +23,8 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                 const struct trial_answer *answer, struct arena *memory)
 {
     struct commit_queue *q = &r->finished;
-    q->list = memory_room(q->list, &q->room, q->count + 1, sizeof *q->list);
-    struct finished_trial *f = &q->list[q->count++];
-    *f = (struct finished_trial){.task = t, .measured = answer != NULL};
-    run_record_trial(r, f, status, reason, answer, memory);
+    memory_add(q->list, q->count) = (struct finished_trial){.task = t, .measured = answer != NULL};
+    run_record_trial(r, &q->list[q->count - 1], status, reason, answer, memory);
 }
 
 // Tells a result, and says so where it is the best so far.
@@ -35,17 +33,17 @@ static void take_result(struct run *r, const struct search_result *x, bool store
     const struct incumbent *best = &r->search.incumbent;
     bool first = !isfinite(best->objective);
     size_t problem;
-    char shown[32], ratio[64] = "";
+    char ratio[64] = "";
     if (!search_take(&r->search, x, &problem)) return;
     run_event_best(r, first, stored, problem);
     if (r->job->objective == OBJECTIVE_EACH) {
         display_log(&r->display, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
-                    text_show_duration(x->times[problem], shown, sizeof shown), x->trial, x->text);
+                    text_show_duration(x->times[problem], TEXT_ROOM), x->trial, x->text);
         return;
     }
     if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3fx as fast as ", best->baseline / x->objective);
     display_log(&r->display, "%s %s%s%s (trial %" PRId64 "): %s",
-                first ? "first result:" : "new best:", text_show_duration(x->objective, shown, sizeof shown), ratio,
+                first ? "first result:" : "new best:", text_show_duration(x->objective, TEXT_ROOM), ratio,
                 *ratio ? best->baseline_name : "", x->trial, x->text);
 }
 

@@ -98,8 +98,7 @@ void run_take_compiler_loss(struct run *r, const struct pool_event *event)
     }
     if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued, false)) return;
     run_watch_compiled(&r->watch, event->worker, true);
-    char *reason =
+    autofree char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
     finish(r, task_of(r, event->worker), event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR, reason);
-    free(reason);
 }

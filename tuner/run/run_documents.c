@@ -22,11 +22,11 @@ int run_put_document(struct run *r, const char *kind, json_t *document)
 static json_t *given_devices(const struct run *r)
 {
     const struct pool_request *pool = r->options->pool;
-    json_t *given = json_object(), *pools = json_array();
+    autojson json_t *pools = json_array();
+    json_t *given = json_object();
     if (!pool || r->pool.replay) json_object_set_new(given, "device", json_string(r->options->device));
     for (size_t i = 0; pool && i < pool->text_count; i++) json_array_append_new(pools, json_string(pool->texts[i]));
     if (pool) json_object_set(given, "pool", pools);
-    json_decref(pools);
     return given;
 }
 

@@ -81,7 +81,7 @@ static const struct counted_trial *find_trial(const struct count_answer *answer,
 static void take_counts(struct run *r, const struct policy_request *batch, const json_t *message)
 {
     struct count_answer answer;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&count_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     if (isfinite(answer.wall)) r->statistics.count_wall += answer.wall;
     r->statistics.counted += (int64_t)batch->task_count;
@@ -93,7 +93,6 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
         if (mine && *mine->reason) display_log(&r->display, "trial %" PRId64 " counters: %s", t->trial, mine->reason);
         run_commit_counters(r, t, mine);
     }
-    arena_release(&memory);
 }
 
 // So many valid trials of a GPU that was disabled have become slow.
@@ -108,7 +107,7 @@ static void demote(struct run *r, size_t count)
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
     struct trial_answer answer; // of others it has the time that it took
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);
     double took = clock_now() - r->policy.gpus[gpu].since;
@@ -124,7 +123,6 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
     else
         final_take(&r->final, message);
     free(request.tasks);
-    arena_release(&memory);
 }
 
 void run_take_gpu_loss(struct run *r, const struct pool_event *event)

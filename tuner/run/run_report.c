@@ -1,5 +1,4 @@
 // The report of a run: the line of progress, the summary of the search, and the document of kind "run".
-#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
@@ -38,7 +37,6 @@ static void add_phase(const struct run *r, struct text *line)
 // The line of progress, malloc'ed. What matters most comes first, because a narrow terminal cuts the rest.
 static char *describe(const struct run *r)
 {
-    char text[32];
     double elapsed = clock_now() - r->statistics.search_started;
     uint64_t valid = space_size(r->job->space);
     struct text line = {0};
@@ -47,7 +45,7 @@ static char *describe(const struct run *r)
     if (!isfinite(best->objective))
         text_add(&line, "no valid result yet");
     else
-        text_add(&line, "best %s", text_show_duration(best->objective, text, sizeof text));
+        text_add(&line, "best %s", text_show_duration(best->objective, TEXT_ROOM));
     if (isfinite(best->objective) && isfinite(best->baseline))
         text_add(&line, "  %.3fx as fast as %s", best->baseline / best->objective, best->baseline_name);
     text_add(&line, "  %" PRId64, run_evaluations(r));
@@ -56,7 +54,7 @@ static char *describe(const struct run *r)
     else if (valid < 10000000)
         text_add(&line, "/%" PRIu64, valid);
     double rest = run_time_left(r);
-    text_add(&line, "  %s%s", text_show_duration(isfinite(rest) ? rest : elapsed, text, sizeof text),
+    text_add(&line, "  %s%s", text_show_duration(isfinite(rest) ? rest : elapsed, TEXT_ROOM),
              isfinite(rest) ? " left" : "");
     add_failures(r, &line);
     if (elapsed > 1) text_add(&line, "  %.1f/s", (double)r->statistics.new_trials / elapsed);
@@ -84,7 +82,6 @@ static void report_trials(struct run *r)
 {
     double seconds = clock_now() - r->statistics.search_started;
     size_t gpus = r->pool.gpu_count ? r->pool.gpu_count : 1;
-    char shown[32];
     char busy[64] = "";
     if (!r->pool.replay)
         snprintf(busy, sizeof busy, "; GPU%s executing %.0f%% of the time", gpus > 1 ? "s" : "",
@@ -92,7 +89,7 @@ static void report_trials(struct run *r)
     display_message(&r->display,
                     "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64
                     " from the compile cache",
-                    r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
+                    r->statistics.new_trials, text_show_duration(seconds, TEXT_ROOM),
                     (double)r->statistics.new_trials / seconds, run_evaluations(r), busy, r->statistics.cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->search.counts[s])
@@ -111,16 +108,16 @@ static void report_workers(struct run *r)
 // The gain that more time is expected to bring.
 static void report_outlook(struct run *r)
 {
-    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0;
-    uint64_t more = n < left ? n : left;
+    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0,
+             more = n < left ? n : left;
     double share = r->options->stop.until > 0 ? r->options->stop.until : OUTLOOK_SHARE;
     struct stop_outlook o = stop_outlook(&r->policy.stop, share, more, left);
     if (!more || isnan(o.chance)) return;
     double seconds = clock_now() - r->statistics.search_started;
-    char shown[32], time[64] = "";
+    char time[64] = "";
     if (r->statistics.new_trials)
         snprintf(time, sizeof time, " (%s)",
-                 text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, shown, sizeof shown));
+                 text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, TEXT_ROOM));
     display_message(&r->display,
                     "another %" PRIu64
                     " evaluations%s: %.0f%% chance of a gain of at least %.3g%%, expected gain %.2g%%",
@@ -139,8 +136,8 @@ void run_report(struct run *r)
 void run_report_values(struct run *r)
 {
     int64_t winner = r->final.decision.winner > 0 ? r->final.decision.winner : r->search.incumbent.trial;
-    struct final_values values = final_values_find(r->store, r->job, winner, r->search.incumbent.objective);
+    autorelease(final_values_release) struct final_values values =
+        final_values_find(r->store, r->job, winner, r->search.incumbent.objective);
     if (values.edges) display_message(&r->display, "%s", values.edges);
     if (values.idle) display_message(&r->display, "%s", values.idle);
-    final_values_release(&values);
 }

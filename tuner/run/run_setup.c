@@ -34,22 +34,17 @@ static int open_store(struct run *r, struct error *err)
                             .device = r->pool.device_name,
                             .arch = r->pool.arch,
                             .driver = r->pool.driver};
-    json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
-    char *settings = environment_text(facts, err);
-    int status = EXIT_ENVIRONMENT;
-    json_decref(facts);
-    if (!settings) goto out;
+    autojson json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
+    autofree char *settings = environment_text(facts, err);
+    if (!settings) return EXIT_ENVIRONMENT;
     environment_key(settings, key);
     e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
         store_use_environment(r->store, &e, err) || run_put_origin(r))
-        goto out;
-    status = 0;
+        return EXIT_ENVIRONMENT;
     r->search.store = r->store;
     search_collect_priors(&r->search, r->options, &e, r->pool.replay, &r->display);
-out:
-    free(settings);
-    return status;
+    return 0;
 }
 
 static void report_counters(struct run *r)
@@ -64,12 +59,11 @@ static void report_counters(struct run *r)
 
 static void report_least(struct run *r)
 {
-    char shown[32];
     for (size_t i = 0; i < r->job_answer.least_count; i++) {
         const struct least_time *least = &r->job_answer.least[i];
         if (least->problem < (int)r->job->tuned_count && least->seconds > 0)
             display_log(&r->display, "problem %s takes at least %s: %s", r->job->problems[least->problem].name,
-                        text_show_duration(least->seconds, shown, sizeof shown), least->why);
+                        text_show_duration(least->seconds, TEXT_ROOM), least->why);
     }
 }
 
@@ -82,7 +76,6 @@ static const struct record baselines_record = {"baselines", sizeof(struct job_an
 static void take_baseline(struct run *r, const struct baseline_answer *b)
 {
     double times[JOB_MAX_PROBLEMS];
-    char shown[32];
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < b->problem_count ? b->problems[p].figures.time : (double)NAN;
     double objective = job_objective(r->job, times);
@@ -91,8 +84,7 @@ static void take_baseline(struct run *r, const struct baseline_answer *b)
         display_message(&r->display, "baseline %s: not available%s%s", b->name, *b->reason ? ": " : "", b->reason);
         return;
     }
-    display_log(&r->display, "baseline %s: %s %s", b->name, text_show_duration(objective, shown, sizeof shown),
-                b->detail);
+    display_log(&r->display, "baseline %s: %s %s", b->name, text_show_duration(objective, TEXT_ROOM), b->detail);
     if (!isfinite(r->search.incumbent.baseline)) incumbent_set_baseline(&r->search.incumbent, b->name, objective);
 }
 
@@ -127,7 +119,7 @@ static void measure_ceilings(struct run *r)
     autojson json_t *request = job_ceilings_request(r->job, r->ceilings);
     if (!request) return;
     struct answer_head head;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     autojson json_t *answer = pool_ask_gpu(&r->pool, json_incref(request), POOL_SETUP_TIMEOUT, &err);
     record_read(&answer_head_record, answer, &head, &memory, NULL);
     if (answer && answer_is_ok(&head)) {
@@ -144,13 +136,13 @@ static void measure_ceilings(struct run *r)
                     : *head.reason ? head.reason
                                    : "no reason given");
     }
-    arena_release(&memory);
 }
 
 // Trials that were committed but not yet counted when the last run ended.
 static int resume_counts(struct run *r)
 {
-    int64_t count = 0, *ids = r->job_answer.metric_count ? store_uncounted(r->store, &count, &r->failure.why) : NULL;
+    int64_t count = 0;
+    autofree int64_t *ids = r->job_answer.metric_count ? store_uncounted(r->store, &count, &r->failure.why) : NULL;
     for (int64_t i = 0; i < count; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
@@ -159,7 +151,6 @@ static int resume_counts(struct run *r)
             continue;
         task_add(&r->policy, r->job->space, config, TASK_COUNT, TASK_UNKNOWN)->trial = ids[i];
     }
-    free(ids);
     return count < 0 ? -1 : 0;
 }
 
@@ -197,11 +188,10 @@ static int meet(struct run *r, struct error *err)
 // The job, known to the first GPU worker.
 static int set_up_workers(struct run *r, struct error *err)
 {
-    json_t *answer = NULL;
+    autojson json_t *answer = NULL;
     int status = pool_set_up(&r->pool, job_setup_for_gpu(&r->setup, r->options->counters, NULL, true), &answer, err);
     if (answer) record_read(&job_answer_record, answer, &r->job_answer, &r->memory, NULL); // the pool has checked it
     if (status && answer) error_prefix(err, "%s", r->job->path);
-    json_decref(answer);
     return status;
 }
 

@@ -14,8 +14,7 @@ static int adapt(const struct space *space, const char *text, uint16_t *config)
         int parameter = name < length ? space_find(space, at, name) : -1;
         if (parameter < 0) continue;
         for (; value < space_parameter(space, (size_t)parameter)->count; value++) {
-            char digits[32];
-            const char *own = space_value_text(space, (size_t)parameter, value, digits);
+            const char *own = space_value_text(space, (size_t)parameter, value, (char[32]){0});
             if (strlen(own) == length - name - 1 && !memcmp(own, at + name + 1, length - name - 1)) break;
         }
         if (value == space_parameter(space, (size_t)parameter)->count) return -1;

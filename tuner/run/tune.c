@@ -3,7 +3,6 @@
 #include "tuner/run/tune.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
@@ -289,10 +288,9 @@ static int finish(struct run *r, bool decided)
         return r->failure.exit_status;
     }
     if (interrupt_count()) {
-        char shown[32];
         if (isfinite(r->search.incumbent.objective))
-            fprintf(stderr, "best so far %s: %s\n",
-                    text_show_duration(r->search.incumbent.objective, shown, sizeof shown), r->search.incumbent.config);
+            fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->search.incumbent.objective, TEXT_ROOM),
+                    r->search.incumbent.config);
         fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
                 r->options->again);
     }

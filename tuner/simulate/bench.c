@@ -126,7 +126,8 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file)
 {
     const struct recorded *r = runs->o->files[file];
     size_t valid;
-    double *times = sorted_times(r, &valid), sum = 0;
+    autofree double *times = sorted_times(r, &valid);
+    double sum = 0;
     int64_t points = 0;
     for (int64_t t = 0; t < runs->cutoff[file]; t++) {
         double best = 0;
@@ -142,7 +143,6 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file)
         sum += (baseline - best / found) / (baseline - times[0]);
         points++;
     }
-    free(times);
     return points ? sum / (double)points : NAN;
 }
 
@@ -152,8 +152,8 @@ static void evaluate_cell(struct bench_cell *cell, const struct runs *runs, size
     const struct recorded *r = o->files[file];
     size_t seeds = (size_t)o->seeds;
     int64_t last = o->budgets[o->budget_count - 1];
-    double optimum = r->trials[r->best].objective, *quality = memory_new(3 * seeds, sizeof *quality);
-    double *to_95 = quality + seeds, *to_99 = to_95 + seeds;
+    autofree double *quality = memory_new(3 * seeds, sizeof *quality);
+    double optimum = r->trials[r->best].objective, *to_95 = quality + seeds, *to_99 = to_95 + seeds;
     for (size_t i = 0; i < o->budget_count; i++) {
         double sum = 0, near = 0;
         for (size_t seed = 0; seed < seeds; seed++) {
@@ -177,7 +177,6 @@ static void evaluate_cell(struct bench_cell *cell, const struct runs *runs, size
     cell->to_95 = stats_median(to_95, seeds);
     cell->to_99 = stats_median(to_99, seeds);
     cell->score = o->score ? score_of(runs, strategy, file) : NAN;
-    free(quality);
 }
 
 void bench_add(void *to, const void *from, size_t size, double share)

@@ -182,8 +182,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
     for (size_t i = 0; i < places; i++) {
         const struct final_candidate *c = &request->candidates[i];
         int64_t n = trial_of(r, c->candidate.config);
-        char name[32];
-        snprintf(name, sizeof name, "%lld", (long long)c->trial);
+        const char *name = arena_format(memory, "%" PRId64, c->trial);
         if (n >= 0) entries[answer.entry_count++] = entry_of(r, name, c->trial, r->trials[n].problems, memory);
     }
     for (size_t i = 0; i < r->baseline_count; i++)
@@ -213,7 +212,7 @@ static const struct {
 // `log` may be NULL.
 static json_t *serve(const struct recorded *r, const json_t *message, const char *op, FILE *log)
 {
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     struct error err = {"unknown op"};
     json_t *answer = NULL;
     if (!strcmp(op, "hello")) return hello(r);
@@ -228,7 +227,6 @@ static json_t *serve(const struct recorded *r, const json_t *message, const char
         }
         answer = served[i].serve(r, request, &memory);
     }
-    arena_release(&memory);
     return answer ? answer : answer_refuse(PROTOCOL_ERROR, err.message);
 }
 

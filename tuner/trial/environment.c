@@ -1,8 +1,6 @@
 // See environment.h.
 #include "tuner/trial/environment.h"
 
-#include <ctype.h>
-
 struct environment environment_copy(struct arena *m, const struct environment *e)
 {
     return (struct environment){arena_copy(m, e->key),      arena_copy(m, e->job),     arena_copy(m, e->source_hash),
@@ -129,15 +127,12 @@ static char *value_text(const json_t *value)
 
 static int collect(struct text_list *lines, const char *path, const json_t *value, struct error *err)
 {
-    size_t i;
-    const char *key;
-    json_t *part;
     int result = 0;
-    json_object_foreach((json_t *)value, key, part) {
+    json_object_each((json_t *)value, key, part) {
         autofree char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
         if (!result) result = collect(lines, deeper, part, err);
     }
-    json_array_foreach(value, i, part) {
+    json_array_each(value, i, part) {
         autofree char *deeper = text_format("%s.%zu", path, i);
         if (!result) result = collect(lines, deeper, part, err);
     }
@@ -160,13 +155,12 @@ static int compare_lines(const void *a, const void *b)
 
 char *environment_text(const json_t *facts, struct error *err)
 {
-    struct text_list lines = {0};
+    autorelease(text_list_release) struct text_list lines = {0};
     struct text text = {0};
     int failed = facts ? collect(&lines, "", facts, err) : error_set(err, "what the trials depend on is not UTF-8");
     if (lines.count) qsort(lines.list, lines.count, sizeof *lines.list, compare_lines);
     if (!failed) text_add(&text, "environment %d\n", ENVIRONMENT_VERSION);
     for (size_t i = 0; i < lines.count && !failed; i++) text_add(&text, "%s", lines.list[i]);
-    text_list_release(&lines);
     return text.text;
 }
 

@@ -14,9 +14,8 @@ const char *live_state_text(enum live_state state)
 
 char *live_status_path(const char *store_path)
 {
-    char *real = realpath(store_path, NULL), *path = text_format("%s.status.json", real ? real : store_path);
-    free(real);
-    return path;
+    autofree char *real = realpath(store_path, NULL);
+    return text_format("%s.status.json", real ? real : store_path);
 }
 
 const char *live_status_host(void)
