@@ -34,6 +34,19 @@ TEST(every_option_of_every_command_is_offered)
     assert_true(options > 60);
 }
 
+// A letter stands for the same word in every command; -j always says how many work at once.
+TEST(a_letter_has_one_meaning)
+{
+    const char *words[128] = {['j'] = "jobs"};
+    for (const struct command *const *command = commands; *command; command++)
+        for (const struct option_spec *spec = (*command)->options; spec->name; spec++) {
+            const char **word = &words[(unsigned char)spec->letter];
+            if (!spec->letter || !strcmp(spec->name, "workers")) continue;
+            if (*word && strcmp(*word, spec->name)) fail_msg("-%c: --%s and --%s", spec->letter, *word, spec->name);
+            *word = spec->name;
+        }
+}
+
 TEST(the_shells_can_read_it)
 {
     static const struct {

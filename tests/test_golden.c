@@ -14,8 +14,9 @@
 #define FAKE                                                                                         \
     "SWEETSPOT_NVCC= FAKE_NVCC=1.02 SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-#define SIMULATE \
-    "simulate -S random,default -n 3 -b 2,5 --times 1,4 --timeline compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
+#define SIMULATE                                                                                               \
+    "simulate -S random,default --seeds 3 -b 2,5 --times 1,4 --timeline compilers=4,compile=0.5,gpu=1,gpus=2 " \
+    "space.json"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
 static const struct blot status_blots[] = {
@@ -102,13 +103,13 @@ static const struct {
     {"report_measured_json", "report measured.cfg --store measured.db --format json", 0, report_blots, NULL},
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},
-    {"simulate_table", "simulate -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
-    {"simulate_csv", "simulate -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
+    {"simulate_table", "simulate -S random,default --seeds 3 -b 2,5 space.json", 0, replay_blots, NULL},
+    {"simulate_csv", "simulate -S random,default --seeds 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
     {"timeline_table", SIMULATE, 0, NULL, NULL},
     {"timeline_csv", SIMULATE " -f csv", 0, NULL, NULL},
     {"timeline_json", SIMULATE " -f json", 0, NULL, NULL},
     {"timeline_mistake", "simulate --timeline compilers=4,gpu=0.3 space.json 2>&1", 2, NULL, NULL},
-    {"simulate_json", "simulate -S random,default -n 3 -b 2,5 space.json -f json", 0, NULL, NULL},
+    {"simulate_json", "simulate -S random,default --seeds 3 -b 2,5 space.json -f json", 0, NULL, NULL},
     {"list_table", "list strategies", 0, NULL, NULL},
     {"list_strategies_table", "list strategies default", 0, NULL, NULL},
     {"list_operations_table", "list operations gemm", 0, NULL, NULL},
@@ -119,11 +120,11 @@ static const struct {
     {"export", "export job.cfg --store job.db", 0, NULL, NULL},
     {"import", "import space.json 2>&1", 0, NULL, NULL},
     {"header", "header job.cfg --store job.db --output best.h >/dev/null && cat best.h", 0, NULL, NULL},
-    {"profile_table", "profile job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
-    {"profile_json", "profile job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
-    {"profile_limits_table", "profile --limits job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
-    {"profile_limits_json", "profile --limits job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots,
-     NULL},
+    {"profile_table", "profile job.cfg --cache cache --trial X=1,MODE=plain", 0, NULL, NULL},
+    {"profile_json", "profile job.cfg --cache cache --trial X=1,MODE=plain --format json", 0, profile_blots, NULL},
+    {"profile_limits_table", "profile --limits job.cfg --cache cache --trial X=1,MODE=plain", 0, NULL, NULL},
+    {"profile_limits_json", "profile --limits job.cfg --cache cache --trial X=1,MODE=plain --format json", 0,
+     profile_blots, NULL},
     {"judge_table", "judge measured.cfg --cache cache --set X=2", 0, judge_blots, NULL},
     {"judge_json", "judge measured.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
     {"doctor_table", "doctor", 0, doctor_blots, NULL},

@@ -49,7 +49,7 @@ static json_t *run_profile(const char *folder, const char *command, const char *
 {
     struct error err;
     struct e2e_result r =
-        e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache -t %s -f json", command, job, config);
+        e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache --trial %s -f json", command, job, config);
     if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s", err.message);
@@ -66,14 +66,14 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     int bad = 0;
     for (size_t i = 0; i < CHECKED; i++) text_add(&metrics, "%s%s", i ? "," : "", checked[i].metric);
     assert_true(json_array_size(stages) >= 1);
-    struct e2e_result r =
-        e2e_run(folder,
-                "rm -f $DIR/ncu.csv; cat >$DIR/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control "
-                "all --print-units base --csv --log-file $DIR/ncu.csv -k %s --launch-skip 3 --launch-count 3 --metrics "
-                "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
-                "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
-                "--no-counters >/dev/null; cat $DIR/ncu.csv",
-                kernel, metrics.text, job, config);
+    struct e2e_result r = e2e_run(
+        folder,
+        "rm -f $DIR/ncu.csv; cat >$DIR/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control "
+        "all --print-units base --csv --log-file $DIR/ncu.csv -k %s --launch-skip 3 --launch-count 3 --metrics "
+        "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
+        "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache --trial %s "
+        "--no-counters >/dev/null; cat $DIR/ncu.csv",
+        kernel, metrics.text, job, config);
     if (!strstr(r.out, checked[0].metric))
         fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
     for (size_t i = 0; i < CHECKED; i++) {
@@ -196,7 +196,8 @@ GPU_TEST(a_tiny_kernel_has_sane_figures_and_a_warning)
     struct e2e_result r = e2e_pass(
         folder,
         "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >$DIR/tiny.cfg; "
-        "$BIN/sweetspot profile $DIR/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json");
+        "$BIN/sweetspot profile $DIR/tiny.cfg --cache out/cache --trial BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f "
+        "json");
     json_t *document = test_json(json_parse(r.out, &err));
     const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile),
                  *notes = json_object_get(profile, "notes");

@@ -22,7 +22,7 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
               "extern \"C\" __global__ void x(float *y, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
               "    if (i < n) y[i] = X;\n}\n");
     struct e2e_result r =
-        e2e_run(folder, "$BIN/sweetspot profile $DIR/job.cfg --cache out/cache -t X=1 --no-counters -f json");
+        e2e_run(folder, "$BIN/sweetspot profile $DIR/job.cfg --cache out/cache --trial X=1 --no-counters -f json");
     json_t *document = test_json(json_parse(r.out, &err));
     if (!document) fail_msg("%s: %s\n%s", pipe ? pipe : "all", err.message, r.err);
     json_t *profile = json_object_get(document, "profile"),
@@ -111,9 +111,9 @@ GPU_TEST(a_library_is_near_the_ceiling_of_its_pipe)
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         char *folder = e2e_folder("gpu_near");
         struct error err;
-        struct e2e_result r =
-            e2e_run(folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache -t cublas --no-counters -f json",
-                    jobs[i].job);
+        struct e2e_result r = e2e_run(
+            folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache --trial cublas --no-counters -f json",
+            jobs[i].job);
         json_t *document = test_json(json_parse(r.out, &err)), *profile = json_object_get(document, "profile");
         if (!document) fail_msg("%s: %s", jobs[i].job, r.err);
         const struct execution_unit *p = pipe_find(json_get_string(profile, "pipe", ""), NULL);

@@ -60,43 +60,43 @@ static const struct {
     {"", "plain.cfg", 0, "1.100 ms  0.737 [0.736, 0.738]", ""},
     {"", "plain.cfg", 0, "bank_conflicts: line 1 needs 2.00 times", ""},
     {"", "job.cfg", 0, "N=64 (verified only)  ok", ""},
-    {"", "job.cfg -s X=2 --set MODE=wrong", 1, "fake: wrong\n  scripted\n", ""},
-    {"", "job.cfg -s X=2,MODE=wrong", 1, "X=2,MODE=wrong", ""},
-    {"", "job.cfg -s MODE=out_of_bounds", 1, "fake: out_of_bounds\n", ""},
-    {"", "job.cfg -s MODE=nondeterministic", 1, "fake: nondeterministic\n", ""},
-    {"", "job.cfg -s MODE=launch_error", 1, "fake: launch_error\n", ""},
-    {"", "job.cfg -s MODE=hang", 1, "fake: timeout\n", ""},
-    {"", "job.cfg -s MODE=abort", 1, "fake: crashed\n", ""},
-    {"", "job.cfg -s MODE=says_crashed", 1, "fake: crashed\n  CUDA_ERROR_ILLEGAL_ADDRESS", ""},
-    {"", "job.cfg -s MODE=compile_error", 1, "fake: compile_error\n  x.cu(3): error: expected", ""},
-    {"", "job.cfg -s MODE=compile_timeout", 1, "fake: compile_timeout\n", ""},
-    {"", "job.cfg -s MODE=registers", 1, "fake: pruned\n", ""},
-    {"", "job.cfg -s MODE=final_wrong", 1, "fake: wrong\n  scripted\n", ""},
-    {"", "job.cfg -s MODE=final_crash", 1, "fake: crashed\n", ""},
-    {"", "job.cfg -s MODE=sanitize_memcheck", 1, "fake: out_of_bounds\n  compute-sanitizer's memcheck: Invalid", ""},
-    {"", "job.cfg -s MODE=sanitize_memcheck", 1, "N=64 (verified only)  out_of_bounds", ""},
-    {"", "job.cfg -s MODE=sanitize_racecheck", 0, "racecheck (warning): 1 error, 1 warning: Error: Race", ""},
-    {"", "job.cfg -s MODE=sanitize_crash", 0, "memcheck: failed: ", ""},
-    {NO_TOOL, "job.cfg -s MODE=sanitize_memcheck", 0, "fake: right\n", ""},
-    {"", "job.cfg -s MODE=count_crash", 0, "note: no counters: ", ""},
-    {"", "job.cfg -s MODE=restart", 0, "fake: right\n", ""},
+    {"", "job.cfg --set X=2 --set MODE=wrong", 1, "fake: wrong\n  scripted\n", ""},
+    {"", "job.cfg --set X=2,MODE=wrong", 1, "X=2,MODE=wrong", ""},
+    {"", "job.cfg --set MODE=out_of_bounds", 1, "fake: out_of_bounds\n", ""},
+    {"", "job.cfg --set MODE=nondeterministic", 1, "fake: nondeterministic\n", ""},
+    {"", "job.cfg --set MODE=launch_error", 1, "fake: launch_error\n", ""},
+    {"", "job.cfg --set MODE=hang", 1, "fake: timeout\n", ""},
+    {"", "job.cfg --set MODE=abort", 1, "fake: crashed\n", ""},
+    {"", "job.cfg --set MODE=says_crashed", 1, "fake: crashed\n  CUDA_ERROR_ILLEGAL_ADDRESS", ""},
+    {"", "job.cfg --set MODE=compile_error", 1, "fake: compile_error\n  x.cu(3): error: expected", ""},
+    {"", "job.cfg --set MODE=compile_timeout", 1, "fake: compile_timeout\n", ""},
+    {"", "job.cfg --set MODE=registers", 1, "fake: pruned\n", ""},
+    {"", "job.cfg --set MODE=final_wrong", 1, "fake: wrong\n  scripted\n", ""},
+    {"", "job.cfg --set MODE=final_crash", 1, "fake: crashed\n", ""},
+    {"", "job.cfg --set MODE=sanitize_memcheck", 1, "fake: out_of_bounds\n  compute-sanitizer's memcheck: Invalid", ""},
+    {"", "job.cfg --set MODE=sanitize_memcheck", 1, "N=64 (verified only)  out_of_bounds", ""},
+    {"", "job.cfg --set MODE=sanitize_racecheck", 0, "racecheck (warning): 1 error, 1 warning: Error: Race", ""},
+    {"", "job.cfg --set MODE=sanitize_crash", 0, "memcheck: failed: ", ""},
+    {NO_TOOL, "job.cfg --set MODE=sanitize_memcheck", 0, "fake: right\n", ""},
+    {"", "job.cfg --set MODE=count_crash", 0, "note: no counters: ", ""},
+    {"", "job.cfg --set MODE=restart", 0, "fake: right\n", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},
     {"", "plain.cfg --no-counters", 0, "fake: right\n", ""},
     {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""},
     {"", "plain.cfg --template nothing.cu", 2, "", "cannot read 'nothing.cu'"},
     {"", "two.cfg --entry other", 2, "", "launches several kernels"},
-    {"", "job.cfg -s X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
-    {"", "job.cfg -s Y=3", 2, "", "no parameter 'Y'"},
-    {"", "plain.cfg -s X=3", 2, "", "no parameter 'X'"},
-    {"", "job.cfg -s X=7 -s MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
+    {"", "job.cfg --set X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
+    {"", "job.cfg --set Y=3", 2, "", "no parameter 'Y'"},
+    {"", "plain.cfg --set X=3", 2, "", "no parameter 'X'"},
+    {"", "job.cfg --set X=7 --set MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
     {"", "none.cfg", 2, "", "'reference' is missing"},
     {"", "unverified.cfg", 2, "", "judging a kernel needs a reference"},
     {"", "job.cfg -p 2", 2, "", "1 problems that are tuned"},
     {"", "nothing.cfg", 2, "", "nothing.cfg"},
     {"", "plain.cfg -d replay:x.json", 2, "", "needs a GPU"},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "plain.cfg", 3, "", "no CUDA driver"},
-    {"", "job.cfg -s MODE=other_word", 3, "", "the GPU worker answers 'excellent'"},
-    {"", "job.cfg -s MODE=compile_nonsense", 3, "", ""},
+    {"", "job.cfg --set MODE=other_word", 3, "", "the GPU worker answers 'excellent'"},
+    {"", "job.cfg --set MODE=compile_nonsense", 3, "", ""},
 };
 
 TEST(the_table_of_verdicts_and_exit_statuses_holds)
@@ -161,7 +161,7 @@ TEST(the_document_of_a_right_kernel_has_times_and_ratios)
 {
     char *folder = e2e_folder("judge_right");
     write_jobs(folder);
-    json_t *document = judge(folder, "job.cfg -s X=2,MODE=good", 0);
+    json_t *document = judge(folder, "job.cfg --set X=2,MODE=good", 0);
     assert_int_equal(json_get_integer(document, "version", 0), 1);
     assert_true(json_get_bool(document, "right", false));
     assert_string_equal(json_get_string(document, "status", ""), "ok");
@@ -189,7 +189,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
     write_jobs(folder);
     static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        json_t *document = judge(folder, test_text("job.cfg -s MODE=%s", modes[i]), 1);
+        json_t *document = judge(folder, test_text("job.cfg --set MODE=%s", modes[i]), 1);
         assert_false(json_get_bool(document, "right", true));
         assert_true(*json_get_string(document, "reason", "") != 0);
         assert_null(json_object_get(problem_of(document, 0), "time"));

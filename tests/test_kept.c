@@ -50,9 +50,9 @@ TEST(what_was_found_is_kept_with_the_trial)
     run_kept(folder, command, "");
     for (size_t i = 0; i < 3; i++) assert_null(kept(folder, "X=2,MODE=good", kinds[i]));
     // Of both that were compared; not of a baseline, nor of what was never tried.
-    snprintf(command, sizeof command, "profile %s/job.cfg -t X=2,MODE=good -a X=1,MODE=good -f table", folder);
+    snprintf(command, sizeof command, "profile %s/job.cfg --trial X=2,MODE=good -a X=1,MODE=good -f table", folder);
     run_kept(folder, command, "");
-    snprintf(command, sizeof command, "profile %s/job.cfg -t cublas", folder);
+    snprintf(command, sizeof command, "profile %s/job.cfg --trial cublas", folder);
     run_kept(folder, command, "");
     for (int x = 1; x < 3; x++) {
         char *config = test_text("X=%d,MODE=good", x);
@@ -71,20 +71,20 @@ TEST(what_was_found_is_kept_with_the_trial)
     }
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
     // The newest counts.
-    snprintf(command, sizeof command, "profile %s/job.cfg -t X=2,MODE=good", folder);
+    snprintf(command, sizeof command, "profile %s/job.cfg --trial X=2,MODE=good", folder);
     setenv("FAKE_TIME", "20", 1);
     run_kept(folder, command, "counting a kernel");
     unsetenv("FAKE_TIME");
     json_t *document = kept(folder, "X=2,MODE=good", "profile");
     assert_true(json_get_number(json_object_get(document, "profile"), "time", 0) > 1);
-    snprintf(command, sizeof command, "profile --limits %s/job.cfg -t X=2,MODE=good", folder);
+    snprintf(command, sizeof command, "profile --limits %s/job.cfg --trial X=2,MODE=good", folder);
     run_kept(folder, command, "");
     document = kept(folder, "X=2,MODE=good", "limits");
     assert_true(json_get_number(document, "whole_time", 0) > 0 && json_get_number(document, "math_time", 0) > 0);
     assert_non_null(json_object_get(document, "limiter"));
     // Of a source that has changed nothing is kept, and that is said, once.
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // changed SWEETSPOT_VARIANT X");
-    snprintf(command, sizeof command, "profile %s/job.cfg -t X=7,MODE=good -a X=2,MODE=good", folder);
+    snprintf(command, sizeof command, "profile %s/job.cfg --trial X=7,MODE=good -a X=2,MODE=good", folder);
     run_kept(folder, command, "the findings are not stored: the source has changed");
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
 }
@@ -96,10 +96,10 @@ TEST(a_store_that_cannot_be_written_is_said_once)
     write_job(folder);
     snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
     run_kept(folder, command, "");
-    struct e2e_result r =
-        e2e_pass(folder, "mkdir $DIR/closed; mv $DIR/job.db* $DIR/closed; chmod -w $DIR/closed $DIR/closed/*; " FAKE
-                         "profile $DIR/job.cfg -t X=2,MODE=good -a X=1,MODE=good --store $DIR/closed/job.db --cache "
-                         "$DIR/cache; s=$?; chmod u+w $DIR/closed; exit $s");
+    struct e2e_result r = e2e_pass(
+        folder, "mkdir $DIR/closed; mv $DIR/job.db* $DIR/closed; chmod -w $DIR/closed $DIR/closed/*; " FAKE
+                "profile $DIR/job.cfg --trial X=2,MODE=good -a X=1,MODE=good --store $DIR/closed/job.db --cache "
+                "$DIR/cache; s=$?; chmod u+w $DIR/closed; exit $s");
     assert_contains(r.out, "Findings");
     assert_contains(r.err, "the findings are not stored: ");
     assert_null(strstr(strstr(r.err, "the findings are not stored") + 1, "what was found are not stored"));

@@ -249,44 +249,44 @@ static const struct {
     int status;
     const char *out, *err; // parts of it
 } cases[] = {
-    {"", "profile -t X=2,MODE=good", 0, "Findings", ""},
-    {"", "profile -t X=2,MODE=good", 0, "1. bank_conflicts: line 1 needs 2.00 times", ""},
-    {"", "profile -t X=2,MODE=good", 0, "X=1 makes that line's accesses", ""},
-    {"", "profile -t X=2,MODE=good -a X=1,MODE=good", 0, "against candidate", ""},
-    {"", "profile -t X=2,MODE=good -f json", 0, "\"rule\": \"bank_conflicts\"", ""},
+    {"", "profile --trial X=2,MODE=good", 0, "Findings", ""},
+    {"", "profile --trial X=2,MODE=good", 0, "1. bank_conflicts: line 1 needs 2.00 times", ""},
+    {"", "profile --trial X=2,MODE=good", 0, "X=1 makes that line's accesses", ""},
+    {"", "profile --trial X=2,MODE=good -a X=1,MODE=good", 0, "against candidate", ""},
+    {"", "profile --trial X=2,MODE=good -f json", 0, "\"rule\": \"bank_conflicts\"", ""},
     {"", "profile", 1, "", "no trial of fake has been measured yet"},
-    {"", "profile -t 17", 1, "", "no trial of fake has been measured yet"},
-    {"", "profile -t Y=2", 2, "", "no parameter 'Y'"},
-    {"", "profile -t X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
-    {"", "profile -t X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
-    {"", "profile -t X=1,MODE=good -p 2", 2, "", "1 problems"},
-    {"", "profile -t X=1,MODE=good -d replay:x", 2, "", "needs a GPU"},
-    {"", "profile -t X=1,MODE=wrong", 1, "", "cannot be profiled: wrong: scripted"},
-    {"", "profile -t X=1,MODE=compile_error", 1, "", "cannot be profiled: compile_error: x.cu(3): error"},
-    {"", "profile -t X=1,MODE=registers", 1, "", "cannot be profiled: pruned: "},
-    {"", "profile -t X=1,MODE=hang", 1, "", "within 4 s"},
-    {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
-    {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
-    {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
-    {"", "profile -t X=1,MODE=implausible", 0, "the time is impossible", ""},
-    {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
-    {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
-    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by",
+    {"", "profile --trial 17", 1, "", "no trial of fake has been measured yet"},
+    {"", "profile --trial Y=2", 2, "", "no parameter 'Y'"},
+    {"", "profile --trial X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
+    {"", "profile --trial X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
+    {"", "profile --trial X=1,MODE=good -p 2", 2, "", "1 problems"},
+    {"", "profile --trial X=1,MODE=good -d replay:x", 2, "", "needs a GPU"},
+    {"", "profile --trial X=1,MODE=wrong", 1, "", "cannot be profiled: wrong: scripted"},
+    {"", "profile --trial X=1,MODE=compile_error", 1, "", "cannot be profiled: compile_error: x.cu(3): error"},
+    {"", "profile --trial X=1,MODE=registers", 1, "", "cannot be profiled: pruned: "},
+    {"", "profile --trial X=1,MODE=hang", 1, "", "within 4 s"},
+    {"", "profile --trial X=1,MODE=abort", 1, "", "signal 6"},
+    {"", "profile --trial X=1,MODE=profile_crash", 1, "", "signal 6"},
+    {"", "profile --trial X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
+    {"", "profile --trial X=1,MODE=implausible", 0, "the time is impossible", ""},
+    {"", "profile --trial X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
+    {"", "profile --trial X=1,MODE=good -a cublas", 0, "against cublas", ""},
+    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile --trial X=1,MODE=good", 3, "limited by",
      "no hardware counters: ERR_NVGPUCTRPERM"},
-    {"export FAKE_MISSING='chip GH100 lacks x_misses (sm__x.sum)';", "profile -t X=1,MODE=good", 0,
+    {"export FAKE_MISSING='chip GH100 lacks x_misses (sm__x.sum)';", "profile --trial X=1,MODE=good", 0,
      "note: chip GH100 lacks x_misses (sm__x.sum)", ""},
-    {"", "profile -t X=1,MODE=good -f json", 0, "\"dram__cycles.avg\": 7", ""},
-    {"", "profile -t X=1,MODE=irreproducible", 0,
+    {"", "profile --trial X=1,MODE=good -f json", 0, "\"dram__cycles.avg\": 7", ""},
+    {"", "profile --trial X=1,MODE=irreproducible", 0,
      "x is not reproducible between passes: it executed 3e+08 instructions in one launch and 2e+08 in another", ""},
-    {"export FAKE_TIME=2e-6;", "profile -t X=1,MODE=good", 0, "the kernel takes 2.00 us: launch overhead dominates",
-     ""},
-    {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0",
+    {"export FAKE_TIME=2e-6;", "profile --trial X=1,MODE=good", 0,
+     "the kernel takes 2.00 us: launch overhead dominates", ""},
+    {"export FAKE_TIME=20;", "profile --trial X=1,MODE=good", 0, "20.0",
      "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all (at most 110)"},
-    {"", "profile -t X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
-    {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
-    {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "profile --limits -t X=1,MODE=good", 1, "", "has no variants"},
-    {"", "profile --limits -t cublas", 1, "", "has no variants"},
+    {"", "profile --trial X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
+    {"", "profile --trial X=1,MODE=good --no-counters", 0, "theoretical", ""},
+    {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile --trial X=1,MODE=good", 3, "", "no CUDA driver"},
+    {"", "profile --limits --trial X=1,MODE=good", 1, "", "has no variants"},
+    {"", "profile --limits --trial cublas", 1, "", "has no variants"},
 };
 
 TEST(the_commands_say_what_is_wrong)
@@ -314,9 +314,9 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
         e2e_pass(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -a runner-up");
     assert_contains(r.out, "X=7,MODE=good"); // the fake's fastest
     assert_contains(r.out, "against trial ", "X=2,MODE=");
-    r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t X=1");
+    r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache --trial X=1");
     assert_contains(r.out, "X=1,MODE=good"); // the rest as in the best
-    r = e2e_ended(2, e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t 999"));
+    r = e2e_ended(2, e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache --trial 999"));
     assert_contains(r.err, "no trial 999");
 }
 
@@ -324,7 +324,7 @@ TEST(a_reproducible_long_kernel_has_no_such_notes)
 {
     char *folder = e2e_folder("clean");
     write_job(folder);
-    struct e2e_result r = e2e_pass(folder, FAKE "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good");
+    struct e2e_result r = e2e_pass(folder, FAKE "profile $DIR/job.cfg --cache $DIR/cache --trial X=1,MODE=good");
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
     assert_null(strstr(r.err, "counting a kernel"));
@@ -343,7 +343,7 @@ TEST(the_device_rests_unless_the_job_says_otherwise)
         struct e2e_result r = e2e_run(
             folder,
             "sed -i 's/measure = { /measure = { %s/' $DIR/job.cfg; export FAKE_LOG=$DIR/log FAKE_LOG_REST=1; " FAKE
-            "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=good >$DIR/profile; grep rest $DIR/log",
+            "profile $DIR/job.cfg --cache $DIR/cache --trial X=1,MODE=good >$DIR/profile; grep rest $DIR/log",
             rests[i].setting);
         assert_string_equal(r.out, rests[i].expected);
     }
@@ -357,7 +357,7 @@ TEST(a_failed_trial_is_shown_with_its_stored_reason)
     e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     for (int trial = 1; trial < 20 && !seen; trial++) {
         struct e2e_result r =
-            e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -t %d", trial);
+            e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache --trial %d", trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
     }

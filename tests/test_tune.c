@@ -237,7 +237,7 @@ TEST(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed)
     assert_contains(r.err, "x.cu' has changed meanwhile");
     for (int status = 0; status < STATUS_COUNT; status++)
         assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
-    r = e2e_run(folder, SWEETSPOT "profile $DIR/job.cfg --cache $DIR/cache -t X=1,MODE=source_changed");
+    r = e2e_run(folder, SWEETSPOT "profile $DIR/job.cfg --cache $DIR/cache --trial X=1,MODE=source_changed");
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_contains(r.err, "x.cu' has changed meanwhile");
 }

@@ -20,9 +20,9 @@ static struct judge_options given = {.device = "0", .problem = 1};
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.job),
-    OPTION(string, &given.template, "template", 't', "FILE", "the source to judge instead of the job's template"),
+    OPTION(string, &given.template, "template", 0, "FILE", "the source to judge instead of the job's template"),
     OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
-    OPTION(list, &given.set, "set", 's', "NAME=VALUE",
+    OPTION(list, &given.set, "set", 0, "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
     OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),

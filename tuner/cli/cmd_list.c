@@ -424,7 +424,7 @@ static const struct option_spec specs[] = {
              "show one of them in detail; for counters, those with this text in their name or key, or a pattern with "
              "* and ?",
              .optional = true),
-    OPTION(string, &given.chip, "chip", 'c', "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
+    OPTION(string, &given.chip, "chip", 0, "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&given.format),
     OPTION_END,
 };

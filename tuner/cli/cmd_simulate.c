@@ -23,7 +23,7 @@ static const struct option_spec specs[] = {
            .words = strategy_names),
     OPTION(string, &given.budgets, "budgets", 'b', "LIST",
            "report after these numbers of unique evaluations (25,50,100,200)"),
-    OPTION(integer, &given.bench.seeds, "seeds", 'n', "N", "runs of each strategy on each file (60)", .low = 1,
+    OPTION(integer, &given.bench.seeds, "seeds", 0, "N", "runs of each strategy on each file (60)", .low = 1,
            .high = 100000),
     OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
     OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
