@@ -423,17 +423,19 @@ static int run(void)
     FILE *out = json ? fdopen(dup(STDOUT_FILENO), "w") : NULL; // what is for people goes to stderr
     if (json) dup2(STDERR_FILENO, STDOUT_FILENO);
     device.jobs = json_array();
-    session_found = json_array();
+    json_t *found = json_array();
+    session_collect_mistakes(found);
     int status = job_set_open(&given.jobs);
     if (!status) status = job_set_each_job(&given.jobs, check_job, &device);
     if (out)
         json_print_document("sweetspot-check", 1,
                             json_pack("{s:i, s:s, s:O, s:O, s:O}", "exit_status", status, "arch", given.arch, "jobs",
-                                      device.jobs, "found", session_found, "failed", given.jobs.failed),
+                                      device.jobs, "found", found, "failed", given.jobs.failed),
                             out);
     if (out && fclose(out)) status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
     json_decref(device.jobs);
-    json_decref(session_found);
+    session_collect_mistakes(NULL);
+    json_decref(found);
     job_set_close(&given.jobs);
     return status;
 }

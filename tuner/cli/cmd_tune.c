@@ -419,7 +419,8 @@ static int begin_with_source(char **path)
         return complain(EXIT_ENVIRONMENT, "%s", err.message);
     fputs(end.output, stderr);
     free(end.output);
-    if (end.status) return complain(EXIT_USAGE, "correct %s, then: sweetspot tune %s", *path, *path);
+    autofree char *again = text_command((const char *const[]){"sweetspot", "tune", *path, NULL});
+    if (end.status) return complain(EXIT_USAGE, "correct %s, then: %s", *path, again);
     given.jobs.named.items[0] = *path;
     return EXIT_DONE;
 }

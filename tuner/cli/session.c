@@ -11,18 +11,22 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 
-json_t *session_found;
+static json_t *collected; // NULL: they are only printed
+
+void session_collect_mistakes(json_t *list)
+{
+    collected = list;
+}
 
 void session_print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
     const char *begin = colour_begin(stderr, *kind ? COLOUR_DOUBT : COLOUR_BAD), *end = colour_end(stderr);
     for (size_t i = 0; i < m->count; i++) {
         const char *file = m->list[i].file ? m->list[i].file : path;
-        if (session_found)
-            json_array_append_new(session_found,
-                                  json_pack("{s:o, s:i, s:b, s:o}", "file", json_text(file, strlen(file)), "line",
-                                            m->list[i].line, "warning", *kind != 0, "text",
-                                            json_text(m->list[i].text, strlen(m->list[i].text))));
+        if (collected)
+            json_array_append_new(collected, json_pack("{s:o, s:i, s:b, s:o}", "file", json_text(file, strlen(file)),
+                                                       "line", m->list[i].line, "warning", *kind != 0, "text",
+                                                       json_text(m->list[i].text, strlen(m->list[i].text))));
         if (m->list[i].line > 0)
             fprintf(stderr, "%s:%d: %s%s%s%s\n", file, m->list[i].line, begin, kind, m->list[i].text, end);
         else

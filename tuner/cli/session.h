@@ -37,7 +37,8 @@ char *session_job_path(const char *path);
 
 // Prints mistakes, or with `kind` before each ("warning: ") lesser findings. `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
-extern json_t *session_found; // if it is a list, they are added to it too: `file`, `line` (0: none), `warning`, `text`
+// From now on they are added to a list too, as `file`, `line` (0: none), `warning` and `text`. Borrowed; NULL: no more.
+void session_collect_mistakes(json_t *list);
 
 // Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else
 // every note as "file:line: note: text".
