@@ -421,7 +421,11 @@ static int run(void)
                 device.name);
     bool json = given.format == FORMAT_JSON;
     FILE *out = json ? fdopen(dup(STDOUT_FILENO), "w") : NULL; // what is for people goes to stderr
-    if (json) dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (json && (!out || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
+        int status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
+        if (out) fclose(out);
+        return status;
+    }
     device.jobs = json_array();
     json_t *found = json_array();
     session_collect_mistakes(found);

@@ -155,7 +155,7 @@ static void comment_launching(struct renderer *r)
     autorelease(text_release) struct text arguments = {0};
     if (!header_embeds(r->sections)) {
         header_put(r, " * `sweetspot header JOB --embed` writes a header with the measured binary and functions that "
-                      "launch it. Without it, compile the template:\n *\n");
+                      "launch it. Without it, compile the template:\n");
         return;
     }
     json_array_each(r->sizes, i, each) text_add(&arguments, ", %s", json_string_value(each));
@@ -195,7 +195,7 @@ static void put_opening(struct renderer *r)
     header_comment(r, "     #include \"%s\"", json_get_string(first, "template", "?"));
     header_put(r,
                " *     #define NAME_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
-               " *     #include \"name_best.h\"\n *\n"
+               " *     #include \"name_best.h\"\n"
                " * with the options NAME_OPTIONS_NVCC or NAME_OPTIONS_NVRTC%s, and launch %s_%sENTRY with "
                "%s_%sgeometry(sizes)%s.\n"
                " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
@@ -204,8 +204,8 @@ static void put_opening(struct renderer *r)
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);
     header_comment_contract(r, first);
-    header_put(r, " *\n * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n",
-               r->upper, device);
+    header_put(r, " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n", r->upper,
+               device);
     if (header_several_kernels(r->sections))
         header_put(
             r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "
@@ -296,11 +296,11 @@ static void put_macros(struct renderer *r)
         header_define_text(r, "source_hash_text", hash);
         header_define(r, "source_hash", "%sULL", header_hash_number(hash, number));
     }
+    header_end_conditions(r);
     header_put(r,
-               "#endif\n\n"
-               "#ifdef SWEETSPOT_SOURCE_HASH\n#if (SWEETSPOT_SOURCE_HASH) != NAME_SOURCE_HASH\n"
+               "\n#if defined(SWEETSPOT_SOURCE_HASH) && (SWEETSPOT_SOURCE_HASH + 0) != NAME_SOURCE_HASH\n"
                "#error \"the template has changed since %s was tuned: tune it again, or check with `sweetspot header "
-               "JOB --check FILE`\"\n#endif\n#endif\n\n",
+               "JOB --check FILE`\"\n#endif\n\n",
                r->lower);
 }
 
@@ -355,7 +355,8 @@ static void put_own_names(struct renderer *r)
         json_array_each(json_object_get(section, "defines"), k, item) put_definition(r, item);
         put_stage_macros(r, section);
     }
-    header_put(r, "#endif\n#endif\n");
+    header_end_conditions(r);
+    header_put(r, "#endif\n");
 }
 
 static void undefine(struct renderer *r, const json_t *list, json_t *seen)

@@ -49,8 +49,8 @@ void header_call(struct renderer *r)
     autorelease(text_release) struct text list = {0};
     if (!header_is_plain(r)) return;
     header_put(r, "/* The template's launch, once both are included; cudaErrorInvalidValue: sizes that are not "
-                  "supported. */\n#if defined(__CUDACC__) && defined(__cplusplus) && !defined(__CUDACC_RTC__) && \\\n"
-                  "    !defined(NAME_DRIVER_API) && !defined(NAME_RUNTIME_API)\n");
+                  "supported. */\n#if defined(__CUDACC__) && defined(__cplusplus) && !defined(__CUDACC_RTC__) && "
+                  "!defined(NAME_DRIVER_API) && !defined(NAME_RUNTIME_API)\n");
     header_put_template(r, embedded_header_call());
     header_put(r,
                "template <typename Kernel>\nstatic inline cudaError_t name_launch_kernel(Kernel *kernel, cudaStream_t "

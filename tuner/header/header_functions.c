@@ -11,7 +11,7 @@
 
 static void put_unsigned(struct renderer *r, const char *member, const char *text)
 {
-    header_put(r, header_is_number(text) ? "        g.%s = %s;\n" : "        g.%s = (unsigned)(%s);\n", member, text);
+    header_put(r, header_is_number(text) ? " g.%s = %s;" : " g.%s = (unsigned)(%s);", member, text);
 }
 
 static void put_case(struct renderer *r, const json_t *stage)
@@ -25,15 +25,17 @@ static void put_case(struct renderer *r, const json_t *stage)
         const char *array = k < 3 ? "grid" : k < 6 ? "block" : "cluster";
         const json_t *text = json_array_get(json_object_get(stage, array), k % 3);
         autofree char *member = text_format("%s[%zu]", array, k % 3);
+        if (k % 3 == 0) header_put(r, "       ");
         put_unsigned(r, member, json_is_string(text) ? json_string_value(text) : "1");
+        if (k % 3 == 2) header_put(r, "\n");
     }
+    header_put(r, "       ");
     put_unsigned(r, "shared_bytes", json_get_string(stage, "shared", "0"));
-    header_put(r, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
-    header_put(r, header_is_number(overlap) ? "        g.overlap = %s;\n" : "        g.overlap = (%s) != 0;\n",
-               overlap);
-    header_put(r, header_is_number(when) ? "        g.used = %s%s;\n" : "        g.used = (%s) != 0%s;\n", when,
+    header_put(r, " g.cooperative = %d;", json_get_bool(stage, "cooperative", false));
+    header_put(r, header_is_number(overlap) ? " g.overlap = %s;" : " g.overlap = (%s) != 0;", overlap);
+    header_put(r, header_is_number(when) ? " g.used = %s%s;\n" : " g.used = (%s) != 0%s;\n", when,
                r->repeated ? " && there" : "");
-    header_put(r, "        break;\n");
+    header_put(r, "    }\n");
 }
 
 // Whether there is a run of this number, and the loops' values in it. A stage without loops has one run.
@@ -91,6 +93,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     bool real = json_object_get(like, "real") != NULL;
     const char *type = real ? "double" : "long long";
     autofree char *name = header_scalar_name(prefix, place, own ? like : NULL);
+    autorelease(text_release) struct text values = {0};
     header_put(r, "/* Argument %zu, ", place);
     header_put_comment(r->file, own ? own : "");
     header_put(r, own ? "." : "");
@@ -98,17 +101,16 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     header_put(r, " (%s)", json_get_string(like, "type", "?"));
     if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
     header_put(r, ". */\n");
-    header_begin(r, type, name, "");
     json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // it is something else there
         if (real)
-            header_put(r, "    case %zu: return %.17g;\n", i, json_get_number(each, "real", 0));
+            header_value(&values, i, "%.17g", json_get_number(each, "real", 0));
         else
-            header_put(r, "    case %zu: return %s;\n", i, json_get_string(each, "value", "0"));
+            header_value(&values, i, "%s", json_get_string(each, "value", "0"));
     }
-    header_end(r, type, name, " return 0;\n    }\n");
+    header_put_values(r, type, name, values.text);
 }
 
 // The functions of a struct's members, whose names must differ as identifiers too.
@@ -182,7 +184,7 @@ static void put_map(struct renderer *r, const json_t *map)
     put_map_bytes(r, map, "interleave", 16);
     put_map_bytes(r, map, "swizzle", 32);
     put_map_bytes(r, map, "promotion", 64);
-    header_put(r, "        t.fill = %d;\n        t.used = 1;\n        break;\n", json_get_bool(map, "nan", false));
+    header_put(r, "        t.fill = %d;\n        t.used = 1;\n    }\n", json_get_bool(map, "nan", false));
 }
 
 static const json_t *find_map(const json_t *section, const char *stage, size_t argument)
@@ -210,10 +212,10 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
         json_array_each(r->sections, i, section) {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
-            header_put(r, "    case %zu:\n", i);
+            header_put(r, "    if (section == %zu) {\n", i);
             put_map(r, own);
         }
-        header_end(r, type, name, " break;\n    }\n    return t;\n");
+        header_end(r, type, name, "t");
     }
 }
 
@@ -232,19 +234,24 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
     json_array_each(r->sections, i, section) {
         const json_t *own = header_find_stage(section, stage);
         if (!own) continue;
-        header_put(r, "    case %zu: /* ", i);
+        header_put(r, "    if (section == %zu) { /* ", i);
         header_put_comment(r->file, json_get_string(section, "device", "?"));
         header_put(r, " */\n");
         put_case(r, own);
     }
-    header_end(r, type, name, " break;\n    }\n    return g;\n");
-    for (size_t i = 0; i < 10; i++) {
-        const char *array = i < 3 ? "grid" : i < 6 ? "block" : i < 9 ? "cluster" : "shared";
-        autofree char *word = i < 9 ? text_format("%s_%c", array, "xyz"[i % 3]) : text_copy("shared_bytes"),
-                      *member = i < 9 ? text_format("%s[%zu]", array, i % 3) : text_copy("shared_bytes");
-        header_put(r, "NAME_FUNCTION unsigned %s%s(name_parameters) { return %s(name_sizes).%s; }\n", prefix, word,
-                   name, member);
+    header_end(r, type, name, "g");
+    header_put(r,
+               "#define NAME_CHOICE_MEMBER(function, member) NAME_FUNCTION unsigned function(name_parameters) { return "
+               "%s(name_sizes).member; }\n",
+               name);
+    for (size_t i = 0; i < 3; i++) {
+        const char *array = i < 1 ? "grid" : i < 2 ? "block" : "cluster";
+        header_put(
+            r,
+            "NAME_CHOICE_MEMBER(%s%s_x, %s[0]) NAME_CHOICE_MEMBER(%s%s_y, %s[1]) NAME_CHOICE_MEMBER(%s%s_z, %s[2])\n",
+            prefix, array, array, prefix, array, array, prefix, array, array);
     }
+    header_put(r, "NAME_CHOICE_MEMBER(%sshared_bytes, shared_bytes)\n#undef NAME_CHOICE_MEMBER\n", prefix);
     put_scalars(r, stage, prefix);
     put_tensor_maps(r, stage, prefix);
     r->repeated = NULL;
@@ -258,36 +265,35 @@ static void put_bytes(struct renderer *r)
     json_array_each(header_buffers(r), k, buffer) {
         autofree char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
                       *function = text_format("%s_bytes_%s", r->lower, identifier);
-        header_begin(r, "long long", function, "");
+        autorelease(text_release) struct text values = {0};
         json_array_each(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
-            header_put(r, "    case %zu: return %s;\n", i, json_get_string(own, "bytes", "0"));
+            header_value(&values, i, "%s", json_get_string(own, "bytes", "0"));
         }
-        header_end(r, "long long", function, " return 0;\n    }\n");
+        header_put_values(r, "long long", function, values.text);
     }
 }
 
 static void put_supported(struct renderer *r)
 {
     autofree char *name = text_format("%s_supported", r->lower);
-    header_put(r, "/* Whether a problem is within the sizes that the kernel was verified on: each size between the "
-                  "smallest and the largest, and a multiple of their\n * greatest common divisor. */\n");
-    header_begin(r, "int", name, "");
+    autorelease(text_release) struct text values = {0};
+    header_put(r, "/* Whether each size is between the smallest and the largest that were verified, and a multiple of "
+                  "their greatest common divisor. */\n");
     json_array_each(r->sections, i, section) {
         const json_t *limits = json_object_get(section, "supported");
-        header_put(r, "    case %zu: return %s", i, limits ? "1" : "0 /* it was not verified */");
+        header_value(&values, i, limits ? "1" : "0 /* it was not verified */");
         json_array_each(limits, k, limit) {
             const char *size = json_string_value(json_array_get(r->sizes, k));
             int64_t multiple = json_get_integer(limit, "multiple", 1);
-            header_put(r, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
-                       json_get_integer(limit, "least", 0), size, json_get_integer(limit, "most", 0));
-            if (multiple > 1) header_put(r, " && size_%s %% %" PRId64 " == 0", size, multiple);
+            text_add(&values, " && size_%s >= %" PRId64 " && size_%s <= %" PRId64, size,
+                     json_get_integer(limit, "least", 0), size, json_get_integer(limit, "most", 0));
+            if (multiple > 1) text_add(&values, " && size_%s %% %" PRId64 " == 0", size, multiple);
         }
         json_array_each(json_object_get(section, "conditions"), k, condition)
-            header_put(r, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
-        header_put(r, ";\n");
+            text_add(&values, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
     }
-    header_end(r, "int", name, " return 0;\n    }\n");
+    header_put_values(r, "int", name, values.text);
     header_put(r, "\n");
 }
 

@@ -124,7 +124,7 @@ static void comment_stages(struct renderer *r, const json_t *section)
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *verified = json_object_get(section, "verified");
-    autorelease(text_release) struct text problems = {0};
+    autorelease(text_release) struct text problems = {0}, tied = {0};
     comment_choice(r, section);
     json_array_each(json_object_get(section, "problems"), i, item) {
         struct interval time = json_get_interval(item, "time");
@@ -140,9 +140,10 @@ static void comment_section(struct renderer *r, const json_t *section)
     comment_nvcc(r, section);
     const json_t *ties = json_object_get(section, "ties");
     json_array_each(ties, i, item)
-        if (i < TIES_SHOWN) header_comment(r, "   tied with %s", json_is_string(item) ? json_string_value(item) : "?");
-    if (json_array_size(ties) > TIES_SHOWN)
-        header_comment(r, "   and with %zu others", json_array_size(ties) - TIES_SHOWN);
+        if (i < TIES_SHOWN)
+            text_add(&tied, "%s%s", i ? "; " : "", json_is_string(item) ? json_string_value(item) : "?");
+    if (json_array_size(ties) > TIES_SHOWN) text_add(&tied, "; and %zu others", json_array_size(ties) - TIES_SHOWN);
+    if (tied.text) header_comment(r, "   tied with %s", tied.text);
     json_array_each(verified, i, item)
         text_add(&problems, "%s%s", i ? "; " : "verified on ", json_is_string(item) ? json_string_value(item) : "?");
     if (!problems.text)
@@ -201,12 +202,13 @@ void header_provenance(struct renderer *r)
 {
     header_put(r, "/* The evidence.\n");
     json_array_each(r->sections, i, section) comment_section(r, section);
-    header_put(r, " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. "
+    header_put(r, " * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. "
                   "NVCC_RATIO: the time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95%% "
                   "intervals. ERROR: the largest error over the\n * bound. */\n");
     json_array_each(r->sections, i, section) {
         header_put_condition(r, i);
         put_provenance(r, section);
     }
-    header_put(r, "#endif\n\n");
+    header_end_conditions(r);
+    header_put(r, "\n");
 }

@@ -96,9 +96,8 @@ void header_results(struct renderer *r)
     size_t sizes = json_array_size(r->sizes);
     header_put(r,
                "#ifndef __CUDACC_RTC__ /* on the host only */\n"
-               "/* The measured times: one row per device and problem. size: in the order of the functions' arguments; "
-               "seconds: median and its 95%%\n"
-               " * interval, 0 where unknown. */\n"
+               "/* The measured times of each device and problem. size: in the order of the arguments; seconds, low, "
+               "high: median and 95%% interval, or 0. */\n"
                "struct name_result { const char *device; int compute, section; const char *problem; long long "
                "size[%zu]; double seconds, low, high; };\n\n"
                "static inline const struct name_result *name_results(int *count)\n{\n"
@@ -107,6 +106,6 @@ void header_results(struct renderer *r)
     put_result_rows(r);
     header_put(r, "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n");
     header_put_template(r, embedded_header_results());
-    header_put(r, "#endif\n\n");
+    header_put(r, "#endif /* on the host only */\n");
     if (header_several_kernels(r->sections)) put_selector(r);
 }

@@ -141,7 +141,12 @@ void header_comment(struct renderer *r, const char *format, ...)
 void header_put_condition(struct renderer *r, size_t section)
 {
     r->section = section;
-    header_put(r, "#%s NAME_SECTION == %zu\n", section ? "elif" : "if", section);
+    if (json_array_size(r->sections) > 1) header_put(r, "#%s NAME_SECTION == %zu\n", section ? "elif" : "if", section);
+}
+
+void header_end_conditions(struct renderer *r)
+{
+    if (json_array_size(r->sections) > 1) header_put(r, "#endif\n");
 }
 
 // In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
@@ -163,14 +168,41 @@ void header_begin(struct renderer *r, const char *type, const char *name, const 
     header_put(r, " %s_on(int section name_declared_sizes)\n{\n", name);
     put_expanded(r, variables);
     put_loops(r);
-    header_put(r, "name_unused_sizes    switch (section) {\n");
+    header_put(r, "name_unused_sizes");
 }
 
-void header_end(struct renderer *r, const char *type, const char *name, const char *rest)
+// The shorter function, for the chosen section.
+static void put_chosen(struct renderer *r, const char *type, const char *name)
 {
-    header_put(r, "    default:%s}\nNAME_FUNCTION ", rest);
+    put_expanded(r, "NAME_FUNCTION ");
     put_expanded(r, type);
     header_put(r, " %s(name_parameters) { return %s_on(NAME_SECTION name_given_sizes); }\n", name, name);
+}
+
+void header_end(struct renderer *r, const char *type, const char *name, const char *result)
+{
+    header_put(r, "    return %s;\n}\n", result);
+    put_chosen(r, type, name);
+}
+
+void header_value(struct text *values, size_t section, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_add(values, values->length ? " : section == %zu ? " : "section == %zu ? ", section);
+    autofree char *value = text_format_list(format, args);
+    va_end(args);
+    text_add(values, "%s", value);
+}
+
+void header_put_values(struct renderer *r, const char *type, const char *name, const char *values)
+{
+    header_put(r, "NAME_FUNCTION %s %s_on(int section name_declared_sizes)%s", type, name,
+               r->repeated ? "\n{\n" : " { ");
+    put_loops(r);
+    json_array_each(r->sizes, i, size) header_put(r, "(void)size_%s; ", json_string_value(size));
+    header_put(r, "return %s : 0;%s}\n", values, r->repeated ? "\n" : " ");
+    put_chosen(r, type, name);
 }
 
 void header_refuse(struct renderer *r, const char *format, ...)

@@ -48,14 +48,19 @@ void header_put_template(struct renderer *, const char *text);
 __attribute__((format(printf, 2, 3))) void header_put(struct renderer *, const char *format, ...);
 // A line of a comment, " *" and the text. Nothing in it can end the comment.
 __attribute__((format(printf, 2, 3))) void header_comment(struct renderer *, const char *format, ...);
-// The #if or #elif of a section, whose macros follow.
+// The #if or #elif of a section, whose macros follow, and the #endif of the last; nothing where there is one section.
 void header_put_condition(struct renderer *, size_t section);
-// Begins a function of a section and the sizes, up to its `switch` by section. `name` is without "_on"; `type` and
-// `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such a
-// run.
+void header_end_conditions(struct renderer *);
+// Begins a function of a section and the sizes, up to the assignments of each section. `name` is without "_on"; `type`
+// and `variables` are templates. In a repeated stage it has the values of the loops, and `there`, whether there is such
+// a run.
 void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
-// Ends it, with the rest of the text after "default:", and adds the shorter function for the chosen section.
-void header_end(struct renderer *, const char *type, const char *name, const char *rest);
+// Ends it, with the variable that it returns, and adds the shorter function for the chosen section.
+void header_end(struct renderer *, const char *type, const char *name, const char *result);
+// Adds a section's value, an expression of the sizes, to those of a function (0 in the other sections), and writes that
+// function and the shorter one.
+__attribute__((format(printf, 3, 4))) void header_value(struct text *values, size_t section, const char *format, ...);
+void header_put_values(struct renderer *, const char *type, const char *name, const char *values);
 
 // Says why no header can be made; the first reason counts.
 __attribute__((format(printf, 2, 3))) void header_refuse(struct renderer *, const char *format, ...);
