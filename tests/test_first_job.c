@@ -152,12 +152,13 @@ TEST(commands_alone_lead_from_a_source_to_a_program)
         "space=$PWD/tests/spaces/coarsening_h200.json.gz; cd $DIR && $BIN/sweetspot tune add.cu --kernel add "
         "--size N=67108864 --parameter BLOCK_SIZE=128,256,512,1024 --parameter FACTOR=1,2,4,8,16 --parameter "
         "UNROLL=0,2,4 --launch 'ceil_div(N, BLOCK_SIZE * FACTOR); BLOCK_SIZE' --reference add_naive --device "
-        "replay:$space </dev/null && $BIN/sweetspot header add.cfg && awk 'END { print \"lines: \" (NR <= 250 ? "
+        "replay:$space </dev/null && $BIN/sweetspot header add.cfg && $BIN/sweetspot header add.cfg -o made/here/ && "
+        "awk 'END { print \"lines: \" (NR <= 250 ? "
         "\"few\" : NR) }' "
         "out/include/add_best.h && (command -v nvcc >/dev/null || exit 0; nvcc "
         "$(sed -n 's/^#define ADD_OPTIONS_NVCC \"\\(.*\\)\"/\\1/p' out/include/add_best.h) -Iout/include main.cu "
         "-o main && ./main)");
-    assert_contains(r.out, "winner: trial ", "out/include/add_best.h\n", "lines: few\n");
+    assert_contains(r.out, "winner: trial ", "out/include/add_best.h\n", "\nmade/here/add_best.h\n", "lines: few\n");
     if (!system("command -v nvcc >/dev/null")) assert_contains(r.out, "BLOCK_SIZE=", ": 1\n"); // cudaErrorInvalidValue
 }
 

@@ -10,8 +10,8 @@ enum { MOST_WORDS = 12 };
 // What a user writes into the blanks, done by sed: the same for all sources. `check` looks at more than the syntax
 // then.
 #define FILL                                                                                                   \
-    "s/= \"? the values[^\"]*\"/= [16, 32]/; s/\"? a number\"/64/g; s/grid = \"?[^\"]*\"/grid = [1]/; "        \
-    "s/block = \"?[^\"]*\"/block = [32]/; s/shape = \"?[^\"]*\"/shape = [64]/g; s/\"? a value\"/1/g; "         \
+    "s/= \"? the values[^\"]*\"/= [16, 32]/; s/\"? a number\"/64/g; s/grid = \"?.*\";/grid = [1];/; "          \
+    "s/block = \"?.*\";/block = [32];/; s/shape = \"?[^\"]*\"/shape = [64]/g; s/\"? a value\"/1/g; "           \
     "s/direction = \"?[^\"]*\"/direction = \"inout\"/g; s/reference = \"?[^\"]*\"/verification = { enabled = " \
     "false; }/; s/problems = \"?[^\"]*\"/problems = ( { n = 64; } )/; s/entry = \"? a name expression: "       \
     "\\([^<]*\\)<T/entry = \"\\1<float/; s/type = \"? a type[^\"]*\"/type = \"f32\"/g; "                       \
@@ -34,7 +34,7 @@ static const struct {
          "s/\\[32\\];$/[\"BLOCK\"];/",
          "entry = \"vector_add\";", "parameters = \"? nothing in the source is a macro",
          "problems = ( { n = \"? a number\"; } )",
-         "grid = \"? blocks, as in [ 'ceil_div(n, BLOCK)' ]: the source does not launch it\";",
+         "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source does not launch it\";",
          "{ buffer = \"a\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
          ("{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
           "inout\"; }"),
@@ -49,7 +49,7 @@ static const struct {
          "kernels with as many arguments: sgemm_naive\""),
     CASE("coalesced", "", "", "compiler = \"nvcc\"; // NVRTC: ", "entry = \"sgemm_coalesced<TUNE_BLOCKSIZE>\";",
          "{ name = \"TUNE_BLOCKSIZE\"; values = [8, 16, 32, 64, 128]; }", "// From the launch in line 19.",
-         "block = \"? threads of a block, as in [ 'BLOCK' ]: its numbers may depend on the parameters\";",
+         "block = \"? threads of a block, as in [ \\\"BLOCK\\\" ]: its numbers may depend on the parameters\";",
          "problems = ( { M = 64; N = 64; K = 64; } )"),
     CASE("transpose", "", "", "{ name = \"TILE_DIM\"; values = [8, 16, 32, 64, 128]; }, // line 3 has the default",
          "\"4 * (TILE_DIM) * (TILE_DIM + 1) <= 49152\""),
@@ -76,7 +76,7 @@ static const struct {
     CASE("spmv", "", "", "entry = \"? a name expression: sparse::csr::multiply<T>\"",
          "{ name = \"UNROLL\"; values = [1, 2, 4, 8]; }", "{ buffer = \"row_begin\"; type = \"i32\";"),
     CASE("mixed", "-k blend",
-         "s/members = \"?[^\"]*\"/members = ( { name = \"a\"; type = \"i32\"; value = 0; }, { name = \"b\"; type = "
+         "s/members = \"?.*)\"/members = ( { name = \"a\"; type = \"i32\"; value = 0; }, { name = \"b\"; type = "
          "\"i32\"; value = 1; } )/",
          "defines = { FILL_VALUE = \"? a value\"; };", "{ buffer = \"out\"; type = \"f32\";",
          "{ buffer = \"weights\"; type = \"f16\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",

@@ -128,6 +128,7 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
         {"export night", "for several jobs, --output must name a folder, and '-' is not a folder"},
         {"export night -o again.db", "'again.db' is not a folder"},
         {"header night -o -", "--output must name a folder"},
+        {"header night -o many.h", "for several jobs, --output must name a folder, and 'many.h' is not a folder"},
         {"header night --check nowhere", "'nowhere' is not a folder"},
         {"status night --store again.db", "--store works with one job only"},
         {"compare night/0.cfg night/1.cfg --store again.db", "--store works with one job only"},

@@ -436,7 +436,8 @@ static int run(void)
                             json_pack("{s:i, s:s, s:O, s:O, s:O}", "exit_status", status, "arch", given.arch, "jobs",
                                       device.jobs, "found", found, "failed", given.jobs.failed),
                             out);
-    if (out && fclose(out)) status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
+    if (out && fclose(out) && errno != EPIPE) // a reader may have seen enough
+        status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
     json_decref(device.jobs);
     session_collect_mistakes(NULL);
     json_decref(found);

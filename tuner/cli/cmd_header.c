@@ -132,6 +132,10 @@ static int say_how_to_decide(const struct session *session, const char *what)
 
 static int complain_binary(const struct session *session, int failed, const struct error *err)
 {
+    const char *store = session->store_given;
+    if (failed == BINARY_MISSING && session->replayed)
+        return complain(EXIT_NOTHING, "%s; on a GPU, begin with: sweetspot tune %s%s%s", err->message,
+                        session->job_path, store ? " --store " : "", store ? store : "");
     return failed == BINARY_MISSING ? say_how_to_decide(session, err->message)
                                     : session_complain(EXIT_ENVIRONMENT, err);
 }

@@ -20,6 +20,13 @@ bool job_set_is_folder(const char *path)
     return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
+// What follows the last slash of a path.
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 // Adds the files that an argument names.
 static int find_files(struct job_set *s, const char *named)
 {
@@ -132,7 +139,7 @@ int job_set_each(struct job_set *s, enum job_set_devices devices, job_set_visit 
 int job_set_check_folder(const struct job_set *s, const char *option, const char *given, bool make)
 {
     if (!given || !s->many) return 0;
-    if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST)
+    if (make && !strchr(last_part(given), '.') && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST)
         return complain(EXIT_ENVIRONMENT, "cannot make folder '%s': %s", given, strerror(errno));
     if (job_set_is_folder(given)) return 0;
     return complain(EXIT_USAGE, "for several jobs, %s must name a folder, and '%s' is not a folder", option, given);
@@ -140,7 +147,8 @@ int job_set_check_folder(const struct job_set *s, const char *option, const char
 
 char *job_set_file(const char *given, const char *name)
 {
-    return job_set_is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
+    bool slash = !*last_part(given);
+    return slash || job_set_is_folder(given) ? text_format("%s%s%s", given, slash ? "" : "/", name) : text_copy(given);
 }
 
 void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)

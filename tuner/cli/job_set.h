@@ -49,11 +49,12 @@ int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, v
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
                           const char *path, struct job *);
 
-// A value that names a file for one job must name a folder for several; with `make`, a missing folder is made. Returns
-// an exit status, after a message. `given` may be NULL.
+// A value that names a file for one job must name a folder for several; with `make`, a missing folder is made, unless
+// its name has a dot, as a file's has, and no slash at the end. Returns an exit status, after a message. `given` may be
+// NULL.
 int job_set_check_folder(const struct job_set *, const char *option, const char *given, bool make);
 bool job_set_is_folder(const char *path);
-// The file that `given` means for a job: `name` in it where it is a folder. malloc'ed.
+// The file that `given` means for a job: `name` in it where it is a folder or ends with a slash. malloc'ed.
 char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest

@@ -45,8 +45,7 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     if (!missing) missing = store_get_blob(store, hash, bytes, size, err);
     if (missing > 0)
         error_set(err,
-                  "the store has no binary of trial %" PRId64
-                  ": finals on a GPU store it, replayed finals and those of older versions do not",
+                  "the store has no binary of trial %" PRId64 ": a final on a GPU stores it, a replayed one does not",
                   trial);
     return missing > 0 ? BINARY_MISSING : missing;
 }

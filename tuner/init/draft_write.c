@@ -161,10 +161,10 @@ static void print_launch(FILE *f, struct job_draft *d)
         const char *why = l->reason ? l->reason : "the source does not launch it";
         fprintf(f, "  grid = ");
         print_filled(f, d, "launch", "grid", DRAFT_TEXTS, usual ? grid : NULL,
-                     arena_format(d->memory, "blocks, as in [ 'ceil_div(n, BLOCK)' ]: %s", why));
+                     arena_format(d->memory, "blocks, as in [ \"ceil_div(n, BLOCK)\" ]: %s", why));
         fprintf(f, ";\n  block = ");
         print_filled(f, d, "launch", "block", DRAFT_TEXTS, usual ? block : NULL,
-                     arena_format(d->memory, "threads of a block, as in [ 'BLOCK' ]: %s", why));
+                     arena_format(d->memory, "threads of a block, as in [ \"BLOCK\" ]: %s", why));
         fputs(";\n", f);
     }
     fprintf(f, "};\n\n");
@@ -213,10 +213,11 @@ static void print_argument(FILE *f, struct job_draft *d, const struct draft_argu
     } else if (a->is_known ? p->pointer : a->source->stars > 0) {
         print_buffer(f, d, a, "buffer");
     } else if (a->is_known && !p->type && !p->vector) {
-        fprintf(f,
-                "scalar = \"%s\"; members = \"? a struct of %zu bytes, as in ( { name = 'x'; type = 'f32'; value = 1; "
-                "} )\";",
-                a->name, p->bytes);
+        fprintf(f, "scalar = \"%s\"; members = ", a->name);
+        print_blank(f, arena_format(d->memory,
+                                    "a struct of %zu bytes, as in ( { name = \"x\"; type = \"f32\"; value = 1; } )",
+                                    p->bytes));
+        fprintf(f, ";");
     } else {
         fprintf(f, "scalar = \"%s\";", a->name);
         if (a->is_known && p->vector)
