@@ -426,21 +426,18 @@ static int run(void)
         if (out) fclose(out);
         return status;
     }
-    device.jobs = json_array();
-    json_t *found = json_array();
+    autojson json_t *found = json_array(), *jobs = device.jobs = json_array();
     session_collect_mistakes(found);
     int status = job_set_open(&given.jobs);
     if (!status) status = job_set_each_job(&given.jobs, check_job, &device);
     if (out)
         json_print_document("sweetspot-check", 1,
                             json_pack("{s:i, s:s, s:O, s:O, s:O}", "exit_status", status, "arch", given.arch, "jobs",
-                                      device.jobs, "found", found, "failed", given.jobs.failed),
+                                      jobs, "found", found, "failed", given.jobs.failed),
                             out);
     if (out && fclose(out) && errno != EPIPE) // a reader may have seen enough
         status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
-    json_decref(device.jobs);
     session_collect_mistakes(NULL);
-    json_decref(found);
     job_set_close(&given.jobs);
     return status;
 }

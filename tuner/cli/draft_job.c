@@ -217,7 +217,7 @@ int draft_job(const struct draft_request *r, char **output)
 {
     char *text = text_read_file(r->path, NULL);
     if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", r->path, strerror(errno));
-    const char *base = strrchr(r->path, '/'), *dot = strrchr(base ? base : r->path, '.');
+    const char *dot = strrchr(text_file_name(r->path), '.');
     struct cuda_file file;
     struct job_draft draft;
     int status = EXIT_USAGE;

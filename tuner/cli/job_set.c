@@ -9,22 +9,10 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 
-static int worse(int one, int other)
-{
-    return one > other ? one : other;
-}
-
 bool job_set_is_folder(const char *path)
 {
     struct stat about;
     return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
-}
-
-// What follows the last slash of a path.
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 // Adds the files that an argument names.
@@ -96,7 +84,7 @@ int job_set_each_job(struct job_set *s, job_set_visit_job *visit, void *user)
         if (status)
             json_array_append_new(
                 s->failed, json_pack("{s:o, s:i}", "path", json_text(path, strlen(path)), "exit_status", status));
-        worst = worse(worst, status);
+        if (status > worst) worst = status;
     }
     return worst;
 }
@@ -119,7 +107,8 @@ int job_set_visit_results(const struct job_set *s, enum job_set_devices devices,
     size_t end = s->device || devices == NEWEST_DEVICE ? first + 1 : session.device_count;
     for (size_t i = first; i < end; i++) {
         int failed = session_use_device(&session, i);
-        status = worse(status, failed ? failed : visit(user, &session));
+        if (!failed) failed = visit(user, &session);
+        if (failed > status) status = failed;
     }
     return status;
 }
@@ -139,7 +128,8 @@ int job_set_each(struct job_set *s, enum job_set_devices devices, job_set_visit 
 int job_set_check_folder(const struct job_set *s, const char *option, const char *given, bool make)
 {
     if (!given || !s->many) return 0;
-    if (make && !strchr(last_part(given), '.') && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST)
+    if (make && !strchr(text_file_name(given), '.') && !output_is_stdout(given) && mkdir(given, 0777) &&
+        errno != EEXIST)
         return complain(EXIT_ENVIRONMENT, "cannot make folder '%s': %s", given, strerror(errno));
     if (job_set_is_folder(given)) return 0;
     return complain(EXIT_USAGE, "for several jobs, %s must name a folder, and '%s' is not a folder", option, given);
@@ -147,7 +137,7 @@ int job_set_check_folder(const struct job_set *s, const char *option, const char
 
 char *job_set_file(const char *given, const char *name)
 {
-    bool slash = !*last_part(given);
+    bool slash = !*text_file_name(given);
     return slash || job_set_is_folder(given) ? text_format("%s%s%s", given, slash ? "" : "/", name) : text_copy(given);
 }
 

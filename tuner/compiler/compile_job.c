@@ -32,11 +32,8 @@ void compile_job_release(struct compile_job *j)
 
 int compile_job_read(struct compile_job *j, const struct compile_request *asked, const char *home, struct error *err)
 {
-    const char *base = strrchr(asked->source, '/');
     *j = (struct compile_job){.asked = asked,
-                              .name = base             ? base + 1
-                                      : *asked->source ? asked->source
-                                                       : "text.cu",
+                              .name = *asked->source ? text_file_name(asked->source) : "text.cu",
                               .request = {.path = *asked->source ? asked->source : NULL,
                                           .text = *asked->text ? asked->text : NULL,
                                           .option = asked->options,

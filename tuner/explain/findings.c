@@ -31,10 +31,6 @@ static double share(const struct finding_context *c, const char *reason)
 {
     return profile_share(c->stage, reason);
 }
-static double least(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : fmin(a, b);
-}
 
 // The share of cycles in which a scheduler issues, 0..1; the basic set is enough for it.
 static double issue_share(const struct finding_context *c)
@@ -214,8 +210,8 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
     SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps "
                 "after them wait");
-    f->gain = least(least(cycles, 1 - next_limit(c, "l1_throughput")),
-                    share(c, "short_scoreboard") + share(c, "mio_throttle"));
+    f->gain =
+        fmin(fmin(cycles, 1 - next_limit(c, "l1_throughput")), share(c, "short_scoreboard") + share(c, "mio_throttle"));
     bool proposed =
         (text && propose_named(c, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
         propose_step(c, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
@@ -277,7 +273,7 @@ static bool low_occupancy(const struct finding_context *c, struct finding *f)
         "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles",
         100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
     SAY(f->why, "with few warps, often all of them wait for data");
-    f->gain = least(1 - issue / 0.9, 0.5 * waits);
+    f->gain = fmin(1 - issue / 0.9, 0.5 * waits);
     bool proposed = propose_launch(c, f, by_occupancy, "lets more warps fit") ||
                     (*cause == 'r' && propose_step(c, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
     if (!proposed)
@@ -317,14 +313,14 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
     if (waves < 1) { // no block runs longer than the others, but there is room for more blocks
-        idle = least(idle, 1 - next_limit(c, ""));
+        idle = fmin(idle, 1 - next_limit(c, ""));
         measured = NAN;
         if (idle < 0.1) return false;
     }
     SAY(f->seen, "the grid fills the device %.2f times%s", waves,
         waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
     SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
-    f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));
+    f->gain = fmin(idle, isnan(measured) ? idle : fmax(measured, 0.02));
     if (!propose_launch(c, f, by_waves, "brings the grid closer to a whole number of waves"))
         SAY(f->advice, "choose a block size that gives a whole number of waves, or a persistent grid");
     return true;
@@ -354,7 +350,7 @@ static bool latency(const struct finding_context *c, struct finding *f)
     SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy",
         100 * waits, dram);
     SAY(f->why, "too few loads are in flight to hide the memory's latency");
-    f->gain = least(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
+    f->gain = fmin(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
     bool proposed =
         propose_step(c, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") ||
         propose_step(c, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||

@@ -106,9 +106,9 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // it is something else there
         if (real)
-            header_value(&values, i, "%.17g", json_get_number(each, "real", 0));
+            text_add(&values, "section == %zu ? %.17g : ", i, json_get_number(each, "real", 0));
         else
-            header_value(&values, i, "%s", json_get_string(each, "value", "0"));
+            text_add(&values, "section == %zu ? %s : ", i, json_get_string(each, "value", "0"));
     }
     header_put_values(r, type, name, values.text);
 }
@@ -268,7 +268,7 @@ static void put_bytes(struct renderer *r)
         autorelease(text_release) struct text values = {0};
         json_array_each(r->sections, i, section) {
             const json_t *own = json_array_get(json_object_get(section, "buffers"), k);
-            header_value(&values, i, "%s", json_get_string(own, "bytes", "0"));
+            text_add(&values, "section == %zu ? %s : ", i, json_get_string(own, "bytes", "0"));
         }
         header_put_values(r, "long long", function, values.text);
     }
@@ -282,7 +282,7 @@ static void put_supported(struct renderer *r)
                   "their greatest common divisor. */\n");
     json_array_each(r->sections, i, section) {
         const json_t *limits = json_object_get(section, "supported");
-        header_value(&values, i, limits ? "1" : "0 /* it was not verified */");
+        text_add(&values, "section == %zu ? %s", i, limits ? "1" : "0 /* it was not verified */");
         json_array_each(limits, k, limit) {
             const char *size = json_string_value(json_array_get(r->sizes, k));
             int64_t multiple = json_get_integer(limit, "multiple", 1);
@@ -292,6 +292,7 @@ static void put_supported(struct renderer *r)
         }
         json_array_each(json_object_get(section, "conditions"), k, condition)
             text_add(&values, " && (%s)", json_is_string(condition) ? json_string_value(condition) : "0");
+        text_add(&values, " : ");
     }
     header_put_values(r, "int", name, values.text);
     header_put(r, "\n");

@@ -185,23 +185,13 @@ void header_end(struct renderer *r, const char *type, const char *name, const ch
     put_chosen(r, type, name);
 }
 
-void header_value(struct text *values, size_t section, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    text_add(values, values->length ? " : section == %zu ? " : "section == %zu ? ", section);
-    autofree char *value = text_format_list(format, args);
-    va_end(args);
-    text_add(values, "%s", value);
-}
-
 void header_put_values(struct renderer *r, const char *type, const char *name, const char *values)
 {
     header_put(r, "NAME_FUNCTION %s %s_on(int section name_declared_sizes)%s", type, name,
                r->repeated ? "\n{\n" : " { ");
     put_loops(r);
     json_array_each(r->sizes, i, size) header_put(r, "(void)size_%s; ", json_string_value(size));
-    header_put(r, "return %s : 0;%s}\n", values, r->repeated ? "\n" : " ");
+    header_put(r, "return %s0;%s}\n", values, r->repeated ? "\n" : " ");
     put_chosen(r, type, name);
 }
 

@@ -57,9 +57,8 @@ void header_end_conditions(struct renderer *);
 void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
 // Ends it, with the variable that it returns, and adds the shorter function for the chosen section.
 void header_end(struct renderer *, const char *type, const char *name, const char *result);
-// Adds a section's value, an expression of the sizes, to those of a function (0 in the other sections), and writes that
-// function and the shorter one.
-__attribute__((format(printf, 3, 4))) void header_value(struct text *values, size_t section, const char *format, ...);
+// Writes a function whose value is an expression of the sizes in some sections and 0 in the others, and the shorter
+// one. `values`: "section == 0 ? size_N : section == 2 ? 2 * size_N : "
 void header_put_values(struct renderer *, const char *type, const char *name, const char *values);
 
 // Says why no header can be made; the first reason counts.

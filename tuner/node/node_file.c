@@ -12,7 +12,7 @@ enum { IN_MEMORY = 1 << 20 }; // a smaller file is copied when it is sent, so th
 
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE])
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const char *dot = strrchr(text_file_name(path), '.');
     return text_format("files/%.2s/%s%s", hash, hash, dot ? dot : "");
 }
 
