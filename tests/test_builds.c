@@ -235,8 +235,7 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
     }
 }
 
-// nvcc begins with the likely winner while rounds go on: here the rounds wait for it. What it makes is taken, so that
-// it compiles once.
+// nvcc compiles the likely winner during the rounds, which wait for it here. Its binary is used, so it compiles once.
 TEST(nvcc_compiles_while_rounds_go_on)
 {
     if (no_nvcc()) skip();

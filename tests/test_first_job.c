@@ -33,7 +33,7 @@ TEST(one_command_writes_a_job_says_what_it_assumes_checks_and_tunes)
         "reference = { kernel = \"add_naive\"; launch = { grid = [ \"ceil_div(n, 256)\" ]; block = [ 256 ];");
     assert_null(strstr(job, "\"?"));
     r = e2e_ended(2, e2e_in(folder, SEARCH "add.cu " OPTIONS));
-    assert_contains(r.err, "'add.cfg' is there already: sweetspot tune add.cfg goes on with it");
+    assert_contains(r.err, "'add.cfg' already exists; to continue with it: sweetspot tune add.cfg");
 }
 
 // Without a terminal, what is missing is listed with the option that gives it, and nothing is written.
@@ -101,7 +101,7 @@ TEST(on_a_terminal_the_user_is_asked)
 
 // What a body does with a buffer decides its direction, where that is plain.
 static const struct {
-    const char *body, *direction; // NULL: nobody can tell
+    const char *body, *direction; // NULL: unknown
 } bodies[] = {
     {"c[i] = a[i];", "out"},
     {"c[i] += a[i];", "inout"},

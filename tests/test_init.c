@@ -143,7 +143,7 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         {"tests/init/sgemm.cu -k sgem_naive -o -", "unknown kernel 'sgem_naive'; did you mean 'sgemm_naive'?"},
         {"$F/none.cu", "defines no kernel"},
         {"$F/nosuch.cu", "cannot read '"},
-        {"tests/init/add.cu -o $F/there.cfg", "is there already; --output names another file, --force replaces it"},
+        {"tests/init/add.cu -o $F/there.cfg", "already exists; --output names another file, --force replaces it"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct e2e_result r = e2e_ended(2, e2e_run(folder, "F=$DIR; $BIN/sweetspot init %s", refused[i].arguments));

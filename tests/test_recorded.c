@@ -244,9 +244,9 @@ static const struct {
     {"{\"results\": [" T4_ROW(4, T4_TIME(1, "")) "]}", T1("Y", "[1]"), "it lacks parameter 'X'"},
     {"{\"results\": [" T4_ROW(4, T4_TIME(1, "")) "]}", "{}", "not a T1 document"},
     {CACHE("time", "[1]", ENTRY(1, "\"time\": 9") "}}"), T1("X", "[1]"), "it lists its values itself"},
-    {"{\"results\": [" T4_ROW(4, T4_TIME(1, "")) "]}", T1("X", "[1, 2]"), "there are no configurations"},
+    {"{\"results\": [" T4_ROW(4, T4_TIME(1, "")) "]}", T1("X", "[1, 2]"), "the file has no configurations"},
     {"{\"cache\": {", NULL, "lacks tune_params"},
-    {"{\"Results\": []}", NULL, "there are no configurations"},
+    {"{\"Results\": []}", NULL, "the file has no configurations"},
 };
 
 TEST(what_cannot_be_read_of_other_tuners_is_refused)

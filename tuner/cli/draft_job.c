@@ -71,7 +71,7 @@ static char *job_name(const char *path)
     return name;
 }
 
-// Asks the compiler. Without one, the draft has more blanks.
+// Asks the compiler for the signature. Without a compiler, the draft has more blanks.
 static void ask(struct job_draft *d, const char *path)
 {
     struct error err;
@@ -107,7 +107,7 @@ static int answer(struct job_draft *d, const struct draft_request *r)
     return 0;
 }
 
-// The next setting that the source does not tell and nobody has told; NULL: there is none.
+// The next setting that is still unknown; NULL: all are known.
 static const struct draft_question *next_question(const struct job_draft *d)
 {
     for (size_t i = 0; i < d->question_count; i++)
@@ -115,7 +115,7 @@ static const struct draft_question *next_question(const struct job_draft *d)
     return NULL;
 }
 
-// False at the end of what is typed.
+// False at the end of the input.
 static bool ask_user(struct job_draft *d, const struct draft_question *q)
 {
     char line[4096];
@@ -180,7 +180,7 @@ static int write_text(FILE *f, void *user, struct error *err)
     return 0;
 }
 
-// Writes the job file, once the user has told all that is asked for.
+// Writes the job file once all questions are answered.
 static int write_job(const struct draft_request *r, struct job_draft *d, const char *output)
 {
     autofree char *folder = output_is_stdout(output) ? text_copy(".") : text_directory(output),
@@ -226,8 +226,8 @@ int draft_job(const struct draft_request *r, char **output)
     const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
     if (kernel && !r->force && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,
-                r->assumes ? "sweetspot: '%1$s' is there already: sweetspot tune %1$s goes on with it\n"
-                           : "sweetspot: '%1$s' is there already; --output names another file, --force "
+                r->assumes ? "sweetspot: '%1$s' already exists; to continue with it: sweetspot tune %1$s\n"
+                           : "sweetspot: '%1$s' already exists; --output names another file, --force "
                              "replaces it\n",
                 *output);
     } else if (kernel) {

@@ -1,12 +1,12 @@
-// A job file for a kernel, as far as its source, the compiler and the command line tell (tuner/init): for `init`, which
-// leaves blanks, and for `tune` of a source, which asks or fails.
+// Drafts a job file for a kernel from its source, the compiler and the command line (tuner/init). `init` leaves blanks;
+// `tune` of a source asks or fails.
 #pragma once
 
 #include "tuner/cli/options.h"
 
 struct draft_request {
     const char *path, *kernel;            // the source; NULL: its only kernel
-    bool force;                           // a job file that is there is replaced
+    bool force;                           // replaces an existing job file
     bool assumes;                         // nothing is left blank
     struct option_list sizes, parameters; // "n=4096"
     const char *reference, *launch;       // NULL: not given

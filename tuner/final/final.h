@@ -62,10 +62,10 @@ struct final_run {
     struct final_decision decision; // the newest; in `decided`
     struct arena decided;
     struct {                // the race of the winner's builds (final_builds.c)
-        bool on;            // it is about the winner of `decision`
+        bool on;            // the winner of `decision` has a race
         char compiler[64];  // nvcc with its version
-        struct error why;   // there is no race
-        struct child ahead; // compiles the build of trial `ahead_of` while rounds go on; 0: none does
+        struct error why;   // why there is no race
+        struct child ahead; // compiles trial `ahead_of` during the rounds; 0: none does
         int64_t ahead_of;
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)

@@ -1,4 +1,4 @@
-// nvcc's build of the likely winner, compiled while rounds go on: see final.h.
+// nvcc compiles the likely winner during the rounds: see final.h.
 #include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
@@ -13,8 +13,8 @@ bool builds_wanted(const struct final_run *f)
     return !f->with.pool->replay && f->with.checks;
 }
 
-// By a compiler of its own: the others are the policy's. What it makes waits in the cache. A pool's compilers are on
-// other machines.
+// A separate compiler process does it, since the policy uses the others. The binary waits in the cache. A pool's
+// compilers run on other machines.
 void builds_ahead(struct final_run *f, int64_t trial)
 {
     struct worker_pool *pool = f->with.pool;

@@ -107,7 +107,8 @@ static json_t *look_at(struct final_run *f, const struct task *t)
         return NULL;
     }
     final_phase(f, "compute-sanitizer runs the winner");
-    autojson json_t *request = job_setup_for_gpu(f->with.setup, false, NULL, false); // it takes long enough as it is
+    autojson json_t *request =
+        job_setup_for_gpu(f->with.setup, false, NULL, false); // without counters and drawn sizes: slow enough
     document = sanitizer_end(sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin,
                                              t->problems, false, left + over_time));
     f->clock.sanitizer = clock_now() - begin;

@@ -201,7 +201,7 @@ static int compute_objectives(struct recorded *r, struct error *err)
 int recorded_index(struct recorded *r, struct error *err)
 {
     if (r->parameter_count == 0) return error_set(err, "there are no parameters");
-    if (r->trial_count == 0) return error_set(err, "there are no configurations");
+    if (r->trial_count == 0) return error_set(err, "the file has no configurations");
     if (compute_objectives(r, err) || space_build_from_list(r->space, r->configs, r->trial_count, err)) return -1;
     r->trial_at = memory_new(r->trial_count, sizeof *r->trial_at);
     for (size_t i = 0; i < r->trial_count; i++) {

@@ -44,7 +44,7 @@ struct recorded_baseline {
 // recorded_add_trials. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
     const char *job;                       // "" where unknown
-    const char *licence;                   // under which it may be passed on; "" where it is our own
+    const char *licence;                   // of another tuner's recording; "" for our own
     const char *objective;                 // "geomean" or "worst"
     json_t *device, *environment, *finals; // NULL where absent
     size_t problem_count;                  // at least 1

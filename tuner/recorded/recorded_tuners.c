@@ -143,7 +143,7 @@ static int add_parameters(struct recorded *r, const struct row_list *rows, const
     const char *name;
     json_t *value;
     if (!rows->count || !json_object_size(rows->row[0].configuration))
-        return error_set(err, "there are no configurations");
+        return error_set(err, "the file has no configurations");
     json_object_foreach(rows->row[0].configuration, name, value) {
         const json_t *one = NULL;
         for (size_t i = 0; i < json_array_size(listed) && !one; i++)

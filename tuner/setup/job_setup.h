@@ -29,8 +29,7 @@ int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
 void job_setup_release(struct job_setup *);
 
 // What a GPU worker is set up with. With `counters` it counts `more` (unless that is NULL) and the job's metrics. With
-// `sizes` it verifies drawn ones. New
-// reference.
+// `sizes` it verifies drawn ones. A new reference.
 json_t *job_setup_for_gpu(const struct job_setup *, bool counters, const char *more, bool sizes);
 
 // The compile request for a configuration whose text it is. The compiler ends by itself at the job's deadline; it is
