@@ -297,8 +297,10 @@ SLOW_TESTS := \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job test_width test_terminal test_products)
-# A GPU is not shared between test programs.
-GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
+# A GPU is not shared between test programs, and those that compare times or energies share the machine with none: as
+# processes start on the other GPUs, each of theirs starts seconds later.
+TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)
+GPU_TESTS := $(filter-out $(TIMED_GPU_TESTS),$(filter $(BIN)/test_gpu%,$(TESTS))) -- $(TIMED_GPU_TESTS)
 FAST_TESTS := $(LONG_TESTS) \
   $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(COMPILER_TESTS) $(RUN_TESTS) $(GPU_TESTS),$(TESTS))
 ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)

@@ -2,11 +2,12 @@
 # Runs test programs (cmocka), several at once, shows what failed, and ends with one line:
 # N passed, N failed, N skipped.
 #
-# Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM...]
-# Programs after `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how many; those
-# of nvidia-smi), or one after another. JOBS: programs at once (as many as there are cores). DEADLINE: seconds a program
-# may take; then it and its children are killed, which counts as one failure. A program that dies without its closing
-# lines counts as one failure too. What a program printed is in $BIN/log/<program>.log.
+# Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
+# Programs after the first `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how
+# many; those of nvidia-smi), or one after another. Programs after the second `--` need the machine for themselves.
+# JOBS: programs at once (as many as there are cores). DEADLINE: seconds a program may take; then it and its children
+# are killed, which counts as one failure. A program that dies without its closing lines counts as one failure too. What
+# a program printed is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would look at scripted workers; tests of it say so.
@@ -17,7 +18,8 @@ logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 declare -A name_of=() start_of=() gpu_of=()
-free=() # GPUs, once programs have one each
+free=() devices=() # GPUs, once programs have one each; those that programs after the next `--` have
+[ "$gpus" -le 1 ] || mapfile -t devices < <(seq 0 $((gpus - 1)))
 
 # timeout gives the program a process group of its own, which is what it kills.
 start() {
@@ -71,9 +73,7 @@ trap stop INT TERM
 for program in "$@"; do
     if [ "$program" = -- ]; then
         while [ ${#name_of[@]} -gt 0 ]; do finish; done
-        jobs=1
-        [ "$gpus" -le 1 ] || jobs=$gpus
-        [ "$gpus" -le 1 ] || mapfile -t free < <(seq 0 $((gpus - 1)))
+        free=("${devices[@]}") jobs=$((${#devices[@]} > 1 ? ${#devices[@]} : 1)) devices=("${devices[@]:0:1}")
         continue
     fi
     while [ ${#name_of[@]} -ge "$jobs" ]; do finish; done

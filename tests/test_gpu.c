@@ -301,33 +301,36 @@ static double counter(struct store *store, const char *key, char config[1024])
 }
 
 // One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker
-// under ncu.
+// under ncu, which writes its answer when the worker has ended. It has a session of its own, and not the mark of the
+// run's processes, so that the run does not end it before.
 static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];
-    struct e2e_result r = e2e_run(folder,
-                                  "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" "
-                                  "configs/sgemm_2048.cfg; cat <<'EOF'\n"
-                                  "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; "
-                                  "values = [128]; }, { name = \"BLOCK_K\"; values = [%d]; },\n"
-                                  "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, "
-                                  "{ name = \"TILE_COL_SIZE\"; values = [%d]; },\n"
-                                  "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { "
-                                  "name = \"UNROLL_K\"; unroll = [1]; },\n"
-                                  "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = "
-                                  "[1]; }, { name = \"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >$DIR/job.cfg\n"
-                                  "echo 'measure = { timeout = \"300s\"; };' >>$DIR/job.cfg\n"
-                                  "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/n.db -q --no-final -n 1 || exit 7\n"
-                                  "export CSV=$PWD/$DIR/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
-                                  "cat >$DIR/worker <<'EOF'\n#!/bin/sh\n"
-                                  "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k "
-                                  "regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
-                                  "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_"
-                                  "pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_"
-                                  "executed.sum $REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x $DIR/worker\n"
-                                  "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot tune $DIR/job.cfg --store "
-                                  "$DIR/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
-                                  block_k, tile_col);
+    struct e2e_result r =
+        e2e_run(folder,
+                "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" "
+                "configs/sgemm_2048.cfg; cat <<'EOF'\n"
+                "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; "
+                "values = [128]; }, { name = \"BLOCK_K\"; values = [%d]; },\n"
+                "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, "
+                "{ name = \"TILE_COL_SIZE\"; values = [%d]; },\n"
+                "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { "
+                "name = \"UNROLL_K\"; unroll = [1]; },\n"
+                "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = "
+                "[1]; }, { name = \"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >$DIR/job.cfg\n"
+                "echo 'measure = { timeout = \"300s\"; };' >>$DIR/job.cfg\n"
+                "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/n.db -q --no-final -n 1 || exit 7\n"
+                "export CSV=$PWD/$DIR/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+                "cat >$DIR/worker <<'EOF'\n#!/bin/sh\n"
+                "setsid env -u _SWEETSPOT_CHILD ncu --clock-control none --cache-control none --csv --log-file $CSV -k "
+                "regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
+                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_"
+                "pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_"
+                "executed.sum $REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x $DIR/worker\n"
+                "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot tune $DIR/job.cfg --store "
+                "$DIR/m.db -q --no-final --no-counters -n 1\n"
+                "for i in $(seq 150); do grep -q sm__icc $CSV && break; sleep 0.2; done; cat $CSV",
+                block_k, tile_col);
     if (!strstr(r.out, "sm__icc_requests.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     struct store *store = opened_store("%s/n.db", folder);

@@ -245,6 +245,7 @@ static char *job_text(size_t family, size_t way)
 static void add_name(char list[ROW_TEXT_MAX], size_t family, const char *name, size_t way, const char *why)
 {
     size_t used = strlen(list);
+    print_message("%s/%s (%s): %s\n", families[family].name, name, ways[way].name, why);
     snprintf(list + used, ROW_TEXT_MAX - used, "%s%s/%s (%s)%s%s", used ? ", " : "", families[family].name, name,
              ways[way].name, *why ? ": " : "", why);
 }

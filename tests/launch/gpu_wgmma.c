@@ -26,7 +26,7 @@ int main(void)
     device_memory A, B, C, sums, counts;
     unsigned short *c;
     size_t count_bytes = (size_t)wgmma_bytes_counts(M, N, K);
-    autofree void *zero = calloc(count_bytes, 1);
+    void *zero = calloc(count_bytes, 1);
     int i, j, k;
     for (i = 0; i < M * K; i++) a[i] = to_bf16(wide_a[i] = (float)small_number());
     for (i = 0; i < N * K; i++) b[i] = to_bf16(wide_b[i] = (float)small_number());
@@ -36,6 +36,7 @@ int main(void)
     C = upload(0, 2 * M * N);
     sums = upload(0, (size_t)wgmma_bytes_sums(M, N, K));
     counts = upload(zero, count_bytes);
+    free(zero);
     MUST(wgmma_load(&kernels));
     EXPECT(wgmma_launch(&kernels, 0, M, 511, K, POINTER(const void, A), POINTER(const void, B), POINTER(void, C),
                         POINTER(float, sums), POINTER(unsigned, counts)) == WGMMA_SIZES); /* not a multiple of 8 */

@@ -10,10 +10,10 @@
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
-// Candidates that could still be the fastest take part. Their time in the search is at most this share above the best
-// one, or for short kernels at most GRAPH_SPREAD above it. At least three take part, if there are so many. Where energy
-// decides, as many take part as the job allows.
-static const double near_share = 0.03;
+// Candidates that could still be the fastest take part. Their time in the search is above the best one by at most this
+// share of what `race` allows, which is 3% of the time by default, and by at most GRAPH_SPREAD more for short kernels.
+// At least three take part, if there are so many. Where energy decides, as many take part as the job allows.
+static const double near_share = 0.3;
 enum { FINAL_FEWEST = 3 };
 
 // The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as a GPU worker's start if that is
@@ -35,7 +35,7 @@ static int pick(void *user, const struct trial *trial)
     if (space_parse(f->with.job->space, trial->config, config, NULL) || space_index(f->with.job->space, config) < 0)
         return 0;
     if (!p->count) p->best = trial->objective;
-    double limit = p->best * (1 + near_share) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
+    double limit = p->best * (1 + near_share * (m->early_stop - 1)) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
     bool near = f->places < FINAL_FEWEST || trial->objective <= limit || f->with.job->minimize != MINIMIZE_TIME;
     if (f->places < (size_t)m->final_candidates && near) f->places++;
     if (p->count >= FINAL_SPARES * f->places) return 1;

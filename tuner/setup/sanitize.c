@@ -212,6 +212,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     double left = fmax(z->deadline - clock_now(), grace); // another tool may have taken all the time
     autojson json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
+    if (s->stuck[tool]) error_set(&why, "it did not end within %.0f s", clock_now() - run->begun);
     left = fmax(z->deadline - clock_now(), grace);
     if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
     autofree char *text = text_read_file(run->log, NULL);
