@@ -8,11 +8,13 @@ static __device__ u64 device_nanoseconds()
     return time;
 }
 
-// Each block reads memory at its own pace and ends after a time of its own, at most `longest` ns. The sum is never
+// Each block reads memory at its own pace and ends after a time of its own, `least` to `longest` ns. The sum is never
 // `impossible`, since the memory holds zeros.
-extern "C" __global__ void support_load(const uint4 *memory, i64 n, u64 key, u32 longest, u32 impossible, u32 *sink)
+extern "C" __global__ void support_load(const uint4 *memory, i64 n, u64 key, u32 least, u32 longest, u32 impossible,
+                                        u32 *sink)
 {
-    const u64 begin = device_nanoseconds(), mine = digest(key + blockIdx.x * 0x9e3779b97f4a7c15ull) % longest;
+    const u64 begin = device_nanoseconds(),
+              mine = least + digest(key + blockIdx.x * 0x9e3779b97f4a7c15ull) % (longest - least + 1);
     i64 at = (i64)(digest(key ^ (blockIdx.x + 1) * 0xd1342543de82ef95ull) % (u64)n);
     u32 sum = 0;
     do {

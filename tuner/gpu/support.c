@@ -373,9 +373,10 @@ int support_load_begin(struct support *s, struct error *err)
     const struct cuda_geometry g = draw_load(cuda_info(s->cuda));
     int64_t n = (int64_t)(s->flush_bytes / 16);
     uint64_t key = entropy_draw();
-    uint32_t longest = 1000u << entropy_below(SUPPORT_LOAD_DOUBLINGS), impossible = 1,
-             delay = (uint32_t)entropy_below(SUPPORT_LOAD_DELAY);
-    void *args[] = {&s->flush, &n, &key, &longest, &impossible, &s->small}, *hold[] = {&delay};
+    uint32_t longest = (uint32_t)SUPPORT_LOAD_TIME << entropy_below(SUPPORT_LOAD_DOUBLINGS), impossible = 1,
+             delay = SUPPORT_LOAD_LEAD + (uint32_t)entropy_below(SUPPORT_LOAD_DELAY),
+             least = entropy_below(2) ? longest : 0; // all end together, or one after another
+    void *args[] = {&s->flush, &n, &key, &least, &longest, &impossible, &s->small}, *hold[] = {&delay};
     int failed = s->beside ? 0 : cuda_beside_open(&s->beside, s->cuda, err);
     if (!failed) failed = find(s, &s->plain[LOAD], plain_names[LOAD], NULL, err);
     if (!failed) failed = cuda_beside_launch(s->beside, s->plain[LOAD], &g, args, err);

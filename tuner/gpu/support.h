@@ -168,8 +168,17 @@ int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t col
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
-// run at the same time, and begin up to SUPPORT_LOAD_DELAY ns later than they could. Later work waits for both.
-enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_DOUBLINGS = 9, SUPPORT_LOAD_DELAY = 20000 };
+// run at the same time; they begin at least SUPPORT_LOAD_LEAD ns later than they could, and at most SUPPORT_LOAD_DELAY
+// ns later still. Work after that waits for both. In half of the cases all blocks end at the same time: a launch then
+// has the places that they leave, and its next blocks begin when its first ones have ended. If they ended one after
+// another, its blocks would begin so, too, and a wait of some microseconds in the place of a barrier would do.
+enum {
+    SUPPORT_LOAD_SHARED = 40 << 10,
+    SUPPORT_LOAD_TIME = 16000, // ns; up to 512 us
+    SUPPORT_LOAD_DOUBLINGS = 6,
+    SUPPORT_LOAD_LEAD = 5000,
+    SUPPORT_LOAD_DELAY = 20000
+};
 int support_load_begin(struct support *, struct error *err);
 int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
