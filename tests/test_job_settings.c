@@ -364,7 +364,7 @@ static void setup(void)
 {
     static const char *const files[] = {"axpy.cu", "axpy.cubin", "simple.cu", "expected.npy", "libmine.so"};
     folder = e2e_folder("settings");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "\n");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) e2e_write(folder, files[i], "#define TILE 4\n");
     page = text_read_file(PAGE, NULL);
     assert_non_null(page);
     if (golden_writing()) complete_page();

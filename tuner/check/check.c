@@ -96,6 +96,10 @@ void check_open(struct check *c, const struct job *job, const struct device_limi
     bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->source || strcmp(r->path, job->source) != 0);
     if (job->source) open_scan(&c->template, job, job->source);
     if (own) open_scan(&c->reference, job, r->path);
+    char hash[HASH_TEXT_SIZE];
+    struct error err;
+    if (job->edit_count && request_source_hash(job, hash, &err))
+        check_add(&c->mistakes, job_location(job, "kernel.edits"), "%s", err.message);
 }
 
 void check_release(struct check *c)

@@ -40,7 +40,9 @@ int compile_job_read(struct compile_job *j, const struct compile_request *asked,
                                           .option_count = asked->option_count,
                                           .include = asked->include,
                                           .include_count = asked->include_count,
-                                          .host_headers = asked->host_headers}};
+                                          .host_headers = asked->host_headers,
+                                          .edits = asked->edits,
+                                          .edit_count = asked->edit_count}};
     if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
     list_options(j, home);
     return source_open(&j->source, &j->request, err);

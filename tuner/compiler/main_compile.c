@@ -1,6 +1,7 @@
 // sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
 // protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
 #include <errno.h>
+#include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/nvcc_recipe.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/run_program.h"
 #include "tuner/base/units.h"
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/library_build.h"
@@ -112,20 +115,69 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
 }
 
 // The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
-// that needs one.
-static char *nvcc_unit(const struct compile_request *request, bool marked)
+// that needs one. `root`: a folder, below which the files lie; "": none.
+static char *nvcc_unit(const struct compile_job *j, const char *root, bool marked)
 {
+    const struct compile_request *request = j->asked;
     struct text unit = {0};
     autofree char *real = realpath(request->source, NULL);
     for (size_t i = 0; i < request->define_count; i++)
         text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
-    text_add(&unit, "#include \"%s\"\n%s", real ? real : request->source, request->after);
+    text_add(&unit, "#include \"%s%s\"\n%s", root,
+             *root  ? j->source.files->path
+             : real ? real
+                    : request->source,
+             request->after);
     for (size_t i = 0; i < request->entry_count; i++) {
         autofree char *instantiation = nvcc_instantiation(request->entries[i]),
                       *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
         text_add(&unit, "%s\n%s\n", instantiation ? instantiation : "", marker ? marker : "");
     }
     return unit.text;
+}
+
+static struct text_list unit_options(const struct compile_request *request, const char *root, bool marked)
+{
+    struct text_list options =
+        nvcc_options(*request->arch ? request->arch : "sm_90a", request->options, request->option_count);
+    if (marked) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
+    for (size_t i = 0; i < request->include_count; i++)
+        text_list_add(&options, text_format("-I%s%s", source_options_toolkit(request->include[i]) ? "" : root,
+                                            request->include[i]));
+    return options;
+}
+
+static int write_text(FILE *file, void *text, struct error *err)
+{
+    return fputs(text, file) < 0 ? error_set(err, "cannot write: %s", strerror(errno)) : 0;
+}
+
+// nvcc reads the files itself. If some are edited, all lie below a folder, under the paths that they have here.
+static int write_edited(const struct source *s, char root[PATH_MAX], struct error *err)
+{
+    int failed = work_folder_make("edited", root, err);
+    for (size_t i = 0; i < s->file_count && !failed; i++) {
+        autofree char *path = text_format("%s%s", root, s->files[i].path);
+        if (*s->files[i].path != '/') continue;
+        failed = output_make_folders(path, err);
+        if (!failed) failed = output_file_write(path, write_text, s->files[i].text, err);
+    }
+    return failed;
+}
+
+static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
+                    struct error *err)
+{
+    const struct compile_request *request = j->asked;
+    char root[PATH_MAX] = "";
+    int failed = request->edit_count ? write_edited(&j->source, root, err) : 0;
+    autofree char *unit = nvcc_unit(j, root, !symbols);
+    autorelease(text_list_release) struct text_list options = unit_options(request, root, !symbols);
+    if (!failed)
+        failed = nvcc_compile(nvcc, unit, &options, request->entry_count, request->entries, symbols,
+                              fmax(request->deadline, 0), c, err);
+    if (*root) work_folder_remove(root);
+    return failed;
 }
 
 // A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
@@ -136,12 +188,8 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     const struct compile_request *request = j->asked;
     const char *cache = *request->cache ? request->cache : NULL;
     char key[HASH_TEXT_SIZE];
-    autofree char *unit = nvcc_unit(request, !own);
-    autorelease(text_list_release) struct text_list options =
-        nvcc_options(*request->arch ? request->arch : "sm_90a", request->options, request->option_count);
-    if (!own) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
-    for (size_t i = 0; i < request->include_count; i++)
-        text_list_add(&options, text_format("-I%s", request->include[i]));
+    autofree char *unit = nvcc_unit(j, "", !own);
+    autorelease(text_list_release) struct text_list options = unit_options(request, "", !own);
     autofree const char **symbols = memory_new(request->entry_count, sizeof *symbols);
     struct hash *h = hash_new();
     hash_text(h, j->source.hash);
@@ -153,8 +201,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     hash_finish(h, key);
     json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
     bool cached = answer != NULL;
-    if (!cached && nvcc_compile(nvcc, unit, &options, request->entry_count, request->entries, own ? symbols : NULL,
-                                fmax(request->deadline, 0), &c, &err))
+    if (!cached && run_nvcc(nvcc, j, own ? symbols : NULL, &c, &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);

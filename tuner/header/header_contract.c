@@ -254,11 +254,24 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
+// In words: "add.cu: '#define TILE 4' becomes ''".
+static json_t *list_edits(const struct job *job)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < job->edit_count; i++) {
+        const struct text_edit *e = &job->edits[i];
+        json_array_append_new(list,
+                              json_sprintf("%s: '%s' becomes '%s'", text_file_name(e->file), e->find, e->replace));
+    }
+    return list;
+}
+
 int contract_add(json_t *section, struct const_eval *f, const struct trial *trial, const char *arch)
 {
     const struct job *job = f->job;
     json_t *options = json_array(), *buffers = json_array(), *sizes = supported(job, trial);
     uint16_t config[SPACE_MAX_PARAMETERS];
+    if (job->edit_count) json_object_set_new(section, "edits", list_edits(job));
     json_object_set_new(section, "options", options);
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
     json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));

@@ -202,6 +202,18 @@ static bool used(const struct job_draft *d, const char *name)
     return false;
 }
 
+// A definition as the source writes it, up to the value, if it stands in one line.
+static const char *definition(const struct job_draft *d, const struct cuda_macro *m)
+{
+    const char *at = d->file->source;
+    for (int i = 1; i < m->line && at; i++) at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    autofree char *line = text_format("%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
+    const char *begin = strchr(line, '#'), *name = begin ? strstr(begin, m->name) : NULL,
+               *value = name ? strstr(name + strlen(m->name), m->value) : NULL;
+    return value ? arena_format(d->memory, "%.*s%s", (int)(value - begin), begin, m->value)
+                 : arena_format(d->memory, "#define %s %s", m->name, m->value);
+}
+
 static void defaults(struct job_draft *d)
 {
     for (size_t i = 0; i < d->file->macro_count; i++) {
@@ -213,8 +225,10 @@ static void defaults(struct job_draft *d)
         if (number && guarded)
             add_macro(d, m->name, &value, arena_format(d->memory, "line %d has the default", m->line));
         else if (number && in_capitals(m->name))
-            draft_note(d, "%s is defined in line %d; to tune it, put `#ifndef %s` and `#endif` around that line",
-                       m->name, m->line, m->name);
+            draft_note(d,
+                       "%s is defined in line %d; to tune it, make it a parameter, and add `edits = ( { find = "
+                       "\"%s\"; replace = \"\"; } );` to kernel",
+                       m->name, m->line, definition(d, m));
         else if (!number && guarded && m->value[0])
             draft_note(d, "%s is '%s' by default (line %d); to tune it, make it a parameter with such words as values",
                        m->name, m->value, m->line);

@@ -14,6 +14,7 @@
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
+#include "tuner/base/text_edit.h"
 #include "tuner/job/implementation.h"
 #include "tuner/trial/objective.h"
 #include "tuner/trial/trial.h"
@@ -66,13 +67,16 @@ struct job {
     size_t location_count;     // of every setting that is no number in a list, sorted by path
     struct location *locations;
     const char *name, *description;
-    const char *source; // absolute path of the template
+    const char *template; // absolute path
+    const char *source;   // what is compiled: the template, or what `judge` puts in its place
     size_t include_count, option_count, define_count;
     char **includes;                               // absolute folders
     char **options;                                // for NVRTC, as given
     struct macro *defines;                         // the same for all configurations
     char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     enum job_compiler compiler;
+    size_t edit_count;
+    struct text_edit *edits; // of the template and of files that it includes
     struct symbols *symbols;
     struct space *space;   // parameters, derived names, constraints; built by job_build_space
     size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in the order of the file

@@ -7,6 +7,7 @@
 #include "kernels/operation.h"
 #include "search/strategies/strategy.h"
 #include "tuner/base/base.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
@@ -22,6 +23,54 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
             space_set_constant(job->space, node_name(n), node_integer(n), &err))
             reader_mistake(r, n, "%s", err.message);
         load_define(r, job, n, &job->defines, &job->define_count);
+    }
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    while ((text = strchr(text, '\n'))) text++, count++;
+    return count;
+}
+
+// Each edit must fit what those before it have made of its file; the newest is dropped if it does not.
+static void try_edit(struct reader *r, struct job *job, const struct node *n)
+{
+    const struct text_edit *last = &job->edits[job->edit_count - 1];
+    struct error err;
+    autofree char *text = input_file_read(last->file, INPUT_FILE_TEXT_MOST, NULL, &err);
+    int failed = !text;
+    for (size_t i = 0; !failed && i < job->edit_count; i++)
+        if (input_file_is_same(job->edits[i].file, last->file)) failed = text_edit_apply(&job->edits[i], &text, &err);
+    if (failed) reader_mistake(r, n, "%s", err.message);
+    job->edit_count -= failed != 0;
+}
+
+static void load_edits(struct reader *r, struct job *job, const struct node *kernel)
+{
+    const struct node *list = reader_member(r, kernel, "kernel.edits");
+    for (size_t i = 0; list && job->source && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        if (!reader_is_group(r, n, "an edit must be a group { find = ...; replace = ...; }")) continue;
+        reader_check_group(r, n, "an edit", "kernel.edits[]", NULL);
+        const char *file = reader_string(r, n, "kernel.edits[].file"),
+                   *find = reader_string(r, n, "kernel.edits[].find"),
+                   *replace = reader_string(r, n, "kernel.edits[].replace");
+        if (!node_member(n, "find") || !node_member(n, "replace")) {
+            reader_mistake(r, n, "an edit lacks '%s'", node_member(n, "find") ? "replace" : "find");
+        } else if (find && replace && (!*find || count_lines(find) != count_lines(replace))) {
+            reader_mistake(r, n,
+                           *find ? "'replace' must have as many lines as 'find', so that all others keep their numbers"
+                                 : "'find' is empty");
+        } else if (find && replace) {
+            job->edits = job_room(job, job->edits, job->edit_count, sizeof *job->edits);
+            job->edits[job->edit_count++] =
+                (struct text_edit){.file = file ? job_keep(job, text_join_path(job->directory, file)) : job->source,
+                                   .find = job_copy(job, find),
+                                   .replace = job_copy(job, replace),
+                                   .count = reader_integer(r, n, "kernel.edits[].count")};
+            try_edit(r, job, n);
+        }
     }
 }
 
@@ -49,7 +98,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     reader_check_group(r, kernel, "'kernel'", "kernel", NULL);
     const char *source = reader_string(r, kernel, "kernel.template");
     if (source) {
-        job->source = job_keep(job, find_template(job, source));
+        job->source = job->template = job_keep(job, find_template(job, source));
         if (access(job->source, R_OK))
             reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
                            job->source);
@@ -60,6 +109,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_strings(r, job, kernel, "kernel.options", NULL, check_option, &job->options, &job->option_count);
     job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
     load_defines(r, job, kernel);
+    load_edits(r, job, kernel);
 }
 
 // No parameters means one configuration: that of a kernel which is only judged.

@@ -109,7 +109,9 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
                                      .include = c->include,
                                      .option_count = c->option_count,
                                      .option = c->options,
-                                     .host_headers = c->host_headers};
+                                     .host_headers = c->host_headers,
+                                     .edits = c->edits,
+                                     .edit_count = c->edit_count};
     autorelease(source_release) struct source s = {0};
     char tree[HASH_TEXT_SIZE];
     if (source_open(&s, &r, NULL)) return NULL;
@@ -138,9 +140,9 @@ static void place_source(struct node_link *l, json_t *request)
     if (!json_object_get(request, "source")) return;
     // Most candidates have the same files: the tree is looked up by the members that decide about them.
     autojson json_t *what =
-        json_pack("{s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
+        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
                   json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
-                  json_object_get(request, "source_hash"));
+                  json_object_get(request, "source_hash"), "edits", json_object_get(request, "edits"));
     if (record_read(&compile_request_record, request, &c, &memory, NULL) || !*c.source) return;
     autofree char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS);
     const char *known = json_get_string(l->trees, key, NULL);
@@ -151,6 +153,7 @@ static void place_source(struct node_link *l, json_t *request)
     for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
     json_object_set_new(request, "source", below(root, c.source));
     json_object_set_new(request, "include", include);
+    json_object_del(request, "edits"); // the tree has them
     source_options_move(options, root);
     if (options) json_object_set_new(request, "options", options);
 }

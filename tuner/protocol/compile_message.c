@@ -32,6 +32,7 @@ static const struct record_field request_fields[] = {
     {"compiler", REQUEST(compiler)},
     {"alone", REQUEST(alone)},
     {"behind", REQUEST(after)},
+    {"edits", RECORD_RECORDS(struct compile_request, edits, edit_count, text_edit_record)},
     {0}};
 const struct record compile_request_record = {"the request", sizeof(struct compile_request), request_fields, NULL};
 

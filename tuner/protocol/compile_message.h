@@ -7,6 +7,7 @@
 // <- {"id":3,"status":"ok","library":"out/cache/ab/...so","hash":"..","compiler":"nvcc 13.0.88","cached":false}
 #pragma once
 
+#include "tuner/base/text_edit.h"
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
@@ -36,6 +37,8 @@ struct compile_request {
     const char *compiler; // PROTOCOL_NVRTC where it is missing; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
     bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
     const char *after;    // "behind" in JSON: a text that nvcc compiles after the source
+    size_t edit_count;
+    const struct text_edit *edits; // of the source and of what it includes
 };
 extern const struct record compile_request_record;
 

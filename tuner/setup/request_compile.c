@@ -92,7 +92,7 @@ static bool has_units(const struct job *job)
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
-    if (job->source && !strcmp(job->source, job->reference.path) && job->space && space_size(job->space)) {
+    if (job->template && !strcmp(job->template, job->reference.path) && job->space && space_size(job->space)) {
         space_get(job->space, 0, first);
         job_defines(job, first, define, defines);
         return;
@@ -107,12 +107,18 @@ int request_source_open(const struct job *job, const char *path, struct source *
                                      .include_count = job->include_count + 1,
                                      .option_count = job->option_count,
                                      .option = (const char *const *)job->options,
-                                     .host_headers = job->compiler == JOB_NVRTC};
+                                     .host_headers = job->compiler == JOB_NVRTC,
+                                     .edits = job->edits,
+                                     .edit_count = job->edit_count};
     autofree const char **folders = memory_new(request.include_count, sizeof *folders);
     folders[0] = folder;
     for (size_t i = 0; i < job->include_count; i++) folders[i + 1] = job->includes[i];
     request.include = folders;
-    return source_open(source, &request, err);
+    int result = source_open(source, &request, err);
+    for (size_t i = 0; i < job->edit_count && !result && !strcmp(path, job->template); i++)
+        if (!source_has(source, job->edits[i].file))
+            result = error_set(err, "kernel.edits names '%s', which '%s' does not include", job->edits[i].file, path);
+    return result;
 }
 
 int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
@@ -145,6 +151,12 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
         json_object_set_new(request, "host_headers", json_false());
     }
     json_object_set_new(request, "memory", json_integer(job->compile_memory));
+    if (job->edit_count) {
+        json_t *edits = json_array();
+        for (size_t i = 0; i < job->edit_count; i++)
+            json_array_append_new(edits, record_write(&text_edit_record, &job->edits[i]));
+        json_object_set_new(request, "edits", edits);
+    }
     return request;
 }
 

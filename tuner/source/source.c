@@ -99,6 +99,7 @@ void source_options_move(json_t *options, const char *root)
 
 struct closure {
     struct source *source;
+    const struct source_request *request;
     bool host_headers;
     struct source_options options;
     struct hash *hash;
@@ -223,7 +224,12 @@ static int visit(struct closure *c, const char *path, const struct stat *info, s
 {
     size_t size;
     char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, err);
-    return text ? add(c, path, text, size, info, file, err) : -1;
+    const bool whole = text && strlen(text) == size;
+    for (size_t i = 0; whole && i < c->request->edit_count; i++) {
+        if (!input_file_is_same(c->request->edits[i].file, path)) continue;
+        if (text_edit_apply(&c->request->edits[i], &text, err)) return free(text), -1;
+    }
+    return text ? add(c, path, text, whole ? strlen(text) : size, info, file, err) : -1;
 }
 
 static int visit_program(struct closure *c, const struct source_request *request, struct error *err)
@@ -287,7 +293,7 @@ static int visit_tokens(struct closure *c, struct error *err)
 
 int source_open(struct source *s, const struct source_request *request, struct error *err)
 {
-    struct closure c = {.source = s, .host_headers = request->host_headers, .hash = hash_new()};
+    struct closure c = {.source = s, .request = request, .host_headers = request->host_headers, .hash = hash_new()};
     *s = (struct source){0};
     int result = read_options(&c.options, request, err);
     if (!result) result = visit_program(&c, request, err);
@@ -310,6 +316,13 @@ void source_release(struct source *s)
     free(s->files);
     free(s->aliases);
     *s = (struct source){0};
+}
+
+bool source_has(const struct source *s, const char *path)
+{
+    bool found = false;
+    for (size_t i = 0; i < s->file_count && !found; i++) found = input_file_is_same(s->files[i].path, path);
+    return found;
 }
 
 int source_hash(const struct source_request *request, char hash[HASH_TEXT_SIZE], struct error *err)

@@ -8,6 +8,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/text_edit.h"
 
 enum { SOURCE_FILES_MOST = 10000 };
 
@@ -45,6 +46,8 @@ struct source_request {
     const char *const *include; // folders, after those that the options name
     const char *const *option;  // NVRTC's, those of the job
     bool host_headers;          // stand-ins for headers of the host are offered (host_headers.h)
+    size_t edit_count;
+    const struct text_edit *edits; // of files that are read
 };
 
 struct source_file {
@@ -81,6 +84,8 @@ struct source {
 // -1 with a message that names the file. Release in any case.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
+// Whether a file is part of it.
+bool source_has(const struct source *, const char *path);
 
 // Only the hash.
 int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
