@@ -246,6 +246,13 @@ TEST(parameters_that_change_nothing_are_named)
              "blockIdx.x * B + threadIdx.x; if (i < n) y[i] = FACTOR * x[i]; }",
              "--compile 100", 0,
              "job.cfg:9: warning: parameter 'TWICE' seems to change nothing: the code is the same in all 3 pairs"),
+        CASE("a parameter that chooses one of the source's kernels",
+             "4s/scale/WHICH/; 9s/.*/  { name = \"WHICH\"; values = [\"scale\", \"twice\"]; }/; s/BLOCK . "
+             "UNROLL/BLOCK/; 11d",
+             "s/UNROLL/1/; $a __global__ void twice(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x "
+             "+ "
+             "threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }",
+             "--compile 100", 0, NULL),
     };
     RUN(cases);
 }

@@ -120,7 +120,7 @@ static bool check_defined_again(struct check *c, const char *what, const char *n
             if (strcmp(f->macros[m].name, name) != 0 || !always_counts(c->job, f, f->macros[m].line)) continue;
             check_add(&c->mistakes, at,
                       "%s:%d defines '%s', so the job's values of this %s have no effect there: put '#ifndef %s' and "
-                      "'#endif' around that line",
+                      "'#endif' around that line, or remove it by 'kernel.edits'",
                       c->template.files[i].path, f->macros[m].line, name, what, name);
             return true;
         }

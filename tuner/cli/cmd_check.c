@@ -103,10 +103,28 @@ static void release_samples(struct check_samples *s)
     free(s->code);
 }
 
-// Notes the cubin of a sample.
-static void note_code(struct check_samples *s, size_t sample, const char *cubin)
+static bool ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+    return a > b && text[a - b - 1] == '.' && !strcmp(text + a - b, end);
+}
+
+// Whether a section belongs to a kernel that the configuration does not launch: nvcc compiles all of a file.
+static bool of_another(const char *section, const char *cubin, size_t size, const json_t *entries)
+{
+    bool launched = false, other = false;
+    json_array_each(entries, i, entry) launched |= ends_with(section, json_get_string(entry, "symbol", ""));
+    const char *kernel;
+    for (size_t i = 0; !launched && !other && (kernel = elf_kernel(cubin, size, i)); i++)
+        other = ends_with(section, kernel);
+    return other;
+}
+
+// Notes the code of a sample.
+static void note_code(struct check_samples *s, size_t sample, const json_t *answer)
 {
     size_t size;
+    const char *cubin = json_get_string(answer, "cubin", NULL);
     autofree char *bytes = cubin ? text_read_file(cubin, &size) : NULL;
     if (!bytes) return;
     struct hash *h = hash_new();
@@ -118,6 +136,7 @@ static void note_code(struct check_samples *s, size_t sample, const char *cubin)
         const char *name = elf_text(&elf, &elf.names, section.sh_name);
         bool code = section.sh_flags & SHF_EXECINSTR ||
                     (name && (!strncmp(name, ".nv.constant", 12) || !strncmp(name, ".nv.info", 8)));
+        if (!name || of_another(name, bytes, size, json_object_get(answer, "entries"))) continue;
         if (code && elf_bytes(&elf, &section)) hash_bytes(h, elf_bytes(&elf, &section), section.sh_size);
     }
     hash_finish(h, s->code[sample]);
@@ -231,7 +250,7 @@ static int64_t print_ready(const struct job *job, struct check_samples *chosen, 
     for (; p->count < count && all[p->count].answer; p->count++) {
         struct sample *s = &all[p->count];
         failed += print_compiled(job, s, s->answer, p);
-        if (!s->own) note_code(chosen, s->number, json_get_string(s->answer, "cubin", NULL));
+        if (!s->own) note_code(chosen, s->number, s->answer);
         json_decref(s->answer);
         s->answer = NULL;
     }
