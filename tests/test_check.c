@@ -136,6 +136,14 @@ TEST(what_kernels_take_is_compared_with_the_job)
             "job.cfg:16: argument 1: kernel 'scale' takes a pointer, 'const float *', but the job gives the scalar 'a'",
             "job.cfg:18: argument 3: kernel 'scale' takes int, but scalar 'count' is of type f32, whose bits mean "
             "another number: write type = \"i32\""),
+        CASE(
+            "a null pointer",
+            "18s/$/,/; 19s/^/  { scalar = \"bias\"; type = \"u64\"; value = 0; }\\n/; s/\"scale\"/\"biased\"/; 20,22d; "
+            "23s/.*/verification = { enabled = false; };/",
+            "$a extern \"C\" __global__ void biased(const float *x, float *y, int n, const float *bias) { int i = "
+            "blockIdx.x * "
+            "BLOCK * UNROLL + threadIdx.x; if (i < n) y[i] = FACTOR * x[i] + (bias ? bias[i] : 0); }",
+            "", 0, "no mistakes found"),
         CASE("a buffer for an int", "18s/.*/  { buffer = \"z\"; type = \"f32\"; shape = [ \"N\" ]; }/", NULL, "", 2,
              "job.cfg:18: argument 3: kernel 'scale' takes int, but the job gives the address of buffer 'z'"),
     };

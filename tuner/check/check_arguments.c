@@ -53,9 +53,12 @@ static void check_scalar(const struct given_argument *g, const struct argument *
     struct mistakes *m = &g->check->mistakes;
     const char *word = element_name(a->type);
     size_t bytes = element_size(a->type);
+    bool null = a->type == ELEMENT_U64 && a->value && !strcmp(expr_text(a->value), "0");
     autofree char *fix = advice(p);
+    if (p->pointer && null) return;
     if (p->pointer)
-        add(g, m, "a pointer, '%s', but the job gives the scalar '%s'", g->takes, a->name);
+        add(g, m, "a pointer, '%s', but the job gives the scalar '%s'; a null pointer is a u64 with the value 0",
+            g->takes, a->name);
     else if (p->bytes != bytes)
         add(g, m, "%s of %zu bytes, but scalar '%s' of type %s has %zu%s", p->type || p->vector ? g->takes : "a type",
             p->bytes, a->name, word, bytes, fix);
