@@ -100,6 +100,16 @@ GPU_TEST(binaries_and_other_kernels_are_verified_and_timed)
                     "x as fast as source (95% interval ", "baseline damaged: not available: cannot compile the PTX");
 }
 
+GPU_TEST(judge_finds_one_instruction_that_was_changed_in_ptx)
+{
+    char *folder = write_job("", "");
+    e2e_write(folder, "old.ptx", ptx);
+    struct e2e_result r =
+        e2e_in(folder, "sed 's/add.f32/mul.f32/' old.ptx >other.ptx; for k in old other; do "
+                       "$BIN/sweetspot judge job.cfg --implementation $k.ptx --cache cache; done 2>&1");
+    assert_contains(r.out, "twice: right\n", "/old.ptx  BLOCK=64\n", "twice: wrong\n", "/other.ptx  BLOCK=64\n");
+}
+
 // Half the registers: the same results, and another kernel, whose registers are in the store.
 GPU_TEST(an_option_is_tuned_like_any_parameter)
 {

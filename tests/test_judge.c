@@ -36,6 +36,11 @@ static void write_jobs(const char *folder)
               "); } );\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
     e2e_write(folder, "other.cu", "extern \"C\" __global__ void other(float *y) {} // X MODE\n");
+    e2e_write(folder, "x.ptx",
+              "// made by hand\n/* twice */ .version 9.0\n.target sm_90\n.visible .entry x(.param .u64 y)\n");
+    e2e_write(folder, "one.ptx", ".version 9.0\n.entry other\n(.param .u64 y)\n");
+    e2e_write(folder, "many.ptx", ".version 9.0\n.entry other(.param .u64 y)\n.entry one(.param .u64 y)\n");
+    e2e_write(folder, "made.fatbin", "\x50\xed\x55\xba and so on");
 }
 
 #define FAKE                                                                                         \
@@ -82,8 +87,19 @@ static const struct {
     {"", "job.cfg --set MODE=restart", 0, "fake: right\n", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},
     {"", "plain.cfg --no-counters", 0, "fake: right\n", ""},
-    {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""},
-    {"", "plain.cfg --template nothing.cu", 2, "", "cannot read 'nothing.cu'"},
+    {"", "plain.cfg --implementation other.cu --entry other", 0, "other.cu", ""},
+    {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""}, // its older name
+    {"", "plain.cfg --implementation nothing.cu", 2, "", "cannot read 'nothing.cu'"},
+    {"", "job.cfg --implementation x.ptx --set MODE=good", 0, "/x.ptx  X=1,MODE=good\n", ""},
+    {"", "job.cfg --implementation x.ptx --set MODE=wrong", 1, "fake: wrong\n", ""},
+    {"", "job.cfg --implementation x.ptx --set MODE=compile_error", 0, "fake: right\n", ""}, // nothing is compiled
+    {"", "plain.cfg --implementation one.ptx", 0, "/one.ptx\n", ""},
+    {"", "plain.cfg --implementation made.fatbin", 0, "/made.fatbin\n", ""},
+    {"", "plain.cfg --implementation many.ptx --entry one", 0, "/many.ptx\n", ""},
+    {"", "plain.cfg --implementation many.ptx", 2, "",
+     "many.ptx: unknown kernel 'x' (known: other, one): name its symbol by --entry"},
+    {"", "plain.cfg --implementation x.ptx --entry y", 2, "", "x.ptx: unknown kernel 'y'; did you mean 'x'?"},
+    {"", "two.cfg --implementation one.ptx", 2, "", "one.ptx: unknown kernel 'x' (known: other)"},
     {"", "two.cfg --entry other", 2, "", "launches several kernels"},
     {"", "job.cfg --set X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "job.cfg --set Y=3", 2, "", "no parameter 'Y'"},

@@ -3,6 +3,7 @@
 #include "kernels/npy.h"
 #include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
+#include "tuner/base/gpu_binary.h"
 #include "tuner/base/input_file.h"
 #include "tuner/check/check.h"
 
@@ -71,22 +72,6 @@ static void check_library(struct check *c, const struct implementation *m)
     }
 }
 
-// The kernels of a cubin, or of PTX, where ".entry" comes before the name.
-static struct text_list kernels_of(const char *image, size_t size)
-{
-    static const char directive[] = ".entry";
-    struct text_list names = {0};
-    for (const char *name; (name = elf_kernel(image, size, names.count));) text_list_add(&names, text_copy(name));
-    bool binary = names.count;
-    for (const char *at = image; !binary && (at = strstr(at, directive));) {
-        at += strlen(directive);
-        at += strspn(at, " \t\n");
-        size_t length = strcspn(at, " \t\n(");
-        if (length) text_list_add(&names, text_format("%.*s", (int)length, at));
-    }
-    return names;
-}
-
 // A cubin or PTX must have the kernel, under the name that compiled code has for it.
 static void check_binary(struct check *c, const struct implementation *m)
 {
@@ -95,7 +80,7 @@ static void check_binary(struct check *c, const struct implementation *m)
     autofree char *image = input_file_read(m->path, 0, &size, &err);
     autorelease(text_list_release) struct text_list names = {0};
     bool found = false;
-    if (image) names = kernels_of(image, size);
+    if (image) names = gpu_binary_kernels(image, size);
     if (!image) check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting), "%s", err.message);
     for (size_t i = 0; i < names.count; i++) found |= !strcmp(names.list[i], m->stage.entry);
     if (image && !names.count) {

@@ -1,7 +1,8 @@
 // sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
-#include <errno.h>
-
 #include "tuner/base/base.h"
+#include "tuner/base/gpu_binary.h"
+#include "tuner/base/hash.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
@@ -9,7 +10,7 @@
 #include "tuner/explain/judgement.h"
 
 struct judge_options {
-    const char *job, *template, *entry, *device, *cache;
+    const char *job, *implementation, *entry, *device, *cache;
     struct option_list set;
     int64_t problem;
     bool no_counters;
@@ -20,7 +21,8 @@ static struct judge_options given = {.device = "0", .problem = 1};
 
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.job),
-    OPTION(string, &given.template, "template", 0, "FILE", "the source to judge instead of the job's template"),
+    OPTION(string, &given.implementation, "implementation", 0, "FILE",
+           "the source, cubin, PTX or fat binary to judge instead of the job's template"),
     OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
     OPTION(list, &given.set, "set", 0, "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
@@ -33,15 +35,6 @@ static const struct option_spec specs[] = {
            .choices = document_formats),
     OPTION_END,
 };
-
-// Replaces the template by another source; a reference that is a kernel of the job's template is kept.
-static int replace_template(struct job *job, const char *path)
-{
-    autofree char *absolute = realpath(path, NULL);
-    if (!absolute) return complain(EXIT_USAGE, "cannot read '%s': %s", path, strerror(errno));
-    job->source = arena_copy(&job->memory, absolute);
-    return 0;
-}
 
 static int replace_entry(struct job *job, const char *entry)
 {
@@ -61,6 +54,46 @@ static int replace_entry(struct job *job, const char *entry)
     return 0;
 }
 
+// A binary in place of the template.
+struct given_binary {
+    const char *path; // NULL: none
+    char hash[HASH_TEXT_SIZE];
+};
+
+// Finds the job's kernels among those of a binary. If it has only one, the job's only kernel is that.
+static int find_kernels(const struct judge_options *o, struct job *job, const char *image, size_t size)
+{
+    autorelease(text_list_release) struct text_list names = gpu_binary_kernels(image, size);
+    const char *lacking = NULL;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        bool found = job->stages[i].operation;
+        for (size_t k = 0; k < names.count && !found; k++) found = !strcmp(names.list[k], job->stages[i].entry);
+        if (!found && names.count && !lacking) lacking = job->stages[i].entry;
+    }
+    if (!lacking) return 0;
+    if (names.count == 1 && !o->entry && job->stage_count == 1)
+        return replace_entry(job, arena_copy(&job->memory, names.list[0]));
+    autofree char *text = text_unknown("kernel", lacking, (const char *const *)names.list);
+    return complain(EXIT_USAGE, "%s: %s: name its symbol by --entry", o->implementation, text);
+}
+
+// Replaces the template by another source or by a binary; a reference that is a kernel of the job's template is kept.
+static int replace_implementation(const struct judge_options *o, struct job *job, struct given_binary *binary)
+{
+    struct error err;
+    size_t size;
+    autofree char *absolute = realpath(o->implementation, NULL),
+                  *image = input_file_read(o->implementation, 0, &size, &err);
+    if (!image || !absolute) return complain(EXIT_USAGE, "%s", err.message);
+    if (!gpu_binary_kind(image, size)) {
+        job->source = arena_copy(&job->memory, absolute);
+        return 0;
+    }
+    binary->path = arena_copy(&job->memory, absolute);
+    hash_content(image, size, binary->hash);
+    return find_kernels(o, job, image, size);
+}
+
 static int check_job(const struct judge_options *o, const struct job *job)
 {
     if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE)
@@ -71,10 +104,11 @@ static int check_job(const struct judge_options *o, const struct job *job)
 }
 
 static void show(const struct judge_options *o, const struct job *job, const struct single_run *single,
-                 const struct judgement *judgement)
+                 const struct given_binary *binary, const struct judgement *judgement)
 {
     struct judged_job about = {.job = job,
-                               .template_hash = single->setup.source_hash,
+                               .path = binary->path ? binary->path : job->source,
+                               .hash = binary->path ? binary->hash : single->setup.source_hash,
                                .compiler = single->pool.compiler,
                                .device = single->pool.device_name,
                                .driver = single->pool.driver,
@@ -88,7 +122,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
 }
 
 static int judge(const struct judge_options *o, struct candidate_source *source, struct single_run *single,
-                 const struct candidate_spec *spec)
+                 const struct given_binary *binary, const struct candidate_spec *spec)
 {
     struct job *job = source->session.job;
     struct error err = {""}, no_sanitizer = {""};
@@ -99,7 +133,7 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
         sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
-    if (!failed) show(o, job, single, &judgement);
+    if (!failed) show(o, job, single, binary, &judgement);
     sanitizer_close(sanitizer);
     if (failed) return session_complain(EXIT_ENVIRONMENT, &err);
     return judgement.status == STATUS_OK ? EXIT_DONE : EXIT_NOTHING;
@@ -111,22 +145,24 @@ static int run(void)
     struct candidate_source source = {.job_path = o->job};
     struct candidate_spec spec = {.name = "candidate", .config = text_join(o->set.items, ",")};
     struct single_run *single = NULL;
+    struct given_binary binary = {NULL};
     struct error err = {""};
     int status = session_load_job(o->job, &source.session.job);
-    if (!status && o->template) status = replace_template(source.session.job, o->template);
     if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
+    if (!status && o->implementation) status = replace_implementation(o, source.session.job, &binary);
     if (!status) status = check_job(o, source.session.job);
     if (!status) {
         autofree char *cache = results_cache(source.session.job, o->cache);
         struct single_run_options options = {.device = o->device,
                                              .cache = cache,
+                                             .binary = binary.path,
                                              .metrics = o->no_counters ? NULL : "full",
                                              .baselines = true,
                                              .say = candidate_spec_say};
         status = single_run_open(&single, source.session.job, &options, &err);
         if (status) session_complain(status, &err);
     }
-    if (!status) status = judge(o, &source, single, &spec);
+    if (!status) status = judge(o, &source, single, &binary, &spec);
     single_run_close(single);
     free(spec.config);
     candidate_spec_close(&source);
@@ -141,10 +177,12 @@ const struct command cmd_judge = {
                    "3 if it could not be judged.",
     .options = specs,
     .run = run,
-    .more = "The kernel is compiled, verified and timed like a trial, run under compute-sanitizer if it is "
-            "installed, compared with the baselines on data from a secret seed, and counted. `judge` stops at the "
-            "first error. The job needs a reference, but no parameters. No database is read or written. With "
-            "`--template`, a reference kernel still comes from the job's template. Without permission for counters a "
-            "note says so, and the verdict is the same.",
+    .more =
+        "The kernel is compiled, verified and timed like a trial, run under compute-sanitizer if it is "
+        "installed, compared with the baselines on data from a secret seed, and counted. `judge` stops at the "
+        "first error. The job needs a reference, but no parameters. No database is read or written. With "
+        "`--implementation`, a reference kernel still comes from the job's template. A binary is launched as the job "
+        "says; `--entry` names its kernel as compiled code does. Without permission for counters a "
+        "note says so, and the verdict is the same.",
     .see = "profile check",
 };

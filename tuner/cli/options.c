@@ -145,6 +145,21 @@ static const struct {
     {"status", "every", "run `watch sweetspot status JOB`"},
 };
 
+// Names that options had: they still mean the same.
+static const struct {
+    const char *command, *older, *name;
+} renamed[] = {{"judge", "template", "implementation"}};
+
+static const struct option_spec *find_older(const struct option_spec *specs, const char *name, size_t length)
+{
+    const struct option_spec *found = NULL;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !found; i++)
+        if (!strcmp(renamed[i].command, parsed.words[0]) && strlen(renamed[i].older) == length &&
+            !strncmp(renamed[i].older, name, length))
+            found = find_option(specs, renamed[i].name, strlen(renamed[i].name));
+    return found;
+}
+
 // Options that other programs have. The hint is given where the command has the option of ours.
 static const struct {
     const char *theirs, *ours, *hint;
@@ -197,6 +212,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     const char *word = argv[*i] + 2;
     size_t length = strcspn(word, "=");
     const struct option_spec *spec = find_option(specs, word, length);
+    if (!spec) spec = find_older(specs, word, length);
     if (!spec) return unknown_option(specs, word, length);
     if (spec->flag && word[length]) return mistake("--%s takes no value", spec->name);
     return take_option(spec, word[length] ? word + length + 1 : NULL, argc, argv, i);

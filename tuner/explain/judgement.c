@@ -294,9 +294,9 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
         json_array_append_new(problems, one);
     }
     json_t *root = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:f, s:o?, s:s?}", "version",
-                             (int)JUDGEMENT_VERSION, "job", job->name, "template", job->source, "template_hash",
-                             about->template_hash, "configuration", j->config, "device", about->device, "driver",
-                             about->driver, "compiler", about->compiler, "right", j->status == STATUS_OK, "status",
+                             (int)JUDGEMENT_VERSION, "job", job->name, "template", about->path, "template_hash",
+                             about->hash, "configuration", j->config, "device", about->device, "driver", about->driver,
+                             "compiler", about->compiler, "right", j->status == STATUS_OK, "status",
                              status_name(j->status), "reason", j->reason.message, "error", worst_error(j), "seed",
                              j->final ? json_integer((json_int_t)j->seed) : NULL, "compute", job_compute_class(job));
     json_object_set_new(root, "problems", problems);

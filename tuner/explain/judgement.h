@@ -39,7 +39,8 @@ enum { JUDGEMENT_VERSION = 1 };
 // The context of a judgement.
 struct judged_job {
     const struct job *job;
-    const char *template_hash, *compiler, *device, *driver;
+    const char *path, *hash; // of the source or binary that is judged
+    const char *compiler, *device, *driver;
     const struct device_limits *limits;
     size_t problem; // whose counters were taken
 };

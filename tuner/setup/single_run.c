@@ -37,6 +37,7 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
     *single = (struct single_run){.job = job,
                                   .device = text_copy(o->device),
                                   .cache = text_copy(o->cache),
+                                  .binary = o->binary,
                                   .counts = o->metrics != NULL,
                                   .say = o->say};
     int status = set_up(single, o, err);
@@ -93,11 +94,28 @@ static int take_compiled(struct single_run *single, const uint16_t *config, cons
     return 0;
 }
 
+// A binary as a compiler's answer: an entry's name is its symbol.
+static json_t *describe_binary(const struct single_run *single)
+{
+    json_t *entries = json_array();
+    for (size_t i = 0; i < single->job->stage_count; i++) {
+        const struct stage *s = &single->job->stages[i];
+        if (!s->operation)
+            json_array_append_new(entries, json_pack("{s:s, s:s, s:I}", "entry", s->entry, "symbol", s->entry, "unit",
+                                                     (json_int_t)s->unit));
+    }
+    return json_pack("{s:s, s:s, s:o}", "status", status_name(STATUS_OK), "cubin", single->binary, "entries", entries);
+}
+
 int single_run_compile(struct single_run *single, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *c, struct error *err)
 {
     *c = (struct single_run_candidate){
         .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
+    if (single->binary) {
+        autojson json_t *given = describe_binary(single);
+        return take_compiled(single, config, given, c, err);
+    }
     json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config, false);
     if (defines) json_object_update(json_object_get(request, "defines"), (json_t *)(uintptr_t)defines);
     autojson json_t *answer =

@@ -22,8 +22,9 @@ struct single_run {
     struct job_answer reported; // the same, the GPU worker's answer to the job
     struct arena memory;        // of it
     char *device, *cache;
-    bool counts; // it was opened with metrics
-    bool ended;  // the worker announced its end ("restart"): another must be set up before the next question
+    const char *binary; // of the options
+    bool counts;        // it was opened with metrics
+    bool ended;         // the worker announced its end ("restart"): another must be set up before the next question
     void (*say)(const char *text);
 };
 
@@ -31,6 +32,7 @@ struct single_run_options {
     const char *device;            // "0"
     const char *cache;             // folder of the compile cache
     const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
+    const char *binary;            // a cubin, PTX or fat binary in place of what is compiled; NULL: none. Borrowed
     bool baselines;                // measure them too
     double rest;                   // s before each timed launch, unless the job says otherwise; 0: as in a search
     void (*say)(const char *text); // called before each long step; NULL: not called
