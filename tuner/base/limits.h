@@ -7,6 +7,7 @@ enum {
     JOB_MAX_STAGES = 8,
     JOB_MAX_LAUNCHES = 1024,  // of all stages on one problem, repetitions included
     JOB_MAX_LOOPS = 4,        // of a stage
+    JOB_MAX_EDITS = 100,      // of sources
     JOB_MAX_SWAPS = 8,        // pairs of buffers that a stage exchanges
     JOB_MAX_ARGUMENTS = 64,   // of a stage
     JOB_MAX_TENSOR_MAPS = 8,  // of a stage

@@ -11,6 +11,8 @@ static const struct record_field fields[] = {
     {0}};
 const struct record text_edit_record = {"an edit", sizeof(struct text_edit), fields, NULL};
 
+enum { SHOWN = 80 }; // characters
+
 int text_edit_apply(const struct text_edit *e, char **text, struct error *err)
 {
     struct text out = {0};
@@ -20,10 +22,13 @@ int text_edit_apply(const struct text_edit *e, char **text, struct error *err)
         text_add(&out, "%.*s%s", (int)(at - from), from, e->replace);
     text_add(&out, "%s", from);
     if (count != e->count) {
+        const size_t line = strcspn(e->find, "\n");
+        autofree char *shown = text_format("'%.*s'%s", (int)(line < SHOWN ? line : SHOWN), e->find,
+                                           e->find[line < SHOWN ? line : SHOWN] ? ".." : "");
         free(out.text);
-        return count ? error_set(err, "'%.80s' stands %" PRId64 " times in '%s'; 'count' is %" PRId64, e->find, count,
-                                 e->file, e->count)
-                     : error_set(err, "'%.80s' is not in '%s'", e->find, e->file);
+        return count ? error_set(err, "%s stands %" PRId64 " times in '%s'; 'count' is %" PRId64, shown, count, e->file,
+                                 e->count)
+                     : error_set(err, "%s is not in '%s'", shown, e->file);
     }
     free(*text);
     *text = out.text;

@@ -52,6 +52,10 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
     for (size_t i = 0; list && job->source && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         if (!reader_is_group(r, n, "an edit must be a group { find = ...; replace = ...; }")) continue;
+        if (job->edit_count == JOB_MAX_EDITS) {
+            reader_mistake(r, n, "more than %d edits", JOB_MAX_EDITS);
+            return;
+        }
         reader_check_group(r, n, "an edit", "kernel.edits[]", NULL);
         const char *file = reader_string(r, n, "kernel.edits[].file"),
                    *find = reader_string(r, n, "kernel.edits[].find"),
