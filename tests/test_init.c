@@ -60,8 +60,8 @@ static const struct {
          "{ buffer = \"out\"; type = \"f32\";"),
     CASE("histogram", "", "", "entry = \"histogram\"", "{ name = \"USE_AGGREGATION\"; values = [0, 1]; }",
          "{ name = \"FIRST\"; values = [-4]; }, // line 7 has the default",
-         "BINS is defined in line 2; to tune it, make it a parameter, and add `edits = ( { find = \"#define BINS "
-         "256\"; replace = \"\"; } );` to kernel",
+         "BINS is defined in line 2; to tune it, make it a parameter, and add ",
+         "`edits = ( { find = \"#define BINS 256\"; replace = \"\"; } );` to kernel",
          "ORDER is 'forwards' by default (line 4); to tune it, make it a parameter",
          "{ scalar = \"n\"; type = \"i64\"; }", "{ buffer = \"data\"; type = \"u8\";"),
     CASE("filter", "--kernel convolve",
