@@ -103,6 +103,8 @@ static const struct {
     {REFERENCE("operation = \"gemm\"; compute = \"tf23\";"),
      "unknown compute class 'tf23'; did you mean 'tf32'? (known: full, tf32, 3xtf32)"},
     {REFERENCE("operation = \"gemm\"; compute = 1;"), "'compute' must be a word, e.g. \"full\""},
+    {REFERENCE("operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"r\"; M = \"N\"; K = \"N\"; beta = 0.5;"),
+     "'beta' is not 0, so the old 'r' is read: its direction must be \"inout\""},
     {REFERENCE("operation = \"sum\"; result = \"r\"; n = \"N\"; compute = \"tf32\";"), "has no role 'compute'"},
     {REFERENCE("files = { q = \"x.npy\"; };"), "there is no buffer 'q'"},
     {REFERENCE(""), "exactly one of"},

@@ -150,9 +150,14 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         }
     }
     bool known = !failed && keep && reference_cache_read(kept, w, p, expected);
-    for (int i = 0; role[i].name && !failed && !known; i++)
-        if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT)
-            failed = buffer_download(w->cuda, device_problem_buffer(p, i), &host.operand[i].host, err);
+    for (int i = 0; role[i].name && !failed && !known; i++) {
+        if (role[i].kind != ROLE_INPUT && role[i].kind != ROLE_OUTPUT) continue;
+        const struct device_buffer *b = device_problem_buffer(p, i);
+        if (b->direction != DIRECTION_OUT)
+            failed = buffer_download(w->cuda, b, &host.operand[i].host, err);
+        else if (!(host.operand[i].host = memory_try(b->bytes, 1, err))) // what it holds is no input
+            failed = -1;
+    }
     if (!failed && !known) {
         double begin = clock_now();
         failed = w->operation->cpu(&host, expected, err);

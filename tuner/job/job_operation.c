@@ -71,6 +71,34 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
     }
 }
 
+// Whether a scalar's value is known not to be 0: a number in `reference`, or the value of an argument.
+static bool is_nonzero(const struct binding *binding, const char *name, const struct job_number *numbers)
+{
+    if (binding && !binding->name) return binding->value != 0;
+    while (numbers->name && strcmp(numbers->name, name) != 0) numbers++;
+    return numbers->name && !numbers->value && numbers->real != 0;
+}
+
+// The old values of an output count if `beta` is not 0. A buffer with direction "out" has none.
+static void check_old_values(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
+                             const struct implementation *to, const struct job_number *numbers)
+{
+    const struct binding *beta = NULL, *output = NULL;
+    const char *role = NULL;
+    for (size_t k = 0; op->roles[k].name && !role; k++)
+        if (op->roles[k].kind == ROLE_OUTPUT) role = op->roles[k].name;
+    for (size_t b = 0; b < to->binding_count && role; b++) {
+        if (!strcmp(to->bindings[b].role, "beta")) beta = &to->bindings[b];
+        if (!strcmp(to->bindings[b].role, role)) output = &to->bindings[b];
+    }
+    int buffer = role ? job_find_buffer(job, output && output->name ? output->name : role) : -1;
+    bool counts =
+        operation_role(op, "beta") >= 0 && is_nonzero(beta, beta && beta->name ? beta->name : "beta", numbers);
+    if (counts && buffer >= 0 && job->buffers[buffer].direction == DIRECTION_OUT)
+        reader_mistake(r, n, "'beta' is not 0, so the old '%s' is read: its direction must be \"inout\"",
+                       job->buffers[buffer].name);
+}
+
 // Every role of the operation must be filled: buffers by name or binding, sizes and scalars among problem sizes and
 // scalar arguments.
 static void check_roles(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
@@ -108,6 +136,7 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
         while (op->roles[k].name && strcmp(op->roles[k].name, to->bindings[b].role)) k++;
         if (!op->roles[k].name) reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, to->bindings[b].role);
     }
+    check_old_values(r, job, n, op, to, numbers);
 }
 
 void load_operation(struct reader *r, struct job *job, const struct node *n, struct implementation *to)
