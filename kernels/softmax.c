@@ -44,19 +44,19 @@ struct rows {
 
 static void do_rows(void *user, int64_t begin, int64_t end)
 {
-    struct rows *r = user;
-    int64_t n = r->x->cols;
+    const struct rows *r = user;
+    const int64_t n = r->x->cols;
+    const size_t size = element_size(r->x->type);
     for (int64_t i = begin; i < end; i++) {
-        double largest = -INFINITY, sum = 0;
-        for (int64_t j = 0; j < n; j++) largest = fmax(largest, operand_at(r->x, i * n + j));
-        for (int64_t j = 0; j < n; j++)
-            sum += r->expected->host_expected[i * n + j] = exp(operand_at(r->x, i * n + j) - largest);
+        const char *x = (const char *)r->x->host + (size_t)(i * r->x->ld) * size;
+        double *y = &r->expected->host_expected[i * n], largest = -INFINITY, sum = 0;
+        for (int64_t j = 0; j < n; j++) largest = fmax(largest, element_load(r->x->type, x + (size_t)j * size));
+        for (int64_t j = 0; j < n; j++) sum += y[j] = exp(element_load(r->x->type, x + (size_t)j * size) - largest);
         for (int64_t j = 0; j < n; j++) {
-            double y = r->expected->host_expected[i * n + j] / sum;
-            r->expected->host_expected[i * n + j] = y;
+            y[j] /= sum;
+            double below = largest - element_load(r->x->type, x + (size_t)j * size);
             if (r->expected->host_scale)
-                r->expected->host_scale[i * n + j] =
-                    (float)(y * (1 + largest - operand_at(r->x, i * n + j)) * (1 + 0x1p-22));
+                r->expected->host_scale[i * n + j] = (float)(y[j] * (1 + below) * (1 + 0x1p-22));
         }
     }
 }
