@@ -10,7 +10,6 @@
 
 #include "kernels/least.h"
 #include "kernels/parallel.h"
-#include "kernels/vectors.h"
 
 enum { ROWS, COLS, X, Y };
 
