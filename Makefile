@@ -474,6 +474,14 @@ layers: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/unused.sh
 
+# All rows of these tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes, and
+# then measures the other seeds.
+.PHONY: benchmarks-gpu
+benchmarks-gpu: all
+	@OUT=out/benchmarks/$(COMMIT) BIN=$(BIN) DEADLINE=$(or $(DEADLINE),720) bash tests/measure/benchmarks.sh || \
+	  { echo "run it again for what is left"; exit 1; }
+	@echo 'tests/measure/tables.sh add out/benchmarks/$(COMMIT)/*.json && make benchmarks: take them into the documents'
+
 # The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
 .PHONY: benchmarks
 benchmarks:
@@ -535,6 +543,7 @@ help:
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
+	@echo 'make benchmarks-gpu measure the rows of these tables; again at the same commit: the other seeds'
 	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
 	@echo 'make charts         fetch the libraries of reports again, after npm failed'
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
