@@ -93,7 +93,7 @@ const struct manual_example manual_examples[] = {
      "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
     {"report", "A page with all results, also during a run:", "sweetspot report -o night.html\n"},
     {"judge", "Judge a kernel of another file, with a parameter's value:",
-     "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
+     "sweetspot judge configs/sgemm.cfg --implementation mine.cu --set BLOCK_M=128\n"},
     {"profile",
      "Compare the winner with cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},
     {"status", "A line for each job of a folder:", "sweetspot status configs/suite\n"},
