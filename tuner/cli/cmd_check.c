@@ -5,18 +5,14 @@
 #include <unistd.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"

@@ -1,10 +1,8 @@
 // sweetspot completion: a shell's script, which asks the same command for the words that can stand next. Scripts know
 // neither commands nor options, so they are never out of date.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 
 static const char *shell;
 static struct option_list words;

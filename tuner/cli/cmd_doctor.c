@@ -2,11 +2,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"
 #include "tuner/setup/sanitize.h"
 

@@ -1,11 +1,9 @@
 // sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/explain/judgement.h"
 
 struct judge_options {

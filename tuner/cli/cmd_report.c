@@ -1,13 +1,10 @@
 // sweetspot report: everything in the stores of jobs as one page or as a document.
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/report/report.h"
 #include "tuner/report/report_page.h"
 

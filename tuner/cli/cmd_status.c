@@ -4,12 +4,10 @@
 // Everything is gathered into one JSON object per job and device: --format json prints it, the rest prints what people
 // want of it.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/request.h"
 #include "tuner/trial/trial_field.h"

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -15,7 +13,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/draft_job.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/pool_spec.h"
 #include "tuner/pool/worker.h"

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"

@@ -5,9 +5,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/protocol.h"
 
 bool job_set_is_folder(const char *path)
 {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 

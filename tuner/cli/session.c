@@ -4,11 +4,9 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 
 static json_t *collected; // NULL: they are only printed

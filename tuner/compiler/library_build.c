@@ -8,7 +8,6 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/nvcc_recipe.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/run_program.h"
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/nvcc.h"

@@ -7,7 +7,6 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/json.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -18,7 +17,6 @@
 #include "tuner/compiler/nvcc.h"
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
-#include "tuner/source/source.h"
 
 #ifndef SWEETSPOT_CUDA_HOME
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"

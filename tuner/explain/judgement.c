@@ -1,13 +1,11 @@
 // See judgement.h.
 #include "tuner/explain/judgement.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
-#include "tuner/setup/sanitize.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: as in a run's final
 

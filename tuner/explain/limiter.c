@@ -1,7 +1,6 @@
 // See limiter.h.
 #include "tuner/explain/limiter.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"

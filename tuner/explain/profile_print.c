@@ -1,6 +1,5 @@
 // See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
 // without a value is left out.
-#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 

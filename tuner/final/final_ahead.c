@@ -1,5 +1,4 @@
 // nvcc compiles the likely winner during the rounds: see final.h.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"

@@ -9,12 +9,9 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/header/header_parts.h"
-#include "tuner/header/header_section.h"
-#include "tuner/header/header_text.h"
 
 static const char mark[] = "/* sweetspot-section ";
 

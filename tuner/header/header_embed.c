@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/units.h"

@@ -1,7 +1,6 @@
 // See header_parts.h. The parts that are the same for all jobs are one text, launch.in; this file makes the tables of
 // binaries and stages, the function that evaluates a stage's launch and arguments, and the one that users call.
 #include "kernels/element.h"
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"

@@ -2,8 +2,6 @@
 #include "tuner/header/header_section.h"
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
-#include "tuner/base/protocol.h"
 #include "tuner/header/header_contract.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.

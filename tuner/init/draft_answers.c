@@ -1,6 +1,5 @@
 // See draft.h: what the user says of a job that its source does not tell, and what may be assumed. An assumption is
 // made only where one thing is usual, and `tune` prints it.
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 #include "kernels/operation.h"

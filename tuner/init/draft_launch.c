@@ -2,7 +2,6 @@
 // One counts if all of its grid, block and shared memory can be told in the job's names.
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_ITEMS = 64, MOST_DEPTH = 8 };

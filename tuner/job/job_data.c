@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "kernels/host_fill.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 int job_find_buffer(const struct job *job, const char *name)

@@ -6,7 +6,6 @@
 
 #include "kernels/operation.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/job/header_names.h"

@@ -2,7 +2,6 @@
 //
 // The names are dealt so that each stands for its own buffer when the candidate has ended. So the driver counts the
 // runs first, and the first stage may find a buffer under the name of its partner.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Loops that take more steps than this without a run do not end.

@@ -1,5 +1,4 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #include <ctype.h>
@@ -8,7 +7,6 @@
 #include <stdarg.h>
 
 #include "tuner/base/input_file.h"
-#include "tuner/base/json.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "tuner/base/buffer_kind.h"
-#include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"

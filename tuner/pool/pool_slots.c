@@ -1,7 +1,6 @@
 // See pool_slots.h.
 #include "tuner/pool/pool_slots.h"
 
-#include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"
 

@@ -1,8 +1,6 @@
 // See pool_spec.h.
 #include "tuner/pool/pool_spec.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/installation.h"
 #include "tuner/base/run_program.h"
 #include "tuner/job/reader.h"

@@ -5,7 +5,6 @@
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 
-#include "tuner/base/base.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FINALS_KEPT = 10 };

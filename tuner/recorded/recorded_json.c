@@ -1,5 +1,4 @@
 // Our own format of recorded spaces, in and out; docs/formats.md describes it.
-#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"

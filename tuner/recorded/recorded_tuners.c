@@ -3,7 +3,6 @@
 // (github.com/odgaard/TuningSchema). A reader for each makes rows; take_rows() makes a recorded space of them. See
 // recorded.h.
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash_index.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"

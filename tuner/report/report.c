@@ -1,7 +1,6 @@
 // A job's entry of the report. Each of its environments becomes a RESULT, made of the parts in the other files.
 #include "tuner/report/report.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/final/final_values.h"
 #include "tuner/report/report_parts.h"

@@ -1,7 +1,6 @@
 // See sanitize.h.
 #include "tuner/setup/sanitize.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"

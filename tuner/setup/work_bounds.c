@@ -1,8 +1,6 @@
 // See work_bounds.h.
 #include "tuner/setup/work_bounds.h"
 
-#include "tuner/base/base.h"
-
 const double work_balance = 8;
 
 static double evaluate(const struct expr *expression, const int64_t *values)

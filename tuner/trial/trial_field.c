@@ -1,8 +1,6 @@
 // The table of a trial's figures, and what follows from a field's kind. See trial_field.h.
 #include "tuner/trial/trial_field.h"
 
-#include "tuner/base/base.h"
-
 #define ROW(level, type, kind, member, unit, flags, answer, meaning) \
     {#member, unit, level, FIELD_##kind, offsetof(type, member), flags, answer, meaning},
 #define TRIAL_ROW(...) ROW(FIELD_TRIAL, struct trial, __VA_ARGS__)
