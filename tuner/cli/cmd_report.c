@@ -29,8 +29,7 @@ static const struct option_spec specs[] = {
 
 static bool is_store(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 3 && !strcmp(path + length - 3, ".db");
+    return text_before(path, ".db");
 }
 
 // Given as an argument, not found in a folder.
