@@ -207,3 +207,11 @@ struct trial_stage static_facts_stage(const struct static_facts *facts)
     stage.occupancy = facts->occupancy;
     return stage;
 }
+
+json_t *trial_counts_json(const int64_t counts[STATUS_COUNT])
+{
+    json_t *object = json_object();
+    for (int s = 0; s < STATUS_COUNT; s++)
+        if (counts[s]) json_object_set_new(object, status_name((enum trial_status)s), json_integer(counts[s]));
+    return object;
+}
