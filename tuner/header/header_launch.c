@@ -58,10 +58,8 @@ static size_t argument_room(const json_t *stage)
 static size_t most_units(const struct renderer *r)
 {
     size_t most = 1;
-    for (size_t i = 0; i < json_array_size(r->sections); i++) {
-        const json_t *binary = json_object_get(json_array_get(r->sections, i), "binary");
-        most = larger_of(most, json_array_size(json_object_get(binary, "units")));
-    }
+    json_array_each(r->sections, i, section)
+        most = larger_of(most, json_array_size(json_object_get(json_object_get(section, "binary"), "units")));
     return most;
 }
 
