@@ -414,7 +414,8 @@ static json_t *serve(const json_t *message, const char *version)
 int main(int argc, char **argv)
 {
     struct error err;
-    char version[64], *line = NULL;
+    char version[64];
+    autofree char *line = NULL;
     size_t room = 0;
     setenv("CUDA_CACHE_DISABLE", "1",
            1); // NVRTC 13 has its own cache, whose answers lack ptxas's figures
@@ -437,6 +438,5 @@ int main(int argc, char **argv)
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         if (json_write_line(STDOUT_FILENO, answer, &err)) break;
     }
-    free(line);
     return EXIT_DONE;
 }

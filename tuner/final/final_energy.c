@@ -3,7 +3,6 @@
 // measures all candidates. `tune --finish` does what there was no time for. Energy is measured once, in the process
 // that took the last rounds.
 #include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
 static bool decides(const struct final_run *f)

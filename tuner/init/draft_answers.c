@@ -4,8 +4,7 @@
 
 #include "kernels/operation.h"
 
-static void mistake(struct job_draft *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void mistake(struct job_draft *d, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void mistake(struct job_draft *d, const char *format, ...)
 {
     TEXT_FROM(format, text);
     if (!d->mistake) d->mistake = arena_copy(d->memory, text);

@@ -8,7 +8,6 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 

@@ -120,11 +120,7 @@ static bool comes_after(const struct mistakes *m, size_t a, size_t b)
 void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
-        for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) {
-            struct mistake later = m->list[j];
-            m->list[j] = m->list[j - 1];
-            m->list[j - 1] = later;
-        }
+        for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) memory_swap(m->list[j - 1], m->list[j]);
 }
 
 void mistakes_release(struct mistakes *m)
