@@ -18,12 +18,10 @@ static bool is_ptx(const char *text)
     }
 }
 
-const char *gpu_binary_kind(const char *image, size_t size)
+bool gpu_binary_is(const char *image, size_t size)
 {
     static const unsigned char fat[] = {0x50, 0xed, 0x55, 0xba}; // fatbinary_section.h: 0xba55ed50
-    if (elf_kernel(image, size, 0)) return "a cubin";
-    if (size >= sizeof fat && !memcmp(image, fat, sizeof fat)) return "a fat binary";
-    return is_ptx(image) ? "PTX" : NULL;
+    return elf_kernel(image, size, 0) || (size >= sizeof fat && !memcmp(image, fat, sizeof fat)) || is_ptx(image);
 }
 
 struct text_list gpu_binary_kernels(const char *image, size_t size)

@@ -3,8 +3,7 @@
 
 #include "tuner/base/text.h"
 
-// What such a file is, by its content: "a cubin", "PTX", "a fat binary"; NULL: something else. `image` ends with a NUL
-// byte after `size`.
-const char *gpu_binary_kind(const char *image, size_t size);
+// Whether a file is one, by its content, which ends with a NUL byte after `size`.
+bool gpu_binary_is(const char *image, size_t size);
 // The names of the kernels of a cubin or of PTX; of others none. The caller releases.
 struct text_list gpu_binary_kernels(const char *image, size_t size);

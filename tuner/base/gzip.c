@@ -101,7 +101,5 @@ static int pack(FILE *to, void *user, struct error *err)
 
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *err)
 {
-    size_t length = strlen(path);
-    bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
-    return output_file_write(path, pack, &(struct packed){path, data, size, packed}, err);
+    return output_file_write(path, pack, &(struct packed){path, data, size, text_before(path, ".gz")}, err);
 }

@@ -271,6 +271,12 @@ const char *text_file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+size_t text_before(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && !strcmp(text + length - tail, ending) ? length - tail : 0;
+}
+
 char *text_read_file(const char *path, size_t *size)
 {
     return input_file_read(path, 0, size, NULL);

@@ -80,6 +80,9 @@ int text_architecture(const char *arch);
 char *text_directory(const char *path);
 // The part of a path after its last slash.
 const char *text_file_name(const char *path);
+// The length of what a text has before an ending: 4 for "file.cfg" and ".cfg"; 0 where it has nothing before it, or
+// does not end so.
+size_t text_before(const char *text, const char *ending);
 
 // The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. What a user
 // names is read by input_file.h, which says what is wrong with it.

@@ -1,8 +1,6 @@
 // See text_edit.h.
 #include "tuner/base/text_edit.h"
 
-#include "tuner/base/base.h"
-
 static const struct record_field fields[] = {
     {"file", RECORD_MEMBER(struct text_edit, file), .flags = RECORD_REQUIRED},
     {"find", RECORD_MEMBER(struct text_edit, find), .flags = RECORD_REQUIRED},

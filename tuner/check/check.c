@@ -1,7 +1,6 @@
 // See check.h.
 #include "tuner/check/check.h"
 
-#include "tuner/base/base.h"
 #include "tuner/setup/request.h"
 
 void check_add(struct mistakes *m, struct location at, const char *format, ...)

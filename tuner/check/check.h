@@ -3,7 +3,6 @@
 #pragma once
 
 #include "tuner/check/signature.h"
-#include "tuner/job/job.h"
 #include "tuner/source/cuda_file.h"
 
 // A kernel's source with the files of the user's that it includes.

@@ -1,6 +1,5 @@
 // Entries that the source lacks, and arguments that the kernel does not take. See check.h.
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 

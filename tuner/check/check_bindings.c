@@ -1,5 +1,4 @@
 // Constants that the source does not have, or not as the job says, and images that no device takes. See check.h.
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 

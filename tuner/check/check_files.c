@@ -1,7 +1,6 @@
 // Files that a job names: .npy files of inputs and of expected values, libraries, binaries. See check.h.
 
 #include "kernels/npy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/gpu_binary.h"
 #include "tuner/base/input_file.h"

@@ -1,5 +1,4 @@
 // Launches that no device of this kind could make. See check.h.
-#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
 

@@ -1,5 +1,4 @@
 // Parameters that change nothing, and macros that would break the source's own names. See check.h.
-#include "tuner/base/base.h"
 #include "tuner/check/check.h"
 
 static bool reads(const struct expr *e, int slot)

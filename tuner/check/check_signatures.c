@@ -1,7 +1,6 @@
 // Asks the compiler which arguments the kernels take: those of the first configuration, of one configuration for each
 // stage that it leaves out, and of the reference. Has it build libraries that the job gives by their sources. See
 // check.h.
-#include "tuner/base/base.h"
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"

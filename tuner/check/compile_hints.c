@@ -3,8 +3,6 @@
 
 #include <ctype.h>
 
-#include "tuner/base/base.h"
-
 // A line of a hint applies where the log has all its words.
 static const struct {
     const char *words[2];

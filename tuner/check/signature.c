@@ -3,8 +3,6 @@
 // ptxas nor a name mangling is involved.
 #include "tuner/check/signature.h"
 
-#include "tuner/base/base.h"
-#include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/vector_type.h"
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/pool/worker.h"

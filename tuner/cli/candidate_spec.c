@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/work_bounds.h"

@@ -5,18 +5,14 @@
 #include <unistd.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/check/check.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/request.h"
@@ -103,20 +99,19 @@ static void release_samples(struct check_samples *s)
     free(s->code);
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool is_of(const char *section, const char *kernel)
 {
-    size_t a = strlen(text), b = strlen(end);
-    return a > b && text[a - b - 1] == '.' && !strcmp(text + a - b, end);
+    size_t before = text_before(section, kernel);
+    return before && section[before - 1] == '.';
 }
 
 // Whether a section belongs to a kernel that the configuration does not launch: nvcc compiles all of a file.
 static bool of_another(const char *section, const char *cubin, size_t size, const json_t *entries)
 {
-    bool launched = false, other = false;
-    json_array_each(entries, i, entry) launched |= ends_with(section, json_get_string(entry, "symbol", ""));
     const char *kernel;
-    for (size_t i = 0; !launched && !other && (kernel = elf_kernel(cubin, size, i)); i++)
-        other = ends_with(section, kernel);
+    bool other = false;
+    for (size_t i = 0; !other && (kernel = elf_kernel(cubin, size, i)); i++) other = is_of(section, kernel);
+    json_array_each(entries, k, entry) other &= !is_of(section, json_get_string(entry, "symbol", ""));
     return other;
 }
 

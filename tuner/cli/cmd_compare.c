@@ -5,15 +5,12 @@
 // one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
 // (tuner/setup/work_bounds.h) over the time taken.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/compare.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/final/gate.h"
-#include "tuner/setup/work_bounds.h"
 #include "tuner/store/builds.h"
 
 static int read_work(struct comparison *c)

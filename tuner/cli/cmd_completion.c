@@ -1,10 +1,8 @@
 // sweetspot completion: a shell's script, which asks the same command for the words that can stand next. Scripts know
 // neither commands nor options, so they are never out of date.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 
 static const char *shell;
 static struct option_list words;
@@ -103,11 +101,6 @@ static void print_next(const struct command *command)
     }
 }
 
-static void print_commands(void)
-{
-    for (const struct command *const *command = commands_known(); *command; command++) puts((*command)->name);
-}
-
 static int run(void)
 {
     size_t i = 0;
@@ -119,7 +112,7 @@ static int run(void)
     } else if (command) {
         print_next(command);
     } else if (words.count < 2 || (words.count == 2 && !strcmp(words.items[0], "help"))) {
-        print_commands();
+        for (const struct command *const *known = commands_known(); *known; known++) puts((*known)->name);
         if (words.count < 2) puts("help\n--help\n--version");
     }
     return EXIT_DONE;

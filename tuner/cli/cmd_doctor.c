@@ -2,11 +2,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/setup/probe.h"
 #include "tuner/setup/sanitize.h"
 
@@ -25,9 +23,8 @@ static const char *const verdict_text[] = {"ok", "warn", "FAIL"};
 
 // Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at. What is good needs no
 // mending.
-static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void add(json_t *all, enum verdict verdict, const char *what,
+                                                      const char *mend, const char *format, ...)
 {
     TEXT_FROM(format, text);
     json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_text[verdict], "text",

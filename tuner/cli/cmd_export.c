@@ -1,11 +1,9 @@
 // sweetspot export: all trials of a job as a recorded space.
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/recorded/export.h"
 
 struct exporting {

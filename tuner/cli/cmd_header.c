@@ -1,12 +1,10 @@
 // sweetspot header: the winner as a C header (tuner/header/header.h), merged with other devices' sections of an older
 // header; also checks whether a header still belongs to its template.
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
 #include "tuner/header/header_embed.h"

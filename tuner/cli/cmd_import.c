@@ -1,11 +1,9 @@
 // sweetspot import: reads a recorded space in any format that recorded.h knows, prints what is in it, and writes it in
 // ours.
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
 #include "tuner/recorded/recorded.h"
 

@@ -1,5 +1,4 @@
 // sweetspot init: a job file for a kernel, as far as its source and the compiler tell (tuner/init).
-#include "tuner/base/base.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/draft_job.h"
 

@@ -1,12 +1,10 @@
 // sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
-#include "tuner/base/base.h"
 #include "tuner/base/gpu_binary.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/explain/judgement.h"
 
 struct judge_options {
@@ -85,7 +83,7 @@ static int replace_implementation(const struct judge_options *o, struct job *job
     autofree char *absolute = realpath(o->implementation, NULL),
                   *image = input_file_read(o->implementation, 0, &size, &err);
     if (!image || !absolute) return complain(EXIT_USAGE, "%s", err.message);
-    if (!gpu_binary_kind(image, size)) {
+    if (!gpu_binary_is(image, size)) {
         job->source = arena_copy(&job->memory, absolute);
         return 0;
     }

@@ -8,12 +8,10 @@
 
 #include "kernels/operation.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/job/job_settings.h"
 #include "tuner/setup/probe.h"
 #include "tuner/trial/metrics.h"

@@ -1,6 +1,5 @@
 // sweetspot man: the manual pages, as roff (manual.h).
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/manual.h"

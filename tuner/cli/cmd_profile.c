@@ -3,11 +3,9 @@
 // The candidate's configuration comes from the store. It is compiled, verified, timed and counted again. The store
 // keeps the device's ceilings, and the findings as documents of the trial.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 #include "tuner/explain/limiter.h"

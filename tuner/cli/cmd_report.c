@@ -1,13 +1,10 @@
 // sweetspot report: everything in the stores of jobs as one page or as a document.
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/report/report.h"
 #include "tuner/report/report_page.h"
 
@@ -32,8 +29,7 @@ static const struct option_spec specs[] = {
 
 static bool is_store(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 3 && !strcmp(path + length - 3, ".db");
+    return text_before(path, ".db");
 }
 
 // Given as an argument, not found in a folder.

@@ -1,11 +1,9 @@
 // sweetspot simulate: runs search strategies on recorded spaces and compares them (bench.h).
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/run/search.h"
 #include "tuner/simulate/simulate.h"
 

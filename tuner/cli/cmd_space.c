@@ -1,10 +1,7 @@
 // sweetspot space: how big is the search space, and what do the constraints remove?
 
-#include "tuner/base/base.h"
-#include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 
 static struct {

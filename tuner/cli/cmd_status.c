@@ -4,12 +4,10 @@
 // Everything is gathered into one JSON object per job and device: --format json prints it, the rest prints what people
 // want of it.
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/final/finals.h"
 #include "tuner/setup/request.h"
 #include "tuner/trial/trial_field.h"
@@ -84,7 +82,8 @@ static int add_best_each(struct status *status, struct error *err)
 
 static void add_baselines(struct status *status)
 {
-    json_t *document = session_document(status->session, "baselines", NULL), *list = json_array();
+    autojson json_t *document = session_document(status->session, "baselines", NULL);
+    json_t *list = json_array();
     double best = json_get_number(json_object_get(status->report, "best"), "objective", NAN);
     json_array_each(json_object_get(document, "baselines"), i, baseline) {
         double times[JOB_MAX_PROBLEMS];
@@ -95,7 +94,6 @@ static void add_baselines(struct status *status)
                                               "objective", json_real(time), "ratio", json_real(time / best)));
     }
     json_object_set_new(status->report, "baselines", list);
-    json_decref(document);
 }
 
 static void add_final(struct status *status)
@@ -120,21 +118,18 @@ static int gather(struct status *status)
               : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||
         store_each_document(session->store, 0, "run", 0, add_run, status, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
-    json_t *trials = json_object();
-    for (int i = 0; i < STATUS_COUNT; i++) {
-        if (counts[i]) json_object_set_new(trials, status_name((enum trial_status)i), json_integer(counts[i]));
-        total += counts[i];
-    }
+    for (int i = 0; i < STATUS_COUNT; i++) total += counts[i];
     char hash[HASH_TEXT_SIZE];
     bool changed = !request_source_hash(session->job, hash, NULL) && *environment->source_hash &&
                    strcmp(hash, environment->source_hash) != 0;
-    autojson json_t *members = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name,
-        "store", session->store_path, "device", environment->device, "driver", environment->driver, "compiler",
-        environment->compiler, "source_changed", (int)changed, "replayed", (int)session->replayed, "tuned_by_process",
-        (json_int_t)store_holder(session->store), "configurations", floor((double)space_size(session->job->space)),
-        "trials_total", (json_int_t)total, "trials", trials, "runs_total", (json_int_t)json_array_size(status->runs),
-        "evaluations", (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
+    autojson json_t *members =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job",
+                  session->job->name, "store", session->store_path, "device", environment->device, "driver",
+                  environment->driver, "compiler", environment->compiler, "source_changed", (int)changed, "replayed",
+                  (int)session->replayed, "tuned_by_process", (json_int_t)store_holder(session->store),
+                  "configurations", floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total,
+                  "trials", trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs),
+                  "evaluations", (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
     json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));
     add_baselines(status);

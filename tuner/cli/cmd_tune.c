@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -15,7 +13,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/draft_job.h"
 #include "tuner/cli/job_set.h"
-#include "tuner/cli/options.h"
 #include "tuner/policy/time_slices.h"
 #include "tuner/pool/pool_spec.h"
 #include "tuner/pool/worker.h"
@@ -103,9 +100,8 @@ static const struct option_spec specs[] = {
 // The log of a store: x.log of x.db.
 static char *store_log_path(const char *store)
 {
-    size_t length = strlen(store), ending = strlen(".db");
-    bool usual = length > ending && !strcmp(store + length - ending, ".db") && store[length - ending - 1] != '/';
-    return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
+    size_t name = text_before(store, ".db");
+    return text_format("%.*s.log", (int)(name && store[name - 1] != '/' ? name : strlen(store)), store);
 }
 
 // What to do with the results. A job that was only searched has no winner yet, and one that was not checked can be.
@@ -401,8 +397,7 @@ static const char *useless_with_finish(void)
 
 static bool is_source(const char *path)
 {
-    size_t length = strlen(path);
-    return (length > 3 && !strcmp(path + length - 3, ".cu")) || (length > 4 && !strcmp(path + length - 4, ".cuh"));
+    return text_before(path, ".cu") || text_before(path, ".cuh");
 }
 
 // Writes a job file for the source in place of it, and checks it. Nothing of that goes to stdout.

@@ -1,8 +1,6 @@
 // See commands.h.
 #include "tuner/cli/commands.h"
 
-#include "tuner/base/base.h"
-
 #define ENTRY(name) &cmd_##name,
 const struct command *const commands[] = {COMMANDS(ENTRY) NULL};
 const size_t command_count = sizeof commands / sizeof *commands - 1;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "tuner/cli/session.h"
-#include "tuner/final/finals.h"
 #include "tuner/setup/work_bounds.h"
 
 struct comparison {

@@ -1,6 +1,5 @@
 // What compare prints for programs (compare.h), which docs/formats.md describes.
 
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
 #include "tuner/setup/sanitize.h"

@@ -1,7 +1,6 @@
 // What compare prints for people (compare.h).
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"
 #include "tuner/final/builds_summary.h"

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -218,8 +216,7 @@ int draft_job(const struct draft_request *r, char **output)
     char *text = text_read_file(r->path, NULL);
     if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", r->path, strerror(errno));
     const char *dot = strrchr(text_file_name(r->path), '.');
-    struct cuda_file file;
-    struct job_draft draft;
+    autorelease(cuda_file_release) struct cuda_file file;
     int status = EXIT_USAGE;
     if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
     cuda_file_init(&file, text);
@@ -231,14 +228,13 @@ int draft_job(const struct draft_request *r, char **output)
                              "replaces it\n",
                 *output);
     } else if (kernel) {
+        autorelease(job_draft_release) struct job_draft draft;
         job_draft_open(&draft, &file, kernel, r->path);
         draft.assumes = r->assumes;
         status = answer(&draft, r) ? EXIT_USAGE : EXIT_DONE;
         if (!status && draft.mistake) status = complain(EXIT_USAGE, "%s", draft.mistake);
         if (!status) ask(&draft, r->path);
         if (!status) status = write_job(r, &draft, *output);
-        job_draft_release(&draft);
     }
-    cuda_file_release(&file);
     return status;
 }

@@ -5,9 +5,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/output_file.h"
-#include "tuner/base/protocol.h"
 
 bool job_set_is_folder(const char *path)
 {
@@ -143,7 +141,8 @@ char *job_set_file(const char *given, const char *name)
 
 void job_set_print(const struct job_set *s, const char *format, int version, const json_t *documents)
 {
-    json_t *jobs = json_array(), *last = NULL;
+    autojson json_t *jobs = json_array();
+    json_t *last = NULL;
     json_array_each(documents, i, document) {
         if (last && !strcmp(json_get_string(last, "job", ""), json_get_string(document, "job", ""))) {
             if (!json_object_get(last, "other_devices")) json_object_set_new(last, "other_devices", json_array());
@@ -156,5 +155,4 @@ void job_set_print(const struct job_set *s, const char *format, int version, con
     json_t *all =
         s->many ? json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed) : json_incref(json_array_get(jobs, 0));
     if (all) json_print_document(format, version, all, stdout);
-    json_decref(jobs);
 }

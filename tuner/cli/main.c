@@ -3,9 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/child_process.h"
-#include "tuner/base/installation.h"
 #include "tuner/base/json.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/cli/options.h"
 
 // One character, as it is to be read. Dashes of options stay dashes; quotes are those of the keyboard.

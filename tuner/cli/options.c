@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 
@@ -54,8 +53,7 @@ int command_refuse(const char *format, ...)
 int command_refuse_unknown(const char *what, const char *word, const char *const *words)
 {
     autofree char *text = text_unknown(what, word, words);
-    command_refuse("%s", text);
-    return EXIT_USAGE;
+    return command_refuse("%s", text);
 }
 
 // A mistake of the command line, for which --help helps.
@@ -71,8 +69,7 @@ static int refuse_choice(const struct option_spec *spec, const char *text)
 {
     const char *nearest = text_nearest(text, spec->choices);
     autofree char *all = nearest ? text_format("did you mean '%s'?", nearest) : text_join(spec->choices, ", ");
-    mistake("--%s cannot be '%s'; %s%s", spec->name, text, nearest ? "" : "use one of ", all);
-    return EXIT_USAGE;
+    return mistake("--%s cannot be '%s'; %s%s", spec->name, text, nearest ? "" : "use one of ", all);
 }
 
 // Stores a number; false where the text is none that is allowed.
@@ -202,8 +199,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
     const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
     if (value) return set_value(spec, value);
     autofree char *shown = shown_value(spec);
-    mistake("--%s needs a value: %s", spec->name, shown);
-    return EXIT_USAGE;
+    return mistake("--%s needs a value: %s", spec->name, shown);
 }
 
 // One word that begins with "--". May take argv[*i + 1]. -1 to continue.
@@ -253,44 +249,6 @@ char *option_help(const struct option_spec *spec)
     if (!spec->words) return text_copy(spec->help);
     autofree char *words = spec->words();
     return text_format("%s: %s", spec->help, words);
-}
-
-static void options_help(const struct option_spec *specs, const char *command, const char *description);
-
-int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
-{
-    parsed.count = argc;
-    parsed.words = argv;
-    const struct option_spec *next = specs; // positional argument awaited
-    bool only_positional = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        int status;
-        if (only_positional || word[0] != '-' || !word[1]) {
-            status = parse_positional(&next, word);
-        } else if (!strcmp(word, "--")) {
-            only_positional = true;
-            continue;
-        } else if (!strcmp(word, "--help")) {
-            status = -2;
-        } else if (word[1] == '-') {
-            status = parse_long(specs, argc, argv, &i);
-        } else {
-            status = parse_short(specs, argc, argv, &i);
-        }
-        if (status == -2) {
-            options_help(specs, argv[0], description);
-            return EXIT_DONE;
-        }
-        if (status >= 0) return status;
-    }
-    for (; next->name; next++) {
-        if (!next->positional || next->optional || (next->list && next->list->count)) continue;
-        autofree char *help = option_help(next);
-        mistake("%s is missing: %s", next->name, help);
-        return EXIT_USAGE;
-    }
-    return -1;
 }
 
 // Prints text from `column` on, wrapped at blanks before HELP_WIDTH and continued at `indent`; newlines are kept.
@@ -367,4 +325,39 @@ static void options_help(const struct option_spec *specs, const char *command, c
         if (!spec->positional) print_option(spec);
     }
     if (!grouped) print_option(&help);
+}
+
+int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
+{
+    parsed.count = argc;
+    parsed.words = argv;
+    const struct option_spec *next = specs; // positional argument awaited
+    bool only_positional = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        int status;
+        if (only_positional || word[0] != '-' || !word[1]) {
+            status = parse_positional(&next, word);
+        } else if (!strcmp(word, "--")) {
+            only_positional = true;
+            continue;
+        } else if (!strcmp(word, "--help")) {
+            status = -2;
+        } else if (word[1] == '-') {
+            status = parse_long(specs, argc, argv, &i);
+        } else {
+            status = parse_short(specs, argc, argv, &i);
+        }
+        if (status == -2) {
+            options_help(specs, argv[0], description);
+            return EXIT_DONE;
+        }
+        if (status >= 0) return status;
+    }
+    for (; next->name; next++) {
+        if (!next->positional || next->optional || (next->list && next->list->count)) continue;
+        autofree char *help = option_help(next);
+        return mistake("%s is missing: %s", next->name, help);
+    }
+    return -1;
 }

@@ -4,11 +4,9 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
 
 static json_t *collected; // NULL: they are only printed
@@ -48,11 +46,9 @@ char *session_job_path(const char *path)
 
 static char *job_name_of(const char *path)
 {
-    static const char ending[] = ".cfg";
-    const char *name = text_file_name(path);
-    size_t length = strlen(name), tail = strlen(ending);
-    bool job = length > tail && !strcmp(name + length - tail, ending);
-    return text_format("%.*s", (int)(length - (job ? tail : 0)), name);
+    const char *file = text_file_name(path);
+    size_t name = text_before(file, ".cfg");
+    return text_format("%.*s", (int)(name ? name : strlen(file)), file);
 }
 
 // Adds the job files of a folder that begins with `root`, which a command line does not need.
@@ -96,12 +92,11 @@ static void suggest_jobs(const char *path)
 
 int session_load_job(const char *path, struct job **out)
 {
-    struct mistakes mistakes = {0};
+    autorelease(mistakes_release) struct mistakes mistakes = {0};
     autofree char *found = session_job_path(path);
     int status = job_load(found, out, &mistakes) ? EXIT_USAGE : 0;
     if (status) {
         session_print_mistakes(found, &mistakes, "");
-        mistakes_release(&mistakes);
         if (access(found, F_OK)) suggest_jobs(found);
         *out = NULL;
     }
@@ -142,10 +137,8 @@ static char *shortened(char *path)
 // Under PREFIX, not in a source tree.
 static bool is_installed(const char *folder)
 {
-    static const char ending[] = "/share/sweetspot";
     autofree char *data = installation_data("."), *real = data ? realpath(data, NULL) : NULL;
-    size_t length = real ? strlen(real) : 0, tail = strlen(ending);
-    return length > tail && !strcmp(real + length - tail, ending) && input_file_is_below(real, folder);
+    return real && text_before(real, "/share/sweetspot") && input_file_is_below(real, folder);
 }
 
 char *results_folder(const struct job *job)
@@ -306,7 +299,6 @@ char *session_command(const struct session *session, const char *command)
 {
     const json_t *given = strcmp(command, "tune") ? NULL : json_object_get(session->device, "given");
     const char *device = json_get_string(given, "device", "0"), *cache = json_get_string(given, "cache", NULL);
-    const json_t *pools = json_object_get(given, "pool");
     const char *const parts[][2] = {{"sweetspot", command},
                                     {session->job_path, ""},
                                     {"--store", session->store_given},
@@ -317,9 +309,9 @@ char *session_command(const struct session *session, const char *command)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         for (size_t k = 0; k < 2 && parts[i][1]; k++)
             if (*parts[i][k]) memory_add(words, count) = parts[i][k];
-    for (size_t i = 0; i < json_array_size(pools); i++) {
+    json_array_each(json_object_get(given, "pool"), i, pool) {
         memory_add(words, count) = "--pool";
-        memory_add(words, count) = json_string_value(json_array_get(pools, i));
+        memory_add(words, count) = json_string_value(pool);
     }
     memory_add(words, count) = NULL;
     return text_command(words);

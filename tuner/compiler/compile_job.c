@@ -1,9 +1,6 @@
 // See compile_job.h.
 #include "tuner/compiler/compile_job.h"
 
-#include "tuner/base/hash.h"
-#include "tuner/base/protocol.h"
-
 enum { FIXED = 4 }; // options that come before all others
 
 // What NVRTC is told.

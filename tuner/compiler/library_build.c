@@ -8,7 +8,6 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/nvcc_recipe.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/run_program.h"
 #include "tuner/compiler/compile_job.h"
 #include "tuner/compiler/nvcc.h"
@@ -22,12 +21,6 @@ struct library_source {
     char version[256];        // of the compiler
     struct text_list options; // all but output and source
 };
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t a = strlen(text), b = strlen(end);
-    return a >= b && !strcmp(text + a - b, end);
-}
 
 // The first line of what a compiler says of its version.
 static int ask_version(struct library_source *b, struct error *err)
@@ -58,8 +51,8 @@ static void add_headers(struct library_source *b)
 static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
                            struct error *err)
 {
-    const char *source = request->source, *name = ends_with(source, ".c") ? "cc" : "c++";
-    if (ends_with(source, ".cu")) {
+    const char *source = request->source, *name = text_before(source, ".c") ? "cc" : "c++";
+    if (text_before(source, ".cu")) {
         autorelease(nvcc_release) struct nvcc nvcc = {0};
         if (nvcc_find(&nvcc, home, err)) return -1;
         b->program = text_copy(nvcc.program);

@@ -7,7 +7,6 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/json.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -18,7 +17,6 @@
 #include "tuner/compiler/nvcc.h"
 #include "tuner/compiler/nvrtc.h"
 #include "tuner/source/cache.h"
-#include "tuner/source/source.h"
 
 #ifndef SWEETSPOT_CUDA_HOME
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
@@ -413,7 +411,8 @@ static json_t *serve(const json_t *message, const char *version)
 int main(int argc, char **argv)
 {
     struct error err;
-    char version[64], *line = NULL;
+    char version[64];
+    autofree char *line = NULL;
     size_t room = 0;
     setenv("CUDA_CACHE_DISABLE", "1",
            1); // NVRTC 13 has its own cache, whose answers lack ptxas's figures
@@ -436,6 +435,5 @@ int main(int argc, char **argv)
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         if (json_write_line(STDOUT_FILENO, answer, &err)) break;
     }
-    free(line);
     return EXIT_DONE;
 }

@@ -1,9 +1,6 @@
 // See explain.h.
 #include "tuner/explain/explain.h"
 
-#include "tuner/base/base.h"
-#include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/pool/worker.h"
 #include "tuner/setup/work_bounds.h"
 #include "tuner/trial/trial_field.h"

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/setup/request.h"
 #include "tuner/setup/wave_model.h"

@@ -8,7 +8,6 @@
 // was measured.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 

@@ -1,13 +1,11 @@
 // See judgement.h.
 #include "tuner/explain/judgement.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
-#include "tuner/setup/sanitize.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: as in a run's final
 
@@ -312,14 +310,10 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
     return root;
 }
 
-static const json_t *baselines_of(const json_t *document)
-{
-    return json_object_get(json_array_get(json_object_get(document, "problems"), 0), "baselines");
-}
-
 static void print_problems(FILE *to, const json_t *document)
 {
-    const json_t *problems = json_object_get(document, "problems"), *baselines = baselines_of(document);
+    const json_t *problems = json_object_get(document, "problems"),
+                 *baselines = json_object_get(json_array_get(problems, 0), "baselines");
     autorelease(text_list_release) struct text_list titles = {0};
     static const char *const before[] = {"problem", "status", ">error / bound", ">time"};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) text_list_add(&titles, text_copy(before[i]));
@@ -330,14 +324,10 @@ static void print_problems(FILE *to, const json_t *document)
     struct table *table = table_new((const char *const *)titles.list);
     json_array_each(problems, i, problem) {
         struct interval time = json_get_interval(problem, "time");
-        double error = json_get_number(problem, "error", NAN);
         table_cell(table, "%s%s", json_get_string(problem, "problem", "?"),
                    json_get_bool(problem, "tuned", true) ? "" : " (verified only)");
         table_cell(table, "%s", json_get_string(problem, "status", ""));
-        if (isfinite(error))
-            table_cell(table, "%.2g", error);
-        else
-            table_cell(table, "%s", "");
+        table_number(table, "%.2g", json_get_number(problem, "error", NAN));
         table_cell(table, "%s", show_interval(&time, TEXT_ROOM));
         for (size_t k = 0; k < json_array_size(baselines); k++) {
             const json_t *b = json_array_get(json_object_get(problem, "baselines"), k);

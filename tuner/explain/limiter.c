@@ -1,7 +1,6 @@
 // See limiter.h.
 #include "tuner/explain/limiter.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
@@ -129,6 +128,5 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
         fprintf(out, "Bytes that the job's work needs: %.4g; moved by device memory: %.4g (%.2f times).\n", wanted,
                 moved, moved / wanted);
     autojson json_t *list = warnings(whole, memory, math);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        fprintf(out, "warning: %s\n", json_string_value(json_array_get(list, i)));
+    json_array_each(list, i, warning) fprintf(out, "warning: %s\n", json_string_value(warning));
 }

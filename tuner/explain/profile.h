@@ -2,7 +2,6 @@
 // profiles side by side, where the time goes, and the source lines that cost most.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 
 // A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN

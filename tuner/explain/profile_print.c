@@ -1,6 +1,5 @@
 // See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
 // without a value is left out.
-#include "tuner/base/base.h"
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 
@@ -350,9 +349,8 @@ void profile_print(FILE *out, const json_t *profile, const json_t *against, cons
             json_get_string(json_object_get(profile, "device"), "name", "?"));
     print_head(out, "", profile);
     if (against) print_head(out, "against ", against);
-    for (size_t s = 0; s < json_array_size(stages); s++) {
-        const json_t *stage = json_array_get(stages, s),
-                     *other = against ? json_array_get(json_object_get(against, "stages"), s) : NULL;
+    json_array_each(stages, s, stage) {
+        const json_t *other = against ? json_array_get(json_object_get(against, "stages"), s) : NULL;
         if (against && !other) other = profile_main_stage(against);
         struct view a = {profile, stage}, b = {against, other};
         if (json_array_size(stages) > 1) fprintf(out, "\n== %s\n", json_get_string(stage, "name", "?"));
@@ -362,7 +360,5 @@ void profile_print(FILE *out, const json_t *profile, const json_t *against, cons
         print_culprits(out, stage, source);
         print_lines(out, stage, source);
     }
-    const json_t *notes = json_object_get(profile, "notes");
-    for (size_t i = 0; i < json_array_size(notes); i++)
-        fprintf(out, "\nnote: %s\n", json_string_value(json_array_get(notes, i)));
+    json_array_each(json_object_get(profile, "notes"), i, note) fprintf(out, "\nnote: %s\n", json_string_value(note));
 }

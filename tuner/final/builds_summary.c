@@ -1,8 +1,6 @@
 // See builds_summary.h.
 #include "tuner/final/builds_summary.h"
 
-#include "tuner/base/base.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/store/builds.h"
 

@@ -6,9 +6,7 @@
 // A ratio is nvcc's time over NVRTC's: above 1 nvcc's build is slower.
 #pragma once
 
-#include "tuner/base/json.h"
 #include "tuner/final/finals.h"
-#include "tuner/job/job.h"
 
 // Of the newest document, NULL where there is none. NULL too when it is about another final than this, or not of its
 // form. New reference.

@@ -2,10 +2,7 @@
 // decided in final_decide.c, and in final_each.c for a job with objective "each". A candidate that is wrong on the
 // final's data is out, whatever its time.
 #include "tuner/final/final.h"
-#include "tuner/base/base.h"
 #include "tuner/base/colour.h"
-#include "tuner/base/limits.h"
-#include "tuner/base/protocol.h"
 #include "tuner/setup/work_bounds.h"
 
 enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry

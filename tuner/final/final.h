@@ -10,7 +10,6 @@
 #include "tuner/final/final_clock.h"
 #include "tuner/final/final_rounds.h"
 #include "tuner/final/finals.h"
-#include "tuner/job/job.h"
 #include "tuner/policy/policy.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/protocol/job_message.h"

@@ -1,8 +1,6 @@
 // nvcc compiles the likely winner during the rounds: see final.h.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
 bool builds_wanted(const struct final_run *f)

@@ -6,7 +6,6 @@
 // each entry is found: {"hash":"..","bytes":9216,"symbols":{"gemm<float, 4>":"_Z4gemm.."}}.
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/final/final.h"
 #include "tuner/store/binary.h"

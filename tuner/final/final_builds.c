@@ -3,7 +3,6 @@
 // the header's instructions, and the libraries, by the final's own protocol: candidates are finalists but for their
 // cubin. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails, the document says
 // why.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"

@@ -50,8 +50,7 @@ static double common_factor(const struct contender *entries, size_t count, int p
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
-    double factor = n > 2 ? stats_median(factors, n) : 1; // with two, which one has changed is unknown
-    return factor;
+    return n > 2 ? stats_median(factors, n) : 1; // with two, which one has changed is unknown
 }
 
 static bool differ(const struct interval *slower, const struct interval *faster, double factor)

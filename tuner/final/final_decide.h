@@ -19,7 +19,6 @@
 // Others that the bounds do not call slower are tied with the winner if they are faster by at most 1%.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/stats.h"
 

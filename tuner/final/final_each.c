@@ -1,11 +1,7 @@
 // The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's
 // regret on every problem (search/model/kernel_set.h). The final is between the ones that the search's times would
 // choose and the fastest of each problem, and its own times choose among them again.
-#include "search/model/kernel_set.h"
-#include "tuner/base/base.h"
-#include "tuner/base/stats.h"
 #include "tuner/final/final.h"
-#include "tuner/final/finals.h"
 #include "tuner/setup/wave_model.h"
 
 // The search's times: a row for each trial, a column for each tuned problem.

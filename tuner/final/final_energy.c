@@ -2,9 +2,7 @@
 // measures the winner and the baselines, if the command's time allows it after all else. Where energy decides, it
 // measures all candidates. `tune --finish` does what there was no time for. Energy is measured once, in the process
 // that took the last rounds.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
 static bool decides(const struct final_run *f)

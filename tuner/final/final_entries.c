@@ -1,5 +1,4 @@
 // The candidates of a final, and the entries of its answer and document: see final.h.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"

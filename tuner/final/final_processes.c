@@ -5,7 +5,6 @@
 // Candidates that a look finds slower than others have left: they have the rounds up to then.
 #include <assert.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"

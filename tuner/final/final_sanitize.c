@@ -1,5 +1,4 @@
 // Runs the candidate that won the final under compute-sanitizer before calling it the winner: see run.h and sanitize.h.
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/final/final.h"

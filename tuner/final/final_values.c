@@ -1,7 +1,6 @@
 #include "tuner/final/final_values.h"
 
 #include "search/space/value_use.h"
-#include "tuner/base/base.h"
 
 enum { LEAST = 20 }; // candidates with a time, before which values tell little
 

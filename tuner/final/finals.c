@@ -1,11 +1,7 @@
 // See finals.h.
 #include "tuner/final/finals.h"
 
-#include <inttypes.h>
-
 #include <time.h>
-
-#include "tuner/base/limits.h"
 
 // The document -------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@
 // winner's: above 1 the winner is faster. Intervals are 95%.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/stats.h"
 #include "tuner/job/job.h"

@@ -2,9 +2,7 @@
 // winner must be at least so many times as fast as the fastest baseline there.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/final/finals.h"
-#include "tuner/job/job.h"
 
 struct gate {
     double figure; // the ratio that passes; NaN: there is no gate

@@ -9,12 +9,9 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/header/header_parts.h"
-#include "tuner/header/header_section.h"
-#include "tuner/header/header_text.h"
 
 static const char mark[] = "/* sweetspot-section ";
 
@@ -201,10 +198,9 @@ static void put_opening(struct renderer *r)
                " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
                json_get_integer(first, "includes", 0) ? ", the job's include folders" : "", r->upper,
                stages ? "<STAGE>_" : "", r->lower, stages ? "<stage>_" : "", call ? call : "");
-    const json_t *edits = json_object_get(first, "edits"), *edit;
-    size_t i;
+    const json_t *edits = json_object_get(first, "edits");
     if (edits) header_comment(r, " The source was edited before it was compiled (kernel.edits):");
-    json_array_foreach(edits, i, edit) header_comment(r, "     %s", json_string_value(edit));
+    json_array_each(edits, i, edit) header_comment(r, "     %s", json_string_value(edit));
     if (edits) header_put(r, " *\n");
     header_comment_arguments(r, first);
     header_comment_bindings(r, first);

@@ -2,7 +2,6 @@
 #include <ctype.h>
 
 #include "kernels/element.h"
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 

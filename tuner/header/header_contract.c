@@ -1,10 +1,8 @@
 // See header_contract.h.
 #include "tuner/header/header_contract.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
 #include "tuner/job/header_names.h"
-#include "tuner/job/job.h"
 
 // Expressions as C text ---------------------------------------------------------------------------------------------
 

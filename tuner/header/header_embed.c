@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/units.h"
@@ -173,8 +171,8 @@ static int put_all(FILE *f, void *arrays, struct error *err)
 
 static char *path_of(const char *header)
 {
-    size_t length = strlen(header), suffix = length > 2 && !strcmp(header + length - 2, ".h") ? 2 : 0;
-    return text_format("%.*s_binary.c", (int)(length - suffix), header);
+    size_t name = text_before(header, ".h");
+    return text_format("%.*s_binary.c", (int)(name ? name : strlen(header)), header);
 }
 
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *binaries, struct error *err)

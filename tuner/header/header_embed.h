@@ -3,7 +3,6 @@
 // file, so that the binaries of other devices are found there when a header is merged.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 

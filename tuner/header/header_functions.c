@@ -4,7 +4,6 @@
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
 // structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
 // cast.
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"

@@ -1,7 +1,6 @@
 // See header_parts.h. The parts that are the same for all jobs are one text, launch.in; this file makes the tables of
 // binaries and stages, the function that evaluates a stage's launch and arguments, and the one that users call.
 #include "kernels/element.h"
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/store/binary.h"
@@ -59,10 +58,8 @@ static size_t argument_room(const json_t *stage)
 static size_t most_units(const struct renderer *r)
 {
     size_t most = 1;
-    for (size_t i = 0; i < json_array_size(r->sections); i++) {
-        const json_t *binary = json_object_get(json_array_get(r->sections, i), "binary");
-        most = larger_of(most, json_array_size(json_object_get(binary, "units")));
-    }
+    json_array_each(r->sections, i, section)
+        most = larger_of(most, json_array_size(json_object_get(json_object_get(section, "binary"), "units")));
     return most;
 }
 

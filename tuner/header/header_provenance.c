@@ -1,7 +1,6 @@
 // See header_parts.h.
 #include <time.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header_parts.h"

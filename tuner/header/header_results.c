@@ -2,7 +2,6 @@
 // problem, its relative time on any sizes, and the choice.
 //
 // As in header_functions.c: no includes, no allocation, the strictest warnings.
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 

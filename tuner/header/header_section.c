@@ -2,8 +2,6 @@
 #include "tuner/header/header_section.h"
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
-#include "tuner/base/protocol.h"
 #include "tuner/header/header_contract.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
@@ -211,7 +209,7 @@ static void add_final(json_t *section, const struct final *final, json_t *ties)
 static int add_launches(json_t *section, const struct job *job, const struct trial *trial, struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct const_eval f = {0};
+    autorelease(const_eval_release) struct const_eval f = {0};
     json_t *parameters = json_array(), *defines = json_array(), *stages = json_array(), *sizes = json_array();
     json_object_set_new(section, "sizes", sizes);
     json_object_set_new(section, "parameters", parameters);
@@ -231,7 +229,6 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
         json_array_append_new(stages, stage_section(&f, &job->stages[i], trial));
         if (f.failed) error_prefix(err, "stage '%s'", job->stages[i].name);
     }
-    const_eval_release(&f);
     return result || f.failed ? -1 : 0;
 }
 
@@ -352,8 +349,8 @@ size_t header_stage_count(const json_t *section)
 
 bool header_several_kernels(const json_t *sections)
 {
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
+    json_array_each(sections, i, section)
+        if (json_get_integer(section, "kernels", 0)) return true;
     return false;
 }
 
@@ -377,15 +374,14 @@ int header_fallback_of(const json_t *sections)
 size_t header_devices(const json_t *sections)
 {
     size_t count = 0;
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        count += !json_get_integer(json_array_get(sections, i), "kernel", 0) &&
-                 !header_is_fallback(json_array_get(sections, i));
+    json_array_each(sections, i, section)
+        count += !json_get_integer(section, "kernel", 0) && !header_is_fallback(section);
     return count;
 }
 
 bool header_embeds(const json_t *sections)
 {
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (json_object_get(json_array_get(sections, i), "binary")) return true;
+    json_array_each(sections, i, section)
+        if (json_object_get(section, "binary")) return true;
     return false;
 }

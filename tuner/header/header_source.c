@@ -1,5 +1,4 @@
 // See header_parts.h.
-#include "tuner/base/base.h"
 #include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/header/header_parts.h"

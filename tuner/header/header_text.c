@@ -1,10 +1,6 @@
 // See header_text.h.
 #include "tuner/header/header_text.h"
 
-#include <stdarg.h>
-
-#include "tuner/base/base.h"
-
 const char *header_hash_number(const char *source_hash, char out[32])
 {
     size_t digits = strspn(source_hash, "0123456789abcdef");

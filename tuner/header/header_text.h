@@ -4,7 +4,6 @@
 // use these two, then comes header.c, which reads, merges and writes whole headers.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/job/header_names.h"
 

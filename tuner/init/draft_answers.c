@@ -1,12 +1,10 @@
 // See draft.h: what the user says of a job that its source does not tell, and what may be assumed. An assumption is
 // made only where one thing is usual, and `tune` prints it.
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 #include "kernels/operation.h"
 
-static void mistake(struct job_draft *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void mistake(struct job_draft *d, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void mistake(struct job_draft *d, const char *format, ...)
 {
     TEXT_FROM(format, text);
     if (!d->mistake) d->mistake = arena_copy(d->memory, text);

@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "search/space/expr.h"
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 // Words and notes -----------------------------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 // See draft_parts.h: the launches of a kernel that stand in its source, `kernel<T, 2><<<grid, block, shared>>>(x, n)`.
 // One counts if all of its grid, block and shared memory can be told in the job's names.
-#include <ctype.h>
-
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_ITEMS = 64, MOST_DEPTH = 8 };

@@ -3,7 +3,6 @@
 // template's bool; without any of these they are blank.
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 

@@ -1,8 +1,6 @@
 // See draft.h: writes the job file. An unknown setting is a blank, a string that begins with ? and says what belongs
 // there.
-#include "tuner/base/base.h"
 #include "tuner/base/elf_file.h"
-#include "tuner/base/json.h"
 #include "tuner/init/draft_parts.h"
 
 // libconfig's names are unique in a group, and the reader has a limit.

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "search/space/space.h"
-#include "tuner/base/buffer_kind.h"
 #include "tuner/job/stage.h"
 
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines

@@ -10,7 +10,6 @@
 #include "kernels/operation.h"
 #include "search/model/stop.h"
 #include "search/space/space.h"
-#include "tuner/base/base.h"
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"

@@ -1,6 +1,5 @@
 // Reading what declares a buffer: an argument, or a constant, which is a variable of the module, `__constant__` or
 // `__device__`. The GPU worker copies a constant's buffer to the variable before every launch that counts.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Columns of a buffer: the last size, in elements.

@@ -1,7 +1,6 @@
 // Names with values in a job file: a macro, and a configuration, which has a value for every parameter and is checked
 // against the constraints once the space is built. The `fallback` is the configuration that the job's header has for
 // devices without tuning results; it uses no more shared memory than every device gives without opting in.
-#include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "kernels/host_fill.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 int job_find_buffer(const struct job *job, const char *name)
@@ -93,8 +92,7 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
                       struct fill *fill)
 {
-    size_t length = strlen(node_string(n));
-    if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
+    if (text_before(node_string(n), ".npy")) {
         fill->kind = FILL_NPY;
         fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
         check_npy(r, n, fill->path);

@@ -1,6 +1,5 @@
 // Textures and surfaces of a job file: how kernels see a buffer by them (tuner/base/image.h). See job_launch.c for the
 // other arguments.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // What a texture's argument says of reading.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #define MEMBER(name) "IMPLEMENTATION." name

@@ -1,6 +1,5 @@
 // Reading launches and arguments of a job file: see job_load.c.
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)

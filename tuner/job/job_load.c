@@ -6,10 +6,8 @@
 
 #include "kernels/operation.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
-#include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/trial/metrics.h"
 

@@ -1,7 +1,6 @@
 // Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reading them, their
 // layout, which is that of C, and their bytes for a problem.
 #include "kernels/vector_type.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Of a struct, a member, or a vector.

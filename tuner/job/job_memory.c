@@ -1,6 +1,5 @@
 // The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list. And
 // which of its names they may always read.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 void *job_new(struct job *job, size_t count, size_t size)

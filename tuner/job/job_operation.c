@@ -1,6 +1,5 @@
 // Reading operations, the reference's and those of stages that a library computes: roles bound to buffers and numbers.
 #include "kernels/operation.h"
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 static void unknown_operation(struct reader *r, const struct node *n, const char *name)

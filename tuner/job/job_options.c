@@ -1,6 +1,5 @@
 // Compiler options of a job: those of `kernel.options`, and parameters that are options instead of macros. An option
 // belongs to the configuration, and so to the key of the compile cache and to the header.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // What the program decides itself: names with a blank between them.

@@ -2,7 +2,6 @@
 //
 // The names are dealt so that each stands for its own buffer when the candidate has ended. So the driver counts the
 // runs first, and the first stage may find a buffer under the name of its partner.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 // Loops that take more steps than this without a run do not end.
@@ -197,11 +196,8 @@ int64_t job_count_runs(const struct stage *s, int64_t *values, struct error *err
 
 void job_swap_names(const struct stage *s, int *names)
 {
-    for (size_t i = 0; i < s->repeat.swap_count; i++) {
-        int *a = &names[s->repeat.swaps[i][0]], *b = &names[s->repeat.swaps[i][1]], held = *a;
-        *a = *b;
-        *b = held;
-    }
+    for (size_t i = 0; i < s->repeat.swap_count; i++)
+        memory_swap(names[s->repeat.swaps[i][0]], names[s->repeat.swaps[i][1]]);
 }
 
 int job_first_names(const struct job *job, int64_t *values, int *names, struct error *err)

@@ -1,6 +1,5 @@
 // The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
 
-#include "tuner/base/base.h"
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

@@ -1,5 +1,4 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #include <ctype.h>
@@ -8,7 +7,6 @@
 #include <stdarg.h>
 
 #include "tuner/base/input_file.h"
-#include "tuner/base/json.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
@@ -122,11 +120,7 @@ static bool comes_after(const struct mistakes *m, size_t a, size_t b)
 void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
-        for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) {
-            struct mistake later = m->list[j];
-            m->list[j] = m->list[j - 1];
-            m->list[j - 1] = later;
-        }
+        for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) memory_swap(m->list[j - 1], m->list[j]);
 }
 
 void mistakes_release(struct mistakes *m)

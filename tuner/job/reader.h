@@ -2,7 +2,6 @@
 // includes libconfig; everything above sees `struct node`.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/job/job.h"
 #include "tuner/job/job_settings.h"
 

@@ -1,7 +1,6 @@
 // See reader.h: settings by the rows of the table of job settings.
 #include <assert.h>
 
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,

@@ -4,7 +4,6 @@
 
 #include "kernels/element.h"
 #include "search/space/expr.h"
-#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
 #include "tuner/base/limits.h"

@@ -1,7 +1,6 @@
 // See job_parts.h: the likely cause of a syntax error in a job file.
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // numbers and names as one sign

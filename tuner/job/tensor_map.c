@@ -3,7 +3,6 @@
 // The rules that tensor_map_resolve checks are those that CUDA's driver API states for cuTensorMapEncodeTiled. The
 // driver itself says only "invalid argument", and a candidate deserves to be told which of its values is refused,
 // before it is sent to a GPU.
-#include "tuner/base/base.h"
 #include "tuner/job/job_parts.h"
 
 #define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA needs less

@@ -11,14 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_file.h"
-#include "tuner/node/node_message.h"
 #include "tuner/node/node_worker.h"
 
 enum {

@@ -2,7 +2,6 @@
 // file has its name when all of it is there.
 #pragma once
 
-#include "tuner/base/hash.h"
 #include "tuner/node/node_message.h"
 
 enum {

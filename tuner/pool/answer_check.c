@@ -92,9 +92,7 @@ static int check_compiled(const json_t *request, const void *record, struct aren
 // The numbers of ceilings, at any depth.
 static int check_rates(const json_t *rates, struct error *why)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)rates, key, value) {
+    json_object_each((json_t *)(uintptr_t)rates, key, value) {
         double number = json_number_value(value);
         if (json_is_object(value) ? check_rates(value, why) : json_is_number(value) && !(number >= 0 && number <= 1e30))
             return json_is_object(value) ? -1 : error_set(why, "'%s' is %g, outside 0 to 1e+30", key, number);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "tuner/base/buffer_kind.h"
-#include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
@@ -53,13 +52,10 @@ char *node_files_path(struct node_link *l, const char *path)
 // `files`: all members of the object are files.
 static void place_files(struct node_link *l, json_t *value, bool files)
 {
-    size_t i;
-    json_t *member;
-    const char *key;
-    json_array_foreach(value, i, member) place_files(l, member, false);
+    json_array_each(value, i, element) place_files(l, element, false);
     if (!json_is_object(value)) return;
     autojson json_t *changed = json_object();
-    json_object_foreach(value, key, member) {
+    json_object_each(value, key, member) {
         if (json_is_string(member) && (files || word_find(file_members, key) >= 0)) {
             autofree char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));

@@ -5,7 +5,6 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/limits.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"

@@ -1,7 +1,6 @@
 // See pool_slots.h.
 #include "tuner/pool/pool_slots.h"
 
-#include "tuner/base/protocol.h"
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"
 
@@ -133,10 +132,8 @@ int pool_refusal(const json_t *answer, struct error *err)
 bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
 {
     const char *name = json_get_string(answer, "baseline", NULL);
-    size_t i;
-    json_t *each;
     if (!name || answer_status(answer) != STATUS_CRASHED) return false;
-    json_array_foreach(json_object_get(p->job_request, "baselines"), i, each) {
+    json_array_each(json_object_get(p->job_request, "baselines"), i, each) {
         if (strcmp(json_get_string(each, "name", ""), name) != 0) continue;
         if (json_object_get(each, "reason")) return false; // it was not called
         json_object_set_new(each, "reason", json_string(answer_reason(answer, "it crashed")));

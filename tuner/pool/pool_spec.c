@@ -1,8 +1,6 @@
 // See pool_spec.h.
 #include "tuner/pool/pool_spec.h"
 
-#include <stdarg.h>
-
 #include "tuner/base/installation.h"
 #include "tuner/base/run_program.h"
 #include "tuner/job/reader.h"
@@ -279,12 +277,6 @@ static const struct pool_kind *kind_of(char **item)
     return NULL;
 }
 
-static bool is_file(const char *item)
-{
-    size_t length = strlen(item);
-    return strchr(item, '/') || (length > 4 && !strcmp(item + length - 4, ".cfg"));
-}
-
 static int read_text(struct node_specs *out, const struct pool_request *request, const char *text, struct error *err)
 {
     const struct pool_kind *kind = NULL;
@@ -293,7 +285,7 @@ static int read_text(struct node_specs *out, const struct pool_request *request,
     size_t count = 0; // items of the kind
     int failed = 0;
     while (!failed && (item = strsep(&rest, ","))) {
-        bool file = is_file(item);
+        bool file = strchr(item, '/') || text_before(item, ".cfg");
         const struct pool_kind *next = file ? NULL : kind_of(&item);
         if (next || file) {
             if (kind && !count) failed = kind->add(out, request, true, NULL, err);

@@ -7,9 +7,7 @@
 #pragma once
 
 #include "tuner/base/byte_queue.h"
-#include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/json.h"
 #include "tuner/pool/node_link.h"
 
 // s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was

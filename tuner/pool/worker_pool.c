@@ -1,8 +1,6 @@
 // See worker_pool.h.
 #include "tuner/pool/worker_pool.h"
 
-#include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/pool/answer_check.h"
 #include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"

@@ -2,7 +2,6 @@
 #include "tuner/protocol/final_message.h"
 
 #include "tuner/base/limits.h"
-#include "tuner/base/protocol.h"
 #include "tuner/trial/trial_field.h"
 
 static const struct record_field candidate_fields[] = {

@@ -17,8 +17,6 @@
 //     With "reason", why it is not available, it is not used.
 #pragma once
 
-#include "tuner/base/buffer_kind.h"
-#include "tuner/protocol/candidate.h"
 #include "tuner/protocol/problem_message.h"
 #include "tuner/protocol/trial_message.h"
 #include "tuner/trial/objective.h"

@@ -83,13 +83,12 @@ static const struct record greeting_record = {"the greeting", sizeof(struct gree
 int greeting_check(const json_t *answer, struct error *err)
 {
     struct greeting g;
-    struct arena memory = {NULL};
+    autorelease(arena_release) struct arena memory = {NULL};
     int failed = record_read(&greeting_record, answer, &g, &memory, err);
     if (!failed && (!*g.head.status || answer_is_ok(&g.head)) && g.protocol != PROTOCOL_VERSION)
         failed = error_set(err,
                            "the worker speaks version %d of the protocol and this program version %d: install "
                            "programs of one build",
                            g.protocol, PROTOCOL_VERSION);
-    arena_release(&memory);
     return failed;
 }

@@ -5,7 +5,6 @@
 // counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/recorded/export.h"
 
-#include "tuner/base/base.h"
 #include "tuner/trial/trial_field.h"
 
 enum { FINALS_KEPT = 10 };
@@ -54,9 +53,8 @@ static size_t find_metric(const struct recorded *r, const char *key, size_t last
 static void add_metric(struct exporter *e, const char *key)
 {
     struct recorded *r = e->recorded;
-    const json_t *metric = NULL, *one;
-    size_t i;
-    json_array_foreach(e->metrics, i, one)
+    const json_t *metric = NULL;
+    json_array_each(e->metrics, i, one)
         if (!strcmp(json_get_string(one, "key", ""), key)) metric = one;
     struct recorded_metric *metrics = arena_new(&r->memory, (r->metric_count + 1) * sizeof *metrics);
     if (r->metric_count) memcpy(metrics, r->metrics, r->metric_count * sizeof *metrics);
@@ -84,12 +82,6 @@ static void add_metrics(struct exporter *e, const struct trial *trial)
     r->counters = cells;
 }
 
-static bool counts_events(const char *metric)
-{
-    size_t length = strlen(metric);
-    return length > 4 && !strcmp(metric + length - 4, ".sum");
-}
-
 static void set_counters(double *cells, const struct recorded *r, const struct trial *trial)
 {
     size_t m = r->metric_count;
@@ -98,9 +90,8 @@ static void set_counters(double *cells, const struct recorded *r, const struct t
         if (c->problem != 0 || isnan(c->value)) continue;
         m = find_metric(r, c->key, m);
         double *cell = &cells[m];
-        *cell = isnan(*cell)                          ? c->value
-                : counts_events(r->metrics[m].metric) ? *cell + c->value
-                                                      : fmax(*cell, c->value);
+        bool counts_events = text_before(r->metrics[m].metric, ".sum");
+        *cell = isnan(*cell) ? c->value : counts_events ? *cell + c->value : fmax(*cell, c->value);
     }
 }
 
@@ -141,12 +132,10 @@ static int add_baselines(struct exporter *e, struct error *err)
 {
     struct recorded *r = e->recorded;
     autojson json_t *document = store_get_document(e->store, 0, "baselines", NULL, err);
-    json_t *baseline;
-    size_t i;
     if (!document) return *err->message ? -1 : 0;
     const json_t *list = json_object_get(document, "baselines");
     r->baselines = arena_new(&r->memory, json_array_size(list) * sizeof *r->baselines);
-    json_array_foreach(list, i, baseline) {
+    json_array_each(list, i, baseline) {
         const json_t *problems = json_object_get(baseline, "problems");
         if (json_array_size(problems) != r->problem_count) continue; // unavailable
         struct recorded_baseline *to = &r->baselines[r->baseline_count++];
@@ -163,10 +152,8 @@ static int add_baselines(struct exporter *e, struct error *err)
 static int add_final(void *user, double when, json_t *document)
 {
     struct exporter *e = user;
-    json_t *entry;
-    size_t i;
     (void)when;
-    json_array_foreach(json_object_get(document, "entries"), i, entry) {
+    json_array_each(json_object_get(document, "entries"), i, entry) {
         struct trial trial;
         int64_t id = json_get_integer(entry, "trial", 0);
         if (id && !store_get(e->store, id, &trial, NULL))

@@ -2,7 +2,6 @@
 // searches without a GPU and for other programs.
 #pragma once
 
-#include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"

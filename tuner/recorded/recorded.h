@@ -5,8 +5,6 @@
 
 #include "search/space/space.h"
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
-#include "tuner/base/json.h"
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 

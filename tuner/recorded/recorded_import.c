@@ -1,6 +1,5 @@
 // Reading a recorded space: which format a file has, and what is mended before it is JSON. See recorded.h.
 
-#include "tuner/base/base.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 

@@ -1,5 +1,4 @@
 // Our own format of recorded spaces, in and out; docs/formats.md describes it.
-#include "tuner/base/base.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -55,8 +54,7 @@ static const struct record_field fields[] = {
 static int read_parameters(struct recorded *r, const json_t *list, struct error *err)
 {
     if (json_array_size(list) == 0) return error_set(err, "there are no parameters");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i);
+    json_array_each(list, i, one) {
         const char *name = json_get_string(one, "name", NULL), *kind = json_get_string(one, "kind", "int");
         if (!name) return error_set(err, "parameter %zu has no name", i);
         int k = word_find(kind_names, kind);
@@ -323,8 +321,6 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
 {
     autorelease(text_release) struct text o = {0};
     size_t count;
-    const char *name;
-    json_t *member;
     if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&count);
     autofree const struct trial_field **chosen = memory_new(count, sizeof *chosen);
@@ -333,7 +329,7 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
     record_write_into(&(struct record){"a recorded space", sizeof *r, fields, NULL}, r, head);
     json_object_set_new(head, "parameters", parameters_json(r));
     json_object_set_new(head, "columns", columns_json(r, chosen, count));
-    json_object_foreach(head, name, member) {
+    json_object_each(head, name, member) {
         text_add(&o, "%s\"%s\":", o.length ? ",\n" : "{", name);
         put(&o, "", json_incref(member), strcmp(name, "baselines") ? 0 : measured);
     }

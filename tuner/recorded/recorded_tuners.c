@@ -3,7 +3,6 @@
 // (github.com/odgaard/TuningSchema). A reader for each makes rows; take_rows() makes a recorded space of them. See
 // recorded.h.
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash_index.h"
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
@@ -140,11 +139,9 @@ static json_t *t1_values(const char *python)
 static int add_parameters(struct recorded *r, const struct row_list *rows, const json_t *t1, struct error *err)
 {
     const json_t *listed = json_object_get(json_object_get(t1, "ConfigurationSpace"), "TuningParameters");
-    const char *name;
-    json_t *value;
     if (!rows->count || !json_object_size(rows->row[0].configuration))
         return error_set(err, "the file has no configurations");
-    json_object_foreach(rows->row[0].configuration, name, value) {
+    json_object_each(rows->row[0].configuration, name, value) {
         const json_t *one = NULL;
         for (size_t i = 0; i < json_array_size(listed) && !one; i++)
             if (!strcmp(json_get_string(json_array_get(listed, i), "Name", ""), name)) one = json_array_get(listed, i);
@@ -163,8 +160,7 @@ static void add_counters(struct recorded *r, const struct row_list *rows)
 {
     size_t room = 0;
     for (size_t i = 0; i < rows->count; i++)
-        for (size_t k = 0; k < json_array_size(rows->row[i].counters); k++) {
-            const json_t *one = json_array_get(rows->row[i].counters, k);
+        json_array_each(rows->row[i].counters, k, one) {
             const char *name = json_get_string(one, "name", "");
             size_t m = 0;
             while (m < r->metric_count && strcmp(r->metrics[m].key, name)) m++;
@@ -182,10 +178,10 @@ static void add_counters(struct recorded *r, const struct row_list *rows)
 
 static void set_counters(struct recorded *r, size_t trial, const json_t *counters)
 {
-    for (size_t k = 0; k < json_array_size(counters); k++)
+    json_array_each(counters, k, one)
         for (size_t m = 0; m < r->metric_count; m++)
-            if (!strcmp(r->metrics[m].key, json_get_string(json_array_get(counters, k), "name", "")))
-                r->counters[trial * r->metric_count + m] = json_get_number(json_array_get(counters, k), "value", NAN);
+            if (!strcmp(r->metrics[m].key, json_get_string(one, "name", "")))
+                r->counters[trial * r->metric_count + m] = json_get_number(one, "value", NAN);
 }
 
 // The row's configuration as that of trial `to`. False where the row is left out; it is noted why.
@@ -261,21 +257,21 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
                  *values = json_object_get(document, "tune_params");
-    json_t *cache = json_object_get(document, "cache"), *entry;
-    const char *key, *objective = json_get_string(document, "objective", "time");
+    json_t *cache = json_object_get(document, "cache");
+    const char *objective = json_get_string(document, "objective", "time");
     if (!json_is_array(keys) || !json_is_object(values))
         return error_set(err, "the Kernel Tuner cache lacks tune_params or tune_params_keys");
     r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
     set_licence(r, document);
-    for (size_t i = 0; i < json_array_size(keys); i++) {
-        const char *name = json_string_value(json_array_get(keys, i));
+    json_array_each(keys, i, key) {
+        const char *name = json_string_value(key);
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
         if (recorded_add_parameter(r, name, json_object_get(values, name), -1, err)) return -1;
     }
     autorelease(row_list_release) struct row_list rows = row_list_new(json_object_size(cache));
     size_t timed = 0, at = 0;
-    json_object_foreach(cache, key, entry) {
+    json_object_each(cache, key, entry) {
         struct row *row = &rows.row[at++];
         row->configuration = json_incref(entry);
         row->time = json_object_get(entry, "time");
@@ -297,7 +293,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
 static double sum_of(const json_t *numbers)
 {
     double sum = json_array_size(numbers) ? 0 : NAN;
-    for (size_t i = 0; i < json_array_size(numbers); i++) sum += json_number_value(json_array_get(numbers, i));
+    json_array_each(numbers, i, number) sum += json_number_value(number);
     return sum;
 }
 
@@ -313,16 +309,14 @@ static json_t *number_or_text(json_t *value)
 static void t4_row(struct row *row, const json_t *result, double unit)
 {
     const json_t *times = json_object_get(result, "times"), *measurements = json_object_get(result, "measurements");
-    const char *name, *invalidity = json_get_string(result, "invalidity", "correct");
-    json_t *value;
-    size_t i;
+    const char *invalidity = json_get_string(result, "invalidity", "correct");
     row->configuration = json_object();
-    json_object_foreach(json_object_get(result, "configuration"), name, value)
+    json_object_each(json_object_get(result, "configuration"), name, value)
         json_object_set_new(row->configuration, name, number_or_text(value));
     row->unit = row->sample_unit = unit;
     row->samples = json_object_get(times, "runtimes");
     row->counters = json_array();
-    json_array_foreach(measurements, i, value) {
+    json_array_each(measurements, i, value) {
         if (strcmp(json_get_string(value, "name", ""), "time")) {
             json_array_append(row->counters, value);
         } else {
@@ -366,23 +360,21 @@ static json_t *ktt_counter(const json_t *counter)
 static void ktt_row(struct row *row, const json_t *result, double unit)
 {
     const char *status = json_get_string(result, "Status", "Ok");
-    json_t *value;
-    size_t i;
     row->configuration = json_object();
     row->counters = json_array();
     row->time = json_object_get(result, "TotalDuration");
     row->unit = unit;
     if (strcmp(status, "Ok")) row->failure = status;
-    json_array_foreach(json_object_get(result, "Configuration"), i, value)
+    json_array_each(json_object_get(result, "Configuration"), i, value)
         json_object_set(row->configuration, json_get_string(value, "Name", ""), json_object_get(value, "Value"));
     const json_t *kernels = json_object_get(result, "ComputationResults");
-    json_array_foreach(kernels, i, value) {
+    json_array_each(kernels, i, value) {
         const json_t *data = json_object_get(value, "CompilationData");
         row->registers = fmax(row->registers, json_get_number(data, "RegistersCount", NAN));
         row->shared_bytes = fmax(row->shared_bytes, json_get_number(data, "LocalMemorySize", NAN));
     }
-    json_array_foreach(json_object_get(json_object_get(json_array_get(kernels, 0), "ProfilingData"), "Counters"), i,
-                       value)
+    const json_t *profiled = json_object_get(json_array_get(kernels, 0), "ProfilingData");
+    json_array_each(json_object_get(profiled, "Counters"), i, value)
         json_array_append_new(row->counters, ktt_counter(value));
 }
 

@@ -1,8 +1,6 @@
 // See transfer.h.
 #include "tuner/recorded/transfer.h"
 
-#include "tuner/base/base.h"
-
 static double number_of(const char *text, size_t length)
 {
     char copy[64], *end;

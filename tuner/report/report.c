@@ -1,10 +1,10 @@
 // A job's entry of the report. Each of its environments becomes a RESULT, made of the parts in the other files.
 #include "tuner/report/report.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/final/final_values.h"
 #include "tuner/report/report_parts.h"
+#include "tuner/trial/trial_field.h"
 
 enum { REPORT_VERSION = 4, POINTS_MOST = 2000, POINTS_LEAST = 300, POINTS_TOGETHER = 24000 };
 
@@ -18,13 +18,9 @@ size_t report_points_of(size_t jobs)
 
 static json_t *counts_json(const struct result *r)
 {
-    size_t counts[STATUS_COUNT] = {0};
-    json_t *json = json_object();
+    int64_t counts[STATUS_COUNT] = {0};
     for (size_t i = 0; i < r->table.count; i++) counts[r->table.rows[i].status]++;
-    for (int s = 0; s < STATUS_COUNT; s++)
-        if (counts[s])
-            json_object_set_new(json, status_name((enum trial_status)s), json_integer((json_int_t)counts[s]));
-    return json;
+    return trial_counts_json(counts);
 }
 
 static json_t *best_json(const struct result *r)

@@ -5,7 +5,6 @@
 // An unbiased correlation ratio measure, PNAS 21, 1935), without which a parameter with a thousand values would explain
 // everything. It shows main effects only, over the trials that the search chose: where a parameter matters only
 // together with another, both are underestimated.
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 const char report_importance_method[] =

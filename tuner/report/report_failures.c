@@ -1,5 +1,4 @@
 // Failures by status and reason.
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 enum { KINDS_MOST = 40, TRIALS_NAMED = 5 };

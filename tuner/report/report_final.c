@@ -1,7 +1,6 @@
 // The newest final: the winner, by how much it won, the baselines, and the times of the others.
 //
 // The verdict is about the faster library, by the interval of the paired ratio (its time over the winner's).
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/trial_field.h"
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <strings.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
 #include "tuner/base/installation.h"
 

@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "search/space/random.h"
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/metrics.h"
 #include "tuner/trial/trial_field.h"

@@ -1,5 +1,4 @@
 // The problems of an environment, as its trials name them.
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 json_t *result_document(const struct result *r, const char *kind, double *when)

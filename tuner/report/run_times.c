@@ -3,7 +3,6 @@
 //
 // Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
 // or is still running, has only the first, and lasts until its last trial.
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 struct moments { // newest first

@@ -5,7 +5,6 @@
 // it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
 #include <ctype.h>
 
-#include "tuner/base/base.h"
 #include "tuner/report/report_parts.h"
 
 enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons; the most characters of one

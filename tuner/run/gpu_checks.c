@@ -1,9 +1,6 @@
 // See gpu_checks.h.
 #include "tuner/run/gpu_checks.h"
 
-#include "tuner/base/protocol.h"
-#include "tuner/base/record.h"
-
 enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
 // Facts about a GPU, by its slot.

@@ -6,13 +6,11 @@
 // the request at the head of its queue.
 #pragma once
 
-#include "tuner/final/final.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/job_message.h"
 #include "tuner/run/gpu_checks.h"
 #include "tuner/run/run_watch.h"
 #include "tuner/run/search.h"
-#include "tuner/run/tune.h"
 #include "tuner/setup/job_setup.h"
 
 // Figures of a run, for its report and its document in the store.

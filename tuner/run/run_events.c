@@ -3,6 +3,7 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
+#include "tuner/trial/trial_field.h"
 #include "tuner/watch/events.h"
 
 static const double progress_every = 5; // s
@@ -10,16 +11,6 @@ static const double progress_every = 5; // s
 static void run_event(const struct run *r, const char *kind, json_t *members)
 {
     event_write(r->options->events, kind, r->job->name, members);
-}
-
-// Trials by status, those that occurred.
-static json_t *counts_of(const struct run *r)
-{
-    json_t *counts = json_object();
-    for (int s = 0; s < STATUS_COUNT; s++)
-        if (r->search.counts[s])
-            json_object_set_new(counts, status_name((enum trial_status)s), json_integer(r->search.counts[s]));
-    return counts;
 }
 
 // "best", "ratio" and what they are of; null before there is one. Takes the reference and returns it.
@@ -34,9 +25,10 @@ static json_t *add_best(const struct run *r, json_t *members)
 
 json_t *run_event_so_far(const struct run *r)
 {
-    return add_best(r, json_pack("{s:f, s:I, s:I, s:o}", "seconds", clock_now() - r->statistics.search_started,
-                                 "evaluations", (json_int_t)run_evaluations(r), "new_trials",
-                                 (json_int_t)r->statistics.new_trials, "statuses", counts_of(r)));
+    return add_best(r,
+                    json_pack("{s:f, s:I, s:I, s:o}", "seconds", clock_now() - r->statistics.search_started,
+                              "evaluations", (json_int_t)run_evaluations(r), "new_trials",
+                              (json_int_t)r->statistics.new_trials, "statuses", trial_counts_json(r->search.counts)));
 }
 
 void run_event_begin(const struct run *r)

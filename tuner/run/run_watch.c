@@ -1,8 +1,6 @@
 // See run_watch.h.
 #include "tuner/run/run_watch.h"
 
-#include "tuner/base/clock.h"
-
 static const double poll_every = 1; // s
 
 // A worker ------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/interrupt.h"
-#include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/embedded.h"
-#include "tuner/job/job.h"
 #include "tuner/setup/work_bounds.h"
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,

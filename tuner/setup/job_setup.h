@@ -2,7 +2,6 @@
 // candidate, and the request that sets a GPU worker up.
 #pragma once
 
-#include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
 #include "tuner/pool/worker_pool.h"
 #include "tuner/setup/request.h"

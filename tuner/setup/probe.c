@@ -1,7 +1,6 @@
 // See probe.h.
 #include "tuner/setup/probe.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 #include "tuner/pool/worker.h"
 #include "tuner/protocol/message.h"

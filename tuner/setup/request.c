@@ -2,9 +2,6 @@
 // workers get by one record (tuner/protocol/job_message.h).
 #include "tuner/setup/request.h"
 
-#include <math.h>
-
-#include "tuner/base/base.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/job_message.h"

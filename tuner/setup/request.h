@@ -3,8 +3,6 @@
 #pragma once
 
 #include "tuner/base/hash.h"
-#include "tuner/base/json.h"
-#include "tuner/job/job.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/setup/launch_check.h"
 #include "tuner/source/source.h"

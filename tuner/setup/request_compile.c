@@ -1,8 +1,6 @@
 // Requests to compile a configuration or another kernel, and their answers.
-#include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/request.h"
-#include "tuner/source/source.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {

@@ -1,5 +1,4 @@
 // The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
-#include "tuner/base/base.h"
 #include "tuner/protocol/candidate.h"
 #include "tuner/setup/request.h"
 

@@ -1,8 +1,6 @@
 // See run_environment.h.
 #include "tuner/setup/run_environment.h"
 
-#include "tuner/base/base.h"
-
 // What a stage is: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)
 {

@@ -1,7 +1,6 @@
 // See sanitize.h.
 #include "tuner/setup/sanitize.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/run_program.h"
 #include "tuner/pool/worker.h"
@@ -159,9 +158,8 @@ static json_t *make_request(const char *config, const char *cubin, const json_t 
 
 static size_t list_symbols(const json_t *problems, size_t problem, const char *symbols[JOB_MAX_STAGES])
 {
-    const json_t *stages = json_object_get(json_array_get(problems, problem), "stages"), *stage;
-    size_t count = 0, i;
-    json_array_foreach(stages, i, stage) {
+    size_t count = 0;
+    json_array_each(json_object_get(json_array_get(problems, problem), "stages"), i, stage) {
         const char *symbol = json_get_string(stage, "symbol", "");
         if (*symbol && !json_get_bool(stage, "again", false) && count < JOB_MAX_STAGES) symbols[count++] = symbol;
     }
@@ -198,11 +196,6 @@ static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *
     run->id = worker_send(&run->worker, request);
 }
 
-static const char *status_of(const struct sanitizer_log *log, bool done)
-{
-    return log->errors ? "errors" : !done ? "failed" : log->warnings ? "warnings" : "clean";
-}
-
 // Waits for one tool, to the deadline, and reads its log.
 static json_t *finish(struct sanitizing *z, size_t tool)
 {
@@ -223,7 +216,8 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     if (answer && !answered) error_set(&why, "the worker says %s: %s", word, answer_reason(answer, ""));
     if (*log.trouble) error_set(&why, "%s", log.trouble);
     if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
-    const char *status = status_of(&log, answered && log.ended && !*log.trouble);
+    bool done = answered && log.ended && !*log.trouble;
+    const char *status = log.errors ? "errors" : !done ? "failed" : log.warnings ? "warnings" : "clean";
     json_t *out = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:f}", "tool", tools[tool].name, "advice",
                             (int)tools[tool].advice, "status", status, "errors", (json_int_t)log.errors, "warnings",
                             (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted",
@@ -284,10 +278,8 @@ json_t *sanitizer_end(struct sanitizing *z)
 
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason)
 {
-    const json_t *list = json_object_get(document, "tools"), *tool;
-    size_t i;
     *reason = (struct error){""};
-    json_array_foreach(list, i, tool) {
+    json_array_each(json_object_get(document, "tools"), i, tool) {
         if (json_get_bool(tool, "advice", false) || strcmp(json_get_string(tool, "status", ""), "errors")) continue;
         error_set(reason, "compute-sanitizer's %s: %s (%" PRId64 " errors, problem %s)",
                   json_get_string(tool, "tool", "?"), json_get_string(tool, "first", ""),
@@ -331,12 +323,10 @@ char *sanitized_tool_name(const json_t *tool)
 
 char *sanitized_text(const json_t *document)
 {
-    const json_t *tool;
     const char *note = json_get_string(document, "note", "");
-    size_t i;
     if (!document) return NULL;
     autorelease(text_release) struct text clean = {0}, all = {0};
-    json_array_foreach(json_object_get(document, "tools"), i, tool) {
+    json_array_each(json_object_get(document, "tools"), i, tool) {
         autofree char *name = sanitized_tool_name(tool), *result = result_text(tool, false);
         if (!strcmp(result, "clean"))
             text_add(&clean, "%s%s", clean.length ? ", " : "", name);

@@ -1,8 +1,6 @@
 // See single_run.h.
 #include "tuner/setup/single_run.h"
 
-#include "tuner/base/base.h"
-
 enum { CLOSING_PATIENCE = 5 }; // s
 
 static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)

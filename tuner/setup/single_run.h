@@ -3,9 +3,6 @@
 // Nothing is stored. Of counters it takes the given set and what the job names.
 #pragma once
 
-#include "tuner/base/json.h"
-#include "tuner/base/protocol.h"
-#include "tuner/job/job.h"
 #include "tuner/protocol/count_message.h"
 #include "tuner/protocol/final_message.h"
 #include "tuner/protocol/job_message.h"

@@ -6,8 +6,6 @@
 #pragma once
 
 #include "search/space/space.h"
-#include "tuner/base/base.h"
-#include "tuner/base/json.h"
 #include "tuner/policy/policy.h"
 #include "tuner/setup/request.h"
 

@@ -2,7 +2,6 @@
 #include "tuner/setup/wave_model.h"
 
 #include "search/space/fn.h"
-#include "tuner/base/base.h"
 #include "tuner/setup/request.h"
 
 static int work_of(const struct job *job, size_t problem, int64_t *values, double *work, struct error *err)

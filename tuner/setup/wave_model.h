@@ -7,7 +7,6 @@
 // 2023.)
 #pragma once
 
-#include "tuner/job/job.h"
 #include "tuner/setup/launch_check.h"
 #include "tuner/store/store.h"
 

@@ -1,8 +1,6 @@
 // See work_bounds.h.
 #include "tuner/setup/work_bounds.h"
 
-#include "tuner/base/base.h"
-
 const double work_balance = 8;
 
 static double evaluate(const struct expr *expression, const int64_t *values)
@@ -157,10 +155,8 @@ json_t *job_ceilings_request(const struct job *job, const json_t *known)
 // `lasting`: only of pipes for which it makes a difference.
 static void add_names(json_t *document, const char *member, const json_t *names, bool lasting)
 {
-    size_t i;
-    json_t *each;
     if (!json_object_get(document, member)) json_object_set_new(document, member, json_array());
-    json_array_foreach((json_t *)(uintptr_t)names, i, each) {
+    json_array_each(names, i, each) {
         const char *name = json_string_value(each);
         if (!json_array_has(json_object_get(document, member), name) && (!lasting || pipe_find(name, NULL)->lasts))
             json_array_append(json_object_get(document, member), each);
@@ -169,9 +165,8 @@ static void add_names(json_t *document, const char *member, const json_t *names,
 
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer)
 {
-    json_t *document = known ? json_deep_copy(known) : json_object(), *value;
-    const char *key;
-    json_object_foreach((json_t *)(uintptr_t)answer, key, value) {
+    json_t *document = known ? json_deep_copy(known) : json_object();
+    json_object_each((json_t *)(uintptr_t)answer, key, value) {
         json_t *before = json_object_get(document, key);
         if (!strcmp(key, "id") || !strcmp(key, "status")) continue;
         if (json_is_object(value) && json_is_object(before))

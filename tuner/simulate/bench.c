@@ -9,9 +9,7 @@
 // found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
 #include "tuner/simulate/bench.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/stats.h"
 
 struct runs {
     const struct bench_options *o;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "search/strategies/strategy.h"
-#include "tuner/base/base.h"
 #include "tuner/base/table.h"
 #include "tuner/recorded/recorded.h"
 

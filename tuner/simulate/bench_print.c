@@ -1,8 +1,5 @@
 // The bench's results as rows of a table or of JSON.
 
-#include "tuner/base/base.h"
-#include "tuner/base/json.h"
-#include "tuner/base/table.h"
 #include "tuner/simulate/bench.h"
 
 static double figure(const void *figures, size_t place)

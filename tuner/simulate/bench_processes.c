@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/installation.h"
 
 // The data that the processes share.

@@ -7,7 +7,6 @@
 // every trial that was requested.
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/protocol/compile_message.h"
@@ -253,8 +252,7 @@ int main(int argc, char **argv)
         if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * strtod(delay, NULL)));
         autojson json_t *answer = request ? serve(r, request, op, log) : answer_refuse(PROTOCOL_ERROR, err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
-        int failed = json_write_line(STDOUT_FILENO, answer, &err);
-        if (failed) break;
+        if (json_write_line(STDOUT_FILENO, answer, &err)) break;
     }
     if (log) fclose(log);
     recorded_free(r);

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "tuner/base/base.h"
-#include "tuner/base/stats.h"
 #include "tuner/policy/simulation.h"
 
 enum { MOST_TIMES_THE_BUDGET = 4 };

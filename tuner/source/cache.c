@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"

@@ -5,9 +5,7 @@
 
 #include <sys/types.h>
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
-#include "tuner/base/json.h"
 #include "tuner/base/text_edit.h"
 
 enum { SOURCE_FILES_MOST = 10000 };

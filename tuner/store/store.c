@@ -7,7 +7,6 @@
 // with all its rows; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -17,7 +17,6 @@
 // before it is still there. One thread at a time. Do not fork while a store is open, unless the child execs.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/trial/environment.h"

@@ -1,6 +1,5 @@
 // The store's documents and blobs: data of an environment, a trial, or the whole store that is not a figure.
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 

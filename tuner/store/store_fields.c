@@ -1,7 +1,6 @@
 // The statements that are prepared once and kept, and the table of a trial's fields as SQL: columns, binding and
 // reading. Columns are named by the fields, in the table's order; a column that the file lacks is read as NULL.
 
-#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 static const char *const tables[FIELD_LEVELS] = {"trials", "trial_problems", "trial_stages"};

@@ -11,7 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { ATTEMPTS = 10 };

@@ -2,7 +2,6 @@
 // on taking commits, under no name, and is gone with the process. Three calls of stat after each commit, 5 us.
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { NAMES_MOST = 1000 }; // of rescued copies

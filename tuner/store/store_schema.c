@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 enum { HEADER_SIZE = 100 };

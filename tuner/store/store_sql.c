@@ -1,7 +1,6 @@
 // The base of the store: SQLite's failures as messages, and transactions.
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 

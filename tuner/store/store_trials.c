@@ -4,7 +4,6 @@
 // Invariant: a trial's rows in the four tables are written in one transaction, so a trial is there with its problems
 // and stages or not at all. Only its counters, the mark `counted` and verdicts come later.
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 

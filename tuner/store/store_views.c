@@ -11,7 +11,6 @@
 // itself. So it is SQL that both know, with equal results: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function
 // that only one of them has, and texts out of JSON by way of TEXT_OF.
 
-#include "tuner/base/base.h"
 #include "tuner/store/store_internal.h"
 
 #define NEWEST_ENVIRONMENT "(SELECT n.id FROM environments n ORDER BY n.used DESC LIMIT 1)"

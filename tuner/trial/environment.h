@@ -9,7 +9,6 @@
 // is taken in or left out unnoticed.
 #pragma once
 
-#include "tuner/base/base.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 

@@ -1,8 +1,6 @@
 // The table of a trial's figures, and what follows from a field's kind. See trial_field.h.
 #include "tuner/trial/trial_field.h"
 
-#include "tuner/base/base.h"
-
 #define ROW(level, type, kind, member, unit, flags, answer, meaning) \
     {#member, unit, level, FIELD_##kind, offsetof(type, member), flags, answer, meaning},
 #define TRIAL_ROW(...) ROW(FIELD_TRIAL, struct trial, __VA_ARGS__)
@@ -208,4 +206,12 @@ struct trial_stage static_facts_stage(const struct static_facts *facts)
     stage.code_bytes = known(facts->code_bytes);
     stage.occupancy = facts->occupancy;
     return stage;
+}
+
+json_t *trial_counts_json(const int64_t counts[STATUS_COUNT])
+{
+    json_t *object = json_object();
+    for (int s = 0; s < STATUS_COUNT; s++)
+        if (counts[s]) json_object_set_new(object, status_name((enum trial_status)s), json_integer(counts[s]));
+    return object;
 }

@@ -3,7 +3,6 @@
 // CSV follow.
 #pragma once
 
-#include "tuner/base/json.h"
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
@@ -74,3 +73,5 @@ const struct record *compiled_figures(void); // struct trial_stage, by the compi
 
 // All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);
+// How many trials have each status, by its word; without those that none has. New reference.
+json_t *trial_counts_json(const int64_t counts[STATUS_COUNT]);

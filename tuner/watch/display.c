@@ -1,6 +1,5 @@
 #include "tuner/watch/display.h"
 
-#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
