@@ -7,8 +7,6 @@
 
 #include "search/model/encoding.h"
 #include "search/model/trees.h"
-#include "search/space/random.h"
-#include "tuner/base/memory.h"
 
 enum {
     TREES = 24,

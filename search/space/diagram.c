@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/hash_index.h"
 #include "tuner/base/memory.h"
 
 void draft_edge(struct draft_level *level, uint16_t value, uint32_t child)

@@ -149,12 +149,11 @@ static const struct {
 
 static const struct option_spec *find_older(const struct option_spec *specs, const char *name, size_t length)
 {
-    const struct option_spec *found = NULL;
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !found; i++)
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
         if (!strcmp(renamed[i].command, parsed.words[0]) && strlen(renamed[i].older) == length &&
             !strncmp(renamed[i].older, name, length))
-            found = find_option(specs, renamed[i].name, strlen(renamed[i].name));
-    return found;
+            return find_option(specs, renamed[i].name, strlen(renamed[i].name));
+    return NULL;
 }
 
 // Options that other programs have. The hint is given where the command has the option of ours.

@@ -142,11 +142,6 @@ static struct text_list unit_options(const struct compile_request *request, cons
     return options;
 }
 
-static int write_text(FILE *file, void *text, struct error *err)
-{
-    return fputs(text, file) < 0 ? error_set(err, "cannot write: %s", strerror(errno)) : 0;
-}
-
 // nvcc reads the files itself. If some are edited, all lie below a folder, under the paths that they have here.
 static int write_edited(const struct source *s, char root[PATH_MAX], struct error *err)
 {
@@ -155,7 +150,7 @@ static int write_edited(const struct source *s, char root[PATH_MAX], struct erro
         autofree char *path = text_format("%s%s", root, s->files[i].path);
         if (*s->files[i].path != '/') continue;
         failed = output_make_folders(path, err);
-        if (!failed) failed = output_file_write(path, write_text, s->files[i].text, err);
+        if (!failed) failed = nvcc_write(path, s->files[i].text, err);
     }
     return failed;
 }

@@ -49,10 +49,10 @@ void nvcc_release(struct nvcc *n)
     *n = (struct nvcc){0};
 }
 
-static int write_unit(const char *path, const char *unit, struct error *err)
+int nvcc_write(const char *path, const char *text, struct error *err)
 {
     FILE *file = fopen(path, "we");
-    bool written = file && fputs(unit, file) >= 0;
+    bool written = file && fputs(text, file) >= 0;
     if (file && fclose(file)) written = false;
     return written ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
 }
@@ -159,7 +159,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
     struct program_end end = {0};
     memcpy(argv, fixed, sizeof fixed);
     for (size_t i = 0; i < options->count; i++) argv[COUNT + i] = options->list[i];
-    int result = write_unit(source, unit, err);
+    int result = nvcc_write(source, unit, err);
     if (!result)
         result = run_program(&(struct program_run){.argv = argv, .temporary = folder, .deadline = deadline}, &end, err);
     c->log = end.output ? end.output : text_copy("");

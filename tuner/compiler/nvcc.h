@@ -13,6 +13,8 @@ struct nvcc {
 // none, or it does not say its version. Release in either case.
 int nvcc_find(struct nvcc *, const char *home, struct error *);
 void nvcc_release(struct nvcc *);
+// Writes a source file for it. -1 with a message.
+int nvcc_write(const char *path, const char *text, struct error *);
 
 // Name expressions may use macros and default arguments, so nvcc itself has to say under which name a kernel is in a
 // cubin: for each entry the unit has a marker, an empty kernel, which is a template that is instantiated with the

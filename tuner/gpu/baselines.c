@@ -1,7 +1,6 @@
 // See baselines.h.
 #include "tuner/gpu/baselines.h"
 
-#include "tuner/base/protocol.h"
 #include "tuner/gpu/gpu_requests.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"

@@ -2,7 +2,6 @@
 #include "tuner/gpu/gpu_counting.h"
 
 #include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/workload.h"

@@ -11,9 +11,7 @@
 // parts modules stay loaded, graphs stay made, and the final's data stay in place. A last part measures energy instead.
 #include "tuner/gpu/gpu_requests.h"
 
-#include "tuner/base/base.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/energy.h"
 #include "tuner/gpu/graph_check.h"

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/parallel.h"
-#include "tuner/base/json.h"
-#include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
 #include "tuner/gpu/gpu_counting.h"

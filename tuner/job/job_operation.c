@@ -70,29 +70,25 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
     }
 }
 
-// Whether a scalar's value is known not to be 0: a number in `reference`, or the value of an argument.
-static bool is_nonzero(const struct binding *binding, const char *name, const struct job_number *numbers)
+static const struct binding *find_binding(const struct implementation *to, const char *role)
 {
-    if (binding && !binding->name) return binding->value != 0;
-    while (numbers->name && strcmp(numbers->name, name) != 0) numbers++;
-    return numbers->name && !numbers->value && numbers->real != 0;
+    for (size_t b = 0; b < to->binding_count; b++)
+        if (!strcmp(to->bindings[b].role, role)) return &to->bindings[b];
+    return NULL;
 }
 
 // The old values of an output count if `beta` is not 0. A buffer with direction "out" has none.
 static void check_old_values(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                              const struct implementation *to, const struct job_number *numbers)
 {
-    const struct binding *beta = NULL, *output = NULL;
-    const char *role = NULL;
-    for (size_t k = 0; op->roles[k].name && !role; k++)
-        if (op->roles[k].kind == ROLE_OUTPUT) role = op->roles[k].name;
-    for (size_t b = 0; b < to->binding_count && role; b++) {
-        if (!strcmp(to->bindings[b].role, "beta")) beta = &to->bindings[b];
-        if (!strcmp(to->bindings[b].role, role)) output = &to->bindings[b];
-    }
-    int buffer = role ? job_find_buffer(job, output && output->name ? output->name : role) : -1;
-    bool counts =
-        operation_role(op, "beta") >= 0 && is_nonzero(beta, beta && beta->name ? beta->name : "beta", numbers);
+    const struct operation_role *role = op->roles;
+    while (role->name && role->kind != ROLE_OUTPUT) role++;
+    if (operation_role(op, "beta") < 0 || !role->name) return;
+    const struct binding *output = find_binding(to, role->name), *beta = find_binding(to, "beta");
+    const char *number = beta && beta->name ? beta->name : "beta";
+    int buffer = job_find_buffer(job, output && output->name ? output->name : role->name);
+    while (numbers->name && strcmp(numbers->name, number) != 0) numbers++;
+    bool counts = beta && !beta->name ? beta->value != 0 : numbers->name && !numbers->value && numbers->real != 0;
     if (counts && buffer >= 0 && job->buffers[buffer].direction == DIRECTION_OUT)
         reader_mistake(r, n, "'beta' is not 0, so the old '%s' is read: its direction must be \"inout\"",
                        job->buffers[buffer].name);
@@ -111,13 +107,9 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
     memory_add(names, count) = NULL;
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];
-        const char *bound = role->name;
-        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT, constant = false;
-        for (size_t b = 0; b < to->binding_count; b++)
-            if (!strcmp(to->bindings[b].role, role->name)) {
-                constant = !to->bindings[b].name;
-                if (!constant) bound = to->bindings[b].name;
-            }
+        const struct binding *binding = find_binding(to, role->name);
+        const char *bound = binding && binding->name ? binding->name : role->name;
+        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT, constant = binding && !binding->name;
         if (constant && role->kind != ROLE_SCALAR)
             reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
                            is_buffer ? "buffer" : "size or scalar");

@@ -1,7 +1,6 @@
 // See nvml.h.
 #include "tuner/libraries/nvml.h"
 
-#include "tuner/base/base.h"
 #include "tuner/libraries/library.h"
 
 // From NVML's documentation; values are part of its binary interface.
