@@ -474,8 +474,8 @@ layers: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/unused.sh
 
-# All rows of these tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes, and
-# then measures the other seeds.
+# All rows of the tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes,
+# and then measures the other seeds.
 .PHONY: benchmarks-gpu
 benchmarks-gpu: all
 	@OUT=out/benchmarks/$(COMMIT) BIN=$(BIN) DEADLINE=$(or $(DEADLINE),720) bash tests/measure/benchmarks.sh || \

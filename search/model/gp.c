@@ -27,8 +27,7 @@ struct gp {
     struct gp_metric metric;
     double signal, noise;
     double *solved; // U'^-1 y
-    // The pool: its points, and V = U'^-1 k(points, pool), a row per known point, of which `pool_rows` are up to
-    // date.
+    // The pool: its points, and V = U'^-1 k(points, pool), a row per known point, of which `pool_rows` are up to date.
     float *pool, *pool_kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
     float *pool_squares;       // of a point, the sum of the squares of V's rows
     size_t *pool_rows;         // rows of V that a chunk has

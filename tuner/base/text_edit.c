@@ -9,8 +9,6 @@ static const struct record_field fields[] = {
     {0}};
 const struct record text_edit_record = {"an edit", sizeof(struct text_edit), fields, NULL};
 
-enum { SHOWN = 80 }; // characters
-
 int text_edit_apply(const struct text_edit *e, char **text, struct error *err)
 {
     struct text out = {0};
@@ -20,13 +18,12 @@ int text_edit_apply(const struct text_edit *e, char **text, struct error *err)
         text_add(&out, "%.*s%s", (int)(at - from), from, e->replace);
     text_add(&out, "%s", from);
     if (count != e->count) {
-        const size_t line = strcspn(e->find, "\n");
-        autofree char *shown = text_format("'%.*s'%s", (int)(line < SHOWN ? line : SHOWN), e->find,
-                                           e->find[line < SHOWN ? line : SHOWN] ? ".." : "");
+        int line = (int)smaller_of(strcspn(e->find, "\n"), 80);
+        const char *more = e->find[line] ? ".." : "";
         free(out.text);
-        return count ? error_set(err, "%s stands %" PRId64 " times in '%s'; 'count' is %" PRId64, shown, count, e->file,
-                                 e->count)
-                     : error_set(err, "%s is not in '%s'", shown, e->file);
+        if (!count) return error_set(err, "'%.*s'%s is not in '%s'", line, e->find, more, e->file);
+        return error_set(err, "'%.*s'%s stands %" PRId64 " times in '%s'; 'count' is %" PRId64, line, e->find, more,
+                         count, e->file, e->count);
     }
     free(*text);
     *text = out.text;

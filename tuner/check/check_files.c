@@ -78,14 +78,12 @@ static void check_binary(struct check *c, const struct implementation *m)
     struct error err;
     autofree char *image = input_file_read(m->path, 0, &size, &err);
     autorelease(text_list_release) struct text_list names = {0};
-    bool found = false;
     if (image) names = gpu_binary_kernels(image, size);
     if (!image) check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting), "%s", err.message);
-    for (size_t i = 0; i < names.count; i++) found |= !strcmp(names.list[i], m->stage.entry);
     if (image && !names.count) {
         check_add(&c->mistakes, job_location(c->job, "%s.binary", m->setting),
                   "'%s' has no kernel: it must be a cubin or PTX", m->path);
-    } else if (image && !found) {
+    } else if (image && word_find((const char *const *)names.list, m->stage.entry) < 0) {
         autofree char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
         check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
     }

@@ -80,8 +80,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
                   "parameter '%s' changes nothing but what is valid: neither the source nor a launch uses it", name);
     else if (s->missing || s->pastes)
         check_add(&c->doubts, at,
-                  "parameter '%s' seems to change nothing: no launch uses it, and the source has no "
-                  "such word%s%s",
+                  "parameter '%s' seems to change nothing: no launch uses it, and the source has no such word%s%s",
                   name, s->missing ? " (not read: " : " (but ##, which makes words)", s->missing ? s->missing : "");
     else
         check_add(&c->mistakes, at, "parameter '%s' changes nothing: neither the source nor a launch uses it", name);

@@ -31,7 +31,6 @@ const struct command cmd_init = {
         "parameters of a C++ template. The compiler reports the kernel's arguments. The launch is taken from a "
         "`<<<...>>>` in the source if all of it can be determined. Unknown values become blanks: strings that begin "
         "with `?` and describe the missing value. `check` lists the blanks, and all commands refuse the job until "
-        "they are filled in. Without a compiler there are more blanks. All conditional parts of the source are "
-        "read.",
+        "they are filled in. Without a compiler there are more blanks. All conditional parts of the source are read.",
     .see = "check tune",
 };

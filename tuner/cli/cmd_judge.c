@@ -63,11 +63,9 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
 {
     autorelease(text_list_release) struct text_list names = gpu_binary_kernels(image, size);
     const char *lacking = NULL;
-    for (size_t i = 0; i < job->stage_count; i++) {
-        bool found = job->stages[i].operation;
-        for (size_t k = 0; k < names.count && !found; k++) found = !strcmp(names.list[k], job->stages[i].entry);
-        if (!found && names.count && !lacking) lacking = job->stages[i].entry;
-    }
+    for (size_t i = job->stage_count; i-- > 0 && names.count;)
+        if (!job->stages[i].operation && word_find((const char *const *)names.list, job->stages[i].entry) < 0)
+            lacking = job->stages[i].entry;
     if (!lacking) return 0;
     if (names.count == 1 && !o->entry && job->stage_count == 1)
         return replace_entry(job, arena_copy(&job->memory, names.list[0]));

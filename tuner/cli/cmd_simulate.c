@@ -80,8 +80,7 @@ static int parse_list(const char *option, const char *text, bool seconds, double
     return *count ? 0 : error_set(err, "%s: empty", option);
 }
 
-// The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
-// with a note.
+// The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out with a note.
 static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
 {
     struct bench_priors *read = memory_new(o->file_count, sizeof *read);

@@ -224,8 +224,7 @@ int draft_job(const struct draft_request *r, char **output)
     if (kernel && !r->force && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,
                 r->assumes ? "sweetspot: '%1$s' already exists; to continue with it: sweetspot tune %1$s\n"
-                           : "sweetspot: '%1$s' already exists; --output names another file, --force "
-                             "replaces it\n",
+                           : "sweetspot: '%1$s' already exists; --output names another file, --force replaces it\n",
                 *output);
     } else if (kernel) {
         autorelease(job_draft_release) struct job_draft draft;

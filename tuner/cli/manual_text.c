@@ -69,8 +69,7 @@ const struct manual_fact manual_files[] = {
     {"out/include/NAME_best.h", "header", "The header."},
     {"out/include/NAME_best_binary.c", "header", "The binary that `--embed` writes."},
     {"out/cache", "tune judge profile check",
-     "Compiled candidates, by content. The folder may be removed at any "
-     "time."},
+     "Compiled candidates, by content. The folder may be removed at any time."},
     {"PREFIX/share/sweetspot", NULL,
      "The jobs and templates of an installed program. A job's template that is not found elsewhere is searched there."},
     {"PREFIX/share/doc/sweetspot", NULL, "The documents that these pages refer to, such as `docs/job-file.md`."},

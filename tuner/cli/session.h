@@ -20,8 +20,7 @@ struct session {
     struct environment *devices;
     size_t device_count;
     struct arena memory; // for their texts
-    // One of them, current in the store. For replayed trials source_hash is the recording's, "" where it has
-    // none.
+    // One of them, current in the store. For replayed trials source_hash is the recording's, "" where it has none.
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
     bool replayed;           // the trials come from a recording

@@ -119,10 +119,9 @@ static char *nvcc_unit(const struct compile_job *j, const char *root, bool marke
     const struct compile_request *request = j->asked;
     struct text unit = {0};
     autofree char *real = *root ? text_copy(j->source.files->path) : realpath(request->source, NULL);
-    const char *path = real ? real : request->source;
     for (size_t i = 0; i < request->define_count; i++)
         text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
-    text_add(&unit, "#include \"%s%s\"\n%s", root, path, request->after);
+    text_add(&unit, "#include \"%s%s\"\n%s", root, real ? real : request->source, request->after);
     for (size_t i = 0; i < request->entry_count; i++) {
         autofree char *instantiation = nvcc_instantiation(request->entries[i]),
                       *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;

@@ -233,8 +233,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
         SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
     SAY(f->why,
         "memory is moved in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that "
-        "no thread needs; a high memory throughput "
-        "then does not mean that the kernel is good%s",
+        "no thread needs; a high memory throughput then does not mean that the kernel is good%s",
         busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
     bool proposed = (text && propose_named(c, f, text, "changes what that line reads together")) ||

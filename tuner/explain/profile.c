@@ -90,8 +90,7 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // The basic set lacks some reasons; but all of them together are the warps that a scheduler holds,
-    // for each issue.
+    // The basic set lacks some reasons; but all of them together are the warps that a scheduler holds, for each issue.
     if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
         double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
                        profile_number(stage, "schedulers");

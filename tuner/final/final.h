@@ -152,8 +152,7 @@ void final_energy_tell(const struct final_run *, const struct final_entries *, c
 // them. After the final's document is stored, before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);
 // final_entries.c: the current kernel, a baseline. Whether it is one of the final's candidates and needs no entry of
-// its own; the first of the request's candidates are sure to be proved. And its entry then, which
-// there is room for.
+// its own; the first of the request's candidates are sure to be proved. And its entry then, which there is room for.
 bool final_has_current(struct final_run *, const struct final_request *);
 void final_add_current(struct final_run *, struct final_entries *);
 // final_each.c: what differs for objective "each". The decision from the entries; false when no set of candidates

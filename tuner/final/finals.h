@@ -113,8 +113,7 @@ int final_read(struct final *, const json_t *document, size_t problem_count, str
 void final_compare_candidates(struct final *);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
-// The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after
-// final_read.
+// The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
 // What selects a kernel; NULL: unknown.
 const struct final_selector *final_selector(const struct final *, size_t kernel);

@@ -172,13 +172,8 @@ int support_sums(struct support *, const struct operand *, struct device_sums *,
 // ns later still. Work after that waits for both. In half of the cases all blocks end at the same time: a launch then
 // has the places that they leave, and its next blocks begin when its first ones have ended. If they ended one after
 // another, its blocks would begin so, too, and a wait of some microseconds in the place of a barrier would do.
-enum {
-    SUPPORT_LOAD_SHARED = 40 << 10,
-    SUPPORT_LOAD_TIME = 16000, // ns; up to 512 us
-    SUPPORT_LOAD_DOUBLINGS = 6,
-    SUPPORT_LOAD_LEAD = 5000,
-    SUPPORT_LOAD_DELAY = 20000
-};
+enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
+enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
 int support_load_begin(struct support *, struct error *err);
 int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.

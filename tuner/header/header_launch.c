@@ -307,8 +307,7 @@ static void put_launch(struct renderer *r)
         r,
         "/* Launches on a stream: the sizes, then the buffers%s%s. With NAME_ALLOW_UNVERIFIED defined, any sizes "
         "are accepted. */\n"
-        "static inline int name_launch(const struct name_kernels *kernels, name_stream stream "
-        "name_declared_sizes",
+        "static inline int name_launch(const struct name_kernels *kernels, name_stream stream name_declared_sizes",
         header_objects(r) ? ", then texture and surface objects" : "",
         library ? ", then the callback for a library's stage" : "");
     json_array_each(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));

@@ -229,8 +229,7 @@ const json_t *header_buffers(const struct renderer *r)
 void header_architecture(struct renderer *r)
 {
     autojson json_t *done = json_object();
-    header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && "
-                  "!defined(NAME_ANY_ARCHITECTURE)\n");
+    header_put(r, "#if defined(__CUDA_ARCH__) && defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_ANY_ARCHITECTURE)\n");
     json_array_each(r->sections, i, section) {
         const char *arch = json_get_string(section, "arch", "");
         int compute = header_compute(section) * 10;

@@ -1,5 +1,4 @@
-// See draft.h: asks the compiler about the kernel, with some value for each parameter. NVRTC is asked first, then
-// nvcc.
+// See draft.h: asks the compiler about the kernel, with some value for each parameter. NVRTC is asked first, then nvcc.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/init/draft.h"

@@ -32,8 +32,7 @@ static bool before_loop(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A value of a macro or a template: a whole number of 32 bits, perhaps in brackets. False: something
-// else.
+// A value of a macro or a template: a whole number of 32 bits, perhaps in brackets. False: something else.
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;

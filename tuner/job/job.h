@@ -252,8 +252,7 @@ double job_objective(const struct job *, const double *times);
 // What is said of results that nothing is held against, or NULL. Static text.
 const char *job_unverified(const struct job *);
 
-// The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static
-// text.
+// The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static text.
 const char *job_compute_class(const struct job *);
 
 // The pipe of tuner/base/execution_unit.h that the job's arithmetic is measured against: the one that `work` names,

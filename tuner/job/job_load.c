@@ -27,7 +27,7 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
 static size_t count_lines(const char *text)
 {
     size_t count = 0;
-    while ((text = strchr(text, '\n'))) text++, count++;
+    for (; *text; text++) count += *text == '\n';
     return count;
 }
 

@@ -12,8 +12,7 @@ static struct expr *load_part(struct reader *r, struct job *job, const struct no
     const struct node *part = node_member(n, name);
     if (part) return reader_expression(r, part, job);
     reader_mistake(r, n,
-                   "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = "
-                   "\"2*STEP\"; }",
+                   "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = \"2*STEP\"; }",
                    name);
     return NULL;
 }

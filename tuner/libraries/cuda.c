@@ -433,9 +433,7 @@ int cuda_tensor_map_encode(const struct cuda_tensor *t, uint64_t address, struct
     memcpy(out, &map, sizeof map);
     int failed = cuda_check(err, r, "the driver refuses the tensor map");
     if (!failed) return 0;
-    error_prefix(err,
-                 "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, "
-                 "address %#llx",
+    error_prefix(err, "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, address %#llx",
                  t->rank, element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
                  (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, (unsigned long long)address);
     return failed;

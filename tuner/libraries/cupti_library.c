@@ -32,8 +32,7 @@ static const char *advice(CUptiResult result)
                "/etc/modprobe.d";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
         return "; this is a virtual GPU whose counters are not passed through: its host can enable them (vGPU "
-               "parameter "
-               "enable_profiling=1), or tune with times alone";
+               "parameter enable_profiling=1), or tune with times alone";
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
         return "; this is a slice of a GPU (MIG), which has no counters here: use a GPU without MIG "
                "(`nvidia-smi -i N -mig 0`), or tune with times alone";
@@ -41,8 +40,7 @@ static const char *advice(CUptiResult result)
         return "; confidential computing is on, which hides the counters: switch it off, or tune with times alone";
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
         return "; this WSL passes no counters through: allow them for all users in the Windows driver's developer "
-               "settings, or "
-               "run on Linux";
+               "settings, or run on Linux";
     case CUPTI_ERROR_NOT_SUPPORTED:
         return "; this device, driver or virtual GPU has no such counters: tune with times alone";
     case CUPTI_ERROR_HARDWARE_BUSY:

@@ -111,8 +111,7 @@ static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
     }
     free(g->disabled);
     g->disabled =
-        text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good "
-                    "check",
+        text_format("%s %s; %zu of its %" PRId64 " valid trials do not count, as they came after its last good check",
                     name, how, count, g->trials);
     g->id_count = 0;
     c->times.gpus[gpu].out = true;

@@ -7,8 +7,7 @@
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        of nvcc's time to NVRTC's, of the job's objective, paired rounds
 //
-// A verdict other than "missing" (nvcc made no build) and "failed" (its build is wrong, or does not run) has
-// times.
+// A verdict other than "missing" (nvcc made no build) and "failed" (its build is wrong, or does not run) has times.
 #pragma once
 
 #define BUILDS_DOCUMENT "builds"

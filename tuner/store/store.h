@@ -35,10 +35,9 @@ void store_close(struct store *);
 const char *store_rescued_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system drops when the process dies. -1 with "... is
-// being tuned by process 1234" otherwise. Readers (status, header, compare, export) need no lock.
-// The lock is on <store>.lock, next to the file that a symbolic link leads to, and is not removed; and on a name made
-// of the file's identity, which cannot be removed, for tuners on the same machine. It goes with store_close at the
-// latest.
+// being tuned by process 1234" otherwise. Readers (status, header, compare, export) need no lock. The lock is on
+// <store>.lock, next to the file that a symbolic link leads to, and is not removed; and on a name made of the file's
+// identity, which cannot be removed, for tuners on the same machine. It goes with store_close at the latest.
 int store_lock(struct store *, struct error *);
 // The process that holds the lock; 0: none.
 long store_holder(struct store *);
