@@ -148,8 +148,8 @@ out:
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio)
 {
-    autofree double *ratios = n ? malloc(n * sizeof *ratios) : NULL;
-    autofree unsigned char *of = n && cluster ? malloc(n) : NULL;
+    double *ratios = n ? malloc(n * sizeof *ratios) : NULL;
+    unsigned char *of = n && cluster ? malloc(n) : NULL;
     size_t used = 0;
     *ratio = (struct interval){NAN, NAN, NAN};
     if (ratios && (of || !cluster)) {
@@ -160,5 +160,7 @@ size_t stats_paired_ratio(const double *a, const double *b, const unsigned char 
         }
         *ratio = stats_clustered_median(ratios, of, used, confidence, seed);
     }
+    free(ratios);
+    free(of);
     return used;
 }
