@@ -141,7 +141,7 @@ static int run(void)
     struct candidate_source source = {.job_path = o->job};
     struct candidate_spec spec = {.name = "candidate", .config = text_join(o->set.items, ",")};
     struct single_run *single = NULL;
-    struct given_binary binary = {NULL};
+    struct given_binary binary = {0};
     struct error err = {""};
     int status = session_load_job(o->job, &source.session.job);
     if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
