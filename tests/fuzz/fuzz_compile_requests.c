@@ -70,6 +70,11 @@ void nvcc_release(struct nvcc *n)
     free(n->program);
 }
 
+int nvcc_write(const char *path, const char *text, struct error *err)
+{
+    return *path && *text ? 0 : error_set(err, "there is nothing to write");
+}
+
 int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list *options, size_t entry_count,
                  const char *const *entries, const char *const *symbols, double deadline, struct compilation *c,
                  struct error *err)
