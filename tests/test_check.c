@@ -141,8 +141,7 @@ TEST(what_kernels_take_is_compared_with_the_job)
             "18s/$/,/; 19s/^/  { scalar = \"bias\"; type = \"u64\"; value = 0; }\\n/; s/\"scale\"/\"biased\"/; 20,22d; "
             "23s/.*/verification = { enabled = false; };/",
             "$a extern \"C\" __global__ void biased(const float *x, float *y, int n, const float *bias) { int i = "
-            "blockIdx.x * "
-            "BLOCK * UNROLL + threadIdx.x; if (i < n) y[i] = FACTOR * x[i] + (bias ? bias[i] : 0); }",
+            "blockIdx.x * BLOCK * UNROLL + threadIdx.x; if (i < n) y[i] = FACTOR * x[i] + (bias ? bias[i] : 0); }",
             "", 0, "no mistakes found"),
         CASE("a buffer for an int", "18s/.*/  { buffer = \"z\"; type = \"f32\"; shape = [ \"N\" ]; }/", NULL, "", 2,
              "job.cfg:18: argument 3: kernel 'scale' takes int, but the job gives the address of buffer 'z'"),
@@ -258,8 +257,7 @@ TEST(parameters_that_change_nothing_are_named)
              "4s/scale/WHICH/; 9s/.*/  { name = \"WHICH\"; values = [\"scale\", \"twice\"]; }/; s/BLOCK . "
              "UNROLL/BLOCK/; 11d",
              "s/UNROLL/1/; $a __global__ void twice(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x "
-             "+ "
-             "threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }",
+             "+ threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }",
              "--compile 100", 0, NULL),
     };
     RUN(cases);

@@ -1,5 +1,5 @@
-// kernel.edits: a source that nobody wrote for tuning is tuned as it is. Its copies in memory, below nvcc's folder and
-// on a node are edited, the file is not.
+// kernel.edits: tunes a source with fixed numbers without changing the file. Only copies are edited: in memory, for
+// nvcc, and on nodes.
 #include "tests/e2e.h"
 
 static const char source[] = "#include \"inc/sizes.h\"\n#define TILE 4\nconstexpr int BLOCK = 256;\n"

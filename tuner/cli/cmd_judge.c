@@ -76,7 +76,7 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
 // Replaces the template by another source or by a binary; a reference that is a kernel of the job's template is kept.
 static int replace_implementation(const struct judge_options *o, struct job *job, struct given_binary *binary)
 {
-    struct error err;
+    struct error err = {"the file cannot be found"};
     size_t size;
     autofree char *absolute = realpath(o->implementation, NULL),
                   *image = input_file_read(o->implementation, 0, &size, &err);

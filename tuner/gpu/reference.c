@@ -155,7 +155,7 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         const struct device_buffer *b = device_problem_buffer(p, i);
         if (b->direction != DIRECTION_OUT)
             failed = buffer_download(w->cuda, b, &host.operand[i].host, err);
-        else if (!(host.operand[i].host = memory_try(b->bytes, 1, err))) // what it holds is no input
+        else if (!(host.operand[i].host = memory_try(b->bytes, 1, err))) // its contents are not read
             failed = -1;
     }
     if (!failed && !known) {

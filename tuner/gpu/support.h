@@ -168,10 +168,10 @@ int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t col
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
-// run at the same time; they begin at least SUPPORT_LOAD_LEAD ns later than they could, and at most SUPPORT_LOAD_DELAY
-// ns later still. Work after that waits for both. In half of the cases all blocks end at the same time: a launch then
-// has the places that they leave, and its next blocks begin when its first ones have ended. If they ended one after
-// another, its blocks would begin so, too, and a wait of some microseconds in the place of a barrier would do.
+// run at the same time. They are delayed by SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits
+// for both. In half of the cases all blocks of the load end together. Until then a launch has only the free part of the
+// device, so its later blocks start when its first ones end. If the load's blocks end one by one, the launch's blocks
+// start one by one too, and a kernel that sleeps instead of waiting for another block is rarely wrong.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
 enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
 int support_load_begin(struct support *, struct error *err);
