@@ -9,14 +9,23 @@ static __device__ u64 device_nanoseconds()
 }
 
 // Each block reads memory at its own pace and ends after a time of its own, `least` to `longest` ns. The sum is never
-// `impossible`, since the memory holds zeros.
+// `impossible`, since the memory holds zeros. With `open` the blocks only wait, and so many of those on the
+// multiprocessor `chosen` end at once. `counter` begins at 0.
 extern "C" __global__ void support_load(const uint4 *memory, i64 n, u64 key, u32 least, u32 longest, u32 impossible,
-                                        u32 *sink)
+                                        u32 chosen, u32 open, u32 *counter)
 {
     const u64 begin = device_nanoseconds(),
               mine = least + digest(key + blockIdx.x * 0x9e3779b97f4a7c15ull) % (longest - least + 1);
     i64 at = (i64)(digest(key ^ (blockIdx.x + 1) * 0xd1342543de82ef95ull) % (u64)n);
-    u32 sum = 0;
+    u32 sum = 0, here;
+    if (open) {
+        __shared__ bool ends;
+        asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
+        if (threadIdx.x == 0) ends = here == chosen && atomicAdd(counter, 1u) < open;
+        __syncthreads();
+        while (!ends && device_nanoseconds() - begin < mine) __nanosleep(500);
+        return;
+    }
     do {
         for (int k = 0; k < 4; k++) {
             const uint4 *from = memory + (at + threadIdx.x) % n;
@@ -28,7 +37,7 @@ extern "C" __global__ void support_load(const uint4 *memory, i64 n, u64 key, u32
             at = (at + 4099 * (i64)blockDim.x) % n;
         }
     } while (device_nanoseconds() - begin < mine);
-    if (sum == impossible) *sink = sum;
+    if (sum == impossible) *counter = sum;
 }
 
 // Holds back what is enqueued after it.

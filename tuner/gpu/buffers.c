@@ -380,8 +380,16 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// What support_restore() and support_compare() take for buffer i.
-static struct content content_of(const struct device_buffer *b, size_t i, enum content_kind kind, uint64_t copy_key)
+// An integer of a drawn number of bits, as counters and flags have it. Bytes hold integers of four.
+static uint64_t small_integer(enum element type, uint64_t drawn)
+{
+    const uint64_t bits = element_size(type) == 8 ? 64 : 32;
+    return support_repeat(bits == 64 ? ELEMENT_U64 : ELEMENT_U32, mix(drawn) >> (64 - 1 - drawn % bits));
+}
+
+// What support_restore() and support_compare() take for buffer i in a launch with such a key.
+static struct content content_of(const struct device_buffer *b, size_t i, enum content_kind kind, uint64_t key,
+                                 uint64_t copy_key)
 {
     struct content c = {copy_key + i, kind, support_format(b->view.type), {0}};
     memcpy(c.near, b->near, sizeof c.near);
@@ -389,6 +397,9 @@ static struct content content_of(const struct device_buffer *b, size_t i, enum c
         uint64_t bits = 0;
         element_store(b->view.type, b->low, &bits);
         c.near[0] = support_repeat(b->view.type, bits);
+    } else if (b->direction == DIRECTION_SCRATCH && !element_is_float(b->view.type)) {
+        for (size_t n = 0; n < CONTENT_NEAR_COUNT; n++)
+            c.near[n] = small_integer(b->view.type, mix(key + i * CONTENT_NEAR_COUNT + n));
     }
     return c;
 }
@@ -397,7 +408,7 @@ struct content buffers_content(const struct buffers *s, size_t i, unsigned copy,
 {
     const struct device_buffer *b = &s->list[i];
     uint64_t mine = copy_key(s, copy, key);
-    return content_of(b, i, kind_of(s, i, copy, key, mine), mine);
+    return content_of(b, i, kind_of(s, i, copy, key, mine), key, mine);
 }
 
 int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_t key, struct error *err)
@@ -425,7 +436,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
             .bytes = whole ? b->bytes : (uint64_t)v->cols * size,
             .pitch = (uint64_t)v->ld * size,
             .origin = {b->origin[0], b->origin[1]},
-            .content = content_of(b, i, CONTENT_PROMISED, 0),
+            .content = content_of(b, i, CONTENT_PROMISED, key, 0),
         };
         if (count < SUPPORT_RESTORED_MAX) continue;
         failed = support_restore(s->support, list, count, &to, &contents, n, err);

@@ -1,6 +1,8 @@
 // See soak.h.
 #include "tuner/gpu/soak.h"
 
+#include <math.h>
+
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/mixed_data.h"
@@ -15,6 +17,8 @@ enum { BATCH = 16, FIRST_BATCH = 2 };
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4;
+// Seconds of the longest load, and its share of the soak's time.
+static const double longest_load = 2e-3, load_share = 0.1;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
@@ -29,6 +33,7 @@ struct soak {
     struct workload *w;
     struct pipeline *pipeline;
     unsigned most, launched;
+    double budget;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
     double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: it was not part of it
     struct soak_launch first, batch[BATCH];
@@ -61,6 +66,17 @@ static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
     return other && entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
 }
 
+// One of the launches, which of several is drawn, decides on the size of the load's blocks.
+static int begin_load(struct soak *s, size_t problem, struct error *err)
+{
+    const struct pipeline_part *part = &s->pipeline->parts[problem];
+    const struct pipeline_launch *l = &part->launch[entropy_below(part->count)];
+    const unsigned *block = l->geometry.block;
+    const struct support_launch beside = {block[0] * block[1] * block[2], l->info.registers,
+                                          (uint32_t)(1e9 * fmin(longest_load, load_share * s->budget))};
+    return support_load_begin(s->w->support, &beside, err);
+}
+
 static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool last, struct error *err)
 {
     struct workload *w = s->w;
@@ -77,7 +93,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, false, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
-    if (!failed && l->loaded) failed = support_load_begin(w->support, err);
+    if (!failed && l->loaded) failed = begin_load(s, l->problem, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
@@ -156,7 +172,7 @@ static int run_batch(struct soak *s, unsigned most, double left, enum trial_stat
 int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_budget *budget, enum trial_status *status,
              struct error *reason, struct error *err)
 {
-    struct soak s = {.w = w, .pipeline = pipeline, .most = budget->most};
+    struct soak s = {.w = w, .pipeline = pipeline, .most = budget->most, .budget = budget->seconds};
     double begin = clock_now(), spent = 0;
     int failed = 0;
     *status = STATUS_OK;

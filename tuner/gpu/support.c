@@ -368,17 +368,44 @@ static struct cuda_geometry draw_load(const struct cuda_info *info)
                                   .shared = (unsigned)entropy_below((uint64_t)SUPPORT_LOAD_SHARED + 1)};
 }
 
-int support_load_begin(struct support *s, struct error *err)
+// Blocks of at least the launch's size that fill the device. As many on one multiprocessor end at once as one block of
+// the launch needs.
+static int draw_one_place(struct support *s, const struct support_launch *l, struct cuda_geometry *g, uint32_t *open,
+                          struct error *err)
 {
-    const struct cuda_geometry g = draw_load(cuda_info(s->cuda));
+    const struct cuda_info *info = cuda_info(s->cuda);
+    const unsigned warp = (unsigned)info->warp_size, least = 2 * warp; // 32 of which fill a multiprocessor
+    struct cuda_kernel_info own;
+    int blocks;
+    *g = (struct cuda_geometry){.grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}};
+    g->block[0] = l->threads < least ? least : (l->threads + warp - 1) / warp * warp;
+    int failed = cuda_kernel_info(s->plain[LOAD], &own, err);
+    if (!failed) failed = cuda_kernel_occupancy(s->plain[LOAD], g, &blocks, err);
+    if (failed) return failed;
+    g->grid[0] = (unsigned)(blocks * info->sm_count);
+    *open = (uint32_t)((l->registers + own.registers - 1) / own.registers);
+    return 0;
+}
+
+int support_load_begin(struct support *s, const struct support_launch *l, struct error *err)
+{
+    const struct cuda_info *info = cuda_info(s->cuda);
+    struct cuda_geometry g = draw_load(info);
+    enum { ONE_BY_ONE, TOGETHER, ONE_PLACE, KINDS } kind = (int)entropy_below(KINDS);
     int64_t n = (int64_t)(s->flush_bytes / 16);
     uint64_t key = entropy_draw();
-    uint32_t longest = (uint32_t)SUPPORT_LOAD_TIME << entropy_below(SUPPORT_LOAD_DOUBLINGS), impossible = 1,
+    uint32_t longest = (uint32_t)SUPPORT_LOAD_TIME << entropy_below(SUPPORT_LOAD_DOUBLINGS), impossible = 1, open = 0,
              delay = SUPPORT_LOAD_LEAD + (uint32_t)entropy_below(SUPPORT_LOAD_DELAY),
-             least = entropy_below(2) ? longest : 0; // all end together, or one after another
-    void *args[] = {&s->flush, &n, &key, &least, &longest, &impossible, &s->small}, *hold[] = {&delay};
+             chosen = (uint32_t)entropy_below((uint64_t)info->sm_count);
     int failed = s->beside ? 0 : cuda_beside_open(&s->beside, s->cuda, err);
     if (!failed) failed = find(s, &s->plain[LOAD], plain_names[LOAD], NULL, err);
+    if (!failed && kind == ONE_PLACE) {
+        longest = l->longest >> entropy_below(3) * 3;
+        failed = draw_one_place(s, l, &g, &open, err);
+    }
+    uint32_t least = kind == ONE_BY_ONE ? 0 : longest;
+    void *args[] = {&s->flush, &n, &key, &least, &longest, &impossible, &chosen, &open, &s->small}, *hold[] = {&delay};
+    if (!failed) failed = cuda_zero(s->cuda, s->small, sizeof(uint32_t), err);
     if (!failed) failed = cuda_beside_launch(s->beside, s->plain[LOAD], &g, args, err);
     return failed ? failed : launch_plain(s, HOLD, 1, 1, 1, hold, err);
 }

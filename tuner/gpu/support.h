@@ -14,8 +14,8 @@ struct verify_finding {
 };
 
 // What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
-// of the size of those expected. HIGH and LOW: extreme ones of one sign, for guards. LEFT: the previous launch's.
-// CLOSE: what is expected, disturbed by support_disturb().
+// of the size of those expected, in scratch integers of few or many bits. HIGH and LOW: extreme ones of one sign, for
+// guards. LEFT: the previous launch's. CLOSE: what is expected, disturbed by support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers random bits
@@ -167,14 +167,20 @@ int support_product(struct support *, const struct device_gemm *, struct error *
 int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
-// Other work on the device: blocks of drawn number, size and duration that read memory. Between the two calls launches
-// run at the same time. They are delayed by SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits
-// for both. In half of the cases all blocks of the load end together. Until then a launch has only the free part of the
-// device, so its later blocks start when its first ones end. If the load's blocks end one by one, the launch's blocks
-// start one by one too, and a kernel that sleeps instead of waiting for another block is rarely wrong.
+// Other work on the device. Between the two calls launches run at the same time. They are delayed by SUPPORT_LOAD_LEAD
+// ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits for both. One of three kinds is drawn:
+// - blocks of drawn number and size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
+// - the same blocks all end together: until then a launch has the free part of the device alone;
+// - blocks without work fill the device but for the place of one block of the launch, whose blocks so run one after
+//   another. It lasts `longest` ns at most; then nothing that waited for another block for a limited time is right.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
 enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
-int support_load_begin(struct support *, struct error *err);
+struct support_launch {
+    unsigned threads; // of a block of the launch beside it
+    int registers;    // of a thread of it
+    uint32_t longest;
+};
+int support_load_begin(struct support *, const struct support_launch *, struct error *err);
 int support_load_end(struct support *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
