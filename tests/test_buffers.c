@@ -155,6 +155,30 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
     buffers_release(&s);
 }
 
+// As counters that a launch with another grid left.
+TEST(scratch_of_integers_begins_with_small_and_large_ones)
+{
+    static const char *const types[] = {"u8", "i32", "u64"};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        struct buffers s;
+        int small = 0;
+        if (open_buffers(
+                &s, NULL,
+                test_text("[{\"name\":\"s\",\"type\":\"%s\",\"cols\":16,\"direction\":\"scratch\"}]", types[t]), &err))
+            fail_msg("%s", err.message);
+        for (int n = 0; n < 1000; n++) {
+            struct content c = buffers_content(&s, 0, 0, buffers_key(0));
+            for (int k = 0; k < CONTENT_NEAR_COUNT; k++) {
+                const bool wide = t == 2;
+                assert_true(wide || c.near[k] >> 32 == (uint32_t)c.near[k]);
+                small += (wide ? c.near[k] : (uint32_t)c.near[k]) < 1000;
+            }
+        }
+        assert_true(small > (t == 2 ? 400 : 1000) && small < (t == 2 ? 900 : 1700)); // 10 bits of 64 or 32
+        buffers_release(&s);
+    }
+}
+
 // Numbers of the size of what is expected are never that.
 TEST(near_numbers_have_the_size_of_what_is_expected_and_are_wrong)
 {

@@ -20,7 +20,10 @@ static void all_right(const char *what, const char *job, const char *script, con
                                       " compile_error", " launch_error",  " implausible",      " pruned"};
     // Of a random sample some may be pruned.
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
-        if (strstr(r.out, bad[i])) fail_msg("%s:\n%.6000s\n%.3000s", what, r.out, r.err);
+        if (strstr(r.out, bad[i])) {
+            puts(r.out); // longer than what cmocka prints
+            fail_msg("%s: %s", what, bad[i]);
+        }
     assert_contains(r.out, " ok");
 }
 

@@ -351,13 +351,15 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
 }
 
 // The winner must be one that is right. Returns 1 where it is not, or where there is none.
-static int judge_winner(size_t family, const struct hostile_case *cases, int count, struct store *store)
+static int judge_winner(const char *folder, size_t family, const struct hostile_case *cases, int count,
+                        struct store *store)
 {
     struct error err;
     struct trial t;
     json_t *document = test_json(store_get_document(store, 0, "final", NULL, &err));
     if (!document) {
         print_message("%s: the final has no winner\n", families[family].name);
+        puts(e2e_run(folder, "tail -n 60 $(ls -t $DIR/*.log | head -n 1)").out);
         return 1;
     }
     int64_t winner = json_get_integer(document, "winner", -1);
@@ -379,7 +381,7 @@ static int run_family(const char *folder, size_t family, size_t way, const struc
     struct store *store = tune_cases(folder, family, way, cases, count, final, &broken);
     double plain = time_of_plain(store);
     for (int i = 0; i < count; i++) judge_case(folder, family, way, &cases[i], store, plain);
-    int bad = broken + (final ? judge_winner(family, cases, count, store) : 0);
+    int bad = broken + (final ? judge_winner(folder, family, cases, count, store) : 0);
     store_close(store);
     print_message("%-10s %-13s %3d cases in %5.1f s, plain takes %.3g us\n", families[family].name, ways[way].name,
                   count, clock_now() - begin, 1e6 * plain);

@@ -277,15 +277,23 @@ static size_t condemn_entries(struct final_run *f)
     return condemned;
 }
 
-// An entry is out, so that another final may do better. `why` is set.
+enum { DEATHS_MOST = 3 };
+
+// An entry is out, so that another final may do better; or the worker died for a reason that names none, as a machine
+// that is short of something makes it. `why` is set.
 static enum final_outcome without_winner(struct final_run *f, size_t condemned, struct error *why)
 {
     error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
+    if (!f->answer && ++f->deaths < DEATHS_MOST) {
+        display_message(f->with.display, "the final ended the GPU worker (the log says how) and begins again");
+        return FINAL_AGAIN;
+    }
     if (!f->answer)
-        error_set(
-            why,
-            "the final ended the GPU worker (the log says how), so no winner is decided; run the same command again");
+        error_set(why,
+                  "the final has ended the GPU worker %d times (the log says how), so no winner is decided; run the "
+                  "same command again",
+                  DEATHS_MOST);
     else
         error_set(why, "the final has no winner: %s; the log has the reasons",
                   *f->answer->head.reason ? f->answer->head.reason

@@ -74,6 +74,7 @@ struct final_run {
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t condemned; // winners of the final that compute-sanitizer refused
+    int deaths;       // of the worker in finals that blamed nobody
 };
 
 void final_close(struct final_run *);

@@ -368,8 +368,14 @@ static struct cuda_geometry draw_load(const struct cuda_info *info)
                                   .shared = (unsigned)entropy_below((uint64_t)SUPPORT_LOAD_SHARED + 1)};
 }
 
-// Blocks of at least the launch's size that fill the device. As many on one multiprocessor end at once as one block of
-// the launch needs.
+// Registers of a block, which each warp gets by the 256.
+static int block_registers(unsigned threads, int registers)
+{
+    return (int)threads * ((registers + 7) / 8 * 8);
+}
+
+// Blocks of at least the launch's size that fill the device. As many on one multiprocessor end at once as leave room
+// for one block of the launch: two could wait for each other.
 static int draw_one_place(struct support *s, const struct support_launch *l, struct cuda_geometry *g, uint32_t *open,
                           struct error *err)
 {
@@ -383,7 +389,9 @@ static int draw_one_place(struct support *s, const struct support_launch *l, str
     if (!failed) failed = cuda_kernel_occupancy(s->plain[LOAD], g, &blocks, err);
     if (failed) return failed;
     g->grid[0] = (unsigned)(blocks * info->sm_count);
-    *open = (uint32_t)((l->registers + own.registers - 1) / own.registers);
+    const int each = block_registers(g->block[0], own.registers),
+              missing = blocks * each + block_registers(l->threads, l->registers) - info->registers_per_sm;
+    *open = missing > each ? (uint32_t)((missing + each - 1) / each) : 1;
     return 0;
 }
 

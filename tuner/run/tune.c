@@ -234,8 +234,6 @@ static void follow_search(struct run *r)
     if (added > 0) follow_policy(r);
 }
 
-enum { FINALS_MOST = 10 }; // tried at most, until candidates pass
-
 // Of the finalists' tasks that there are; in all processes.
 static void race(struct run *r)
 {
@@ -251,14 +249,14 @@ static enum final_outcome time_builds(struct run *r)
     return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
 }
 
-// Whether it says who wins, if anything can.
+// Whether it says who wins, if anything can. Each final that does not has a candidate less than the one before.
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
-    for (int i = 0; i < FINALS_MOST && !r->failure.set; i++) {
+    for (bool first = true; outcome == FINAL_AGAIN && !r->failure.set; first = false) {
         if (!final_begin(&r->final)) {
-            if (i) display_message(&r->display, "the final has no winner: no candidate is left");
-            if (i) final_event_outcome(&r->final, FINAL_FAILED, "no candidate is left");
+            if (!first) display_message(&r->display, "the final has no winner: no candidate is left");
+            if (!first) final_event_outcome(&r->final, FINAL_FAILED, "no candidate is left");
             break;
         }
         race(r);
@@ -268,7 +266,6 @@ static bool decide(struct run *r)
         }
         outcome = final_finish(&r->final);
         if (outcome == FINAL_DECIDED) outcome = time_builds(r);
-        if (outcome != FINAL_AGAIN) break;
     }
     return outcome == FINAL_DECIDED || !isfinite(r->search.incumbent.objective);
 }
