@@ -1,9 +1,11 @@
 // sweetspot judge against a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c has real
 // kernels.
 #include "tests/e2e.h"
+#include "tests/loaded_job.h"
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
+#include "tuner/job/job_triton.h"
 
 #define JOB(parameters, problems)                                                                  \
     "name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n" parameters problems     \
@@ -18,6 +20,12 @@
     "\"count_crash\", \"sanitize_memcheck\", \"sanitize_racecheck\", \"sanitize_crash\", \"restart\", "               \
     "\"other_word\" ]; } );\nconstraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
 #define PROBLEMS "problems = ( { N = 1024; } );\n"
+
+// What Triton 3.6 writes, a part of it.
+#define TRITON(global, more)                                                                                      \
+    "{\"hash\": \"ab\", \"target\": {\"backend\": \"cuda\", \"arch\": 90, \"warp_size\": 32}, \"num_warps\": 8, " \
+    "\"shared\": 49152, \"name\": \"mine\", \"triton_version\": \"3.6.0\", \"global_scratch_size\": " global      \
+    ", \"profile_scratch_size\": " more "}"
 
 static void write_jobs(const char *folder)
 {
@@ -41,6 +49,10 @@ static void write_jobs(const char *folder)
     e2e_write(folder, "one.ptx", ".version 9.0\n.entry other\n(.param .u64 y)\n");
     e2e_write(folder, "many.ptx", ".version 9.0\n.entry other(.param .u64 y)\n.entry one(.param .u64 y)\n");
     e2e_write(folder, "made.fatbin", "\x50\xed\x55\xba and so on");
+    e2e_write(folder, "one.json", "{ \"name\": 7 }"); // not Triton's
+    e2e_write(folder, "many.json", "not even JSON");
+    e2e_write(folder, "tri.ptx", ".version 9.0\n.entry mine(.param .u64 y, .param .u64 g, .param .u64 p)\n");
+    e2e_write(folder, "tri.json", TRITON("0", "0, \"tensordesc_meta\": null"));
 }
 
 #define FAKE                                                                                         \
@@ -101,6 +113,8 @@ static const struct {
     {"", "plain.cfg --implementation x.ptx --entry y", 2, "", "x.ptx: unknown kernel 'y'; did you mean 'x'?"},
     {"", "two.cfg --implementation one.ptx", 2, "", "one.ptx: unknown kernel 'x' (known: other)"},
     {"", "two.cfg --entry other", 2, "", "launches several kernels"},
+    {"", "plain.cfg --implementation tri.ptx", 0, "/tri.ptx\n", ""},
+    {"", "two.cfg --implementation tri.ptx", 2, "", "/tri.json: the job must launch a single kernel"},
     {"", "job.cfg --set X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "job.cfg --set Y=3", 2, "", "no parameter 'Y'"},
     {"", "plain.cfg --set X=3", 2, "", "no parameter 'X'"},
@@ -114,6 +128,48 @@ static const struct {
     {"", "job.cfg --set MODE=other_word", 3, "", "the GPU worker answers 'excellent'"},
     {"", "job.cfg --set MODE=compile_nonsense", 3, "", ""},
 };
+
+static int64_t number(const struct job *job, const struct expr *e)
+{
+    int64_t value, *values = test_owned(memory_new(symbols_count(job->symbols), sizeof *values));
+    struct error err;
+    if (expr_eval(e, values, &value, &err)) fail_msg("%s", err.message);
+    return value;
+}
+
+// Block, shared memory and the pointers behind the job's arguments. The reference keeps the job's own.
+TEST(a_kernel_of_triton_is_launched_as_its_metadata_says)
+{
+    static const struct {
+        const char *metadata, *said;
+    } refused[] = {
+        {TRITON("64", "0"), "needs 64 bytes of global_scratch for each block"},
+        {TRITON("0", "8"), "needs 8 bytes of profile_scratch"},
+        {TRITON("0", "0, \"num_ctas\": 2"), "clusters of blocks (num_ctas = 2) are not supported"},
+        {TRITON("0", "0, \"tensordesc_meta\": [{}]"), "tensor descriptors are not supported"},
+        {"{\"triton_version\": \"3.6.0\", \"name\": \"mine\", \"num_warps\": 99, \"shared\": 0}", "num_warps"},
+        {"{\"triton_version\": \"3.6.0\", \"name\": \"mine\", \"num_warps\": 4}", "shared"},
+    };
+    char *folder = e2e_folder("judge_triton"), *binary = test_text("%s/tri.ptx", folder);
+    struct error err = {""};
+    write_jobs(folder);
+    struct job *job = loaded_job(test_text("%s/plain.cfg", folder));
+    if (job_follow_triton(job, binary, &err)) fail_msg("%s", err.message);
+    const struct stage *stage = job->stages;
+    assert_string_equal(stage->entry, "mine");
+    assert_int_equal(number(job, stage->block[0]), 256);
+    assert_int_equal(number(job, stage->shared), 49152);
+    assert_int_equal(stage->argument_count, 3);
+    assert_int_equal(number(job, stage->arguments[2].value), 0);
+    const struct stage reference = job_stage_of(job, &job->reference);
+    assert_true(reference.argument_count == 1 && !strcmp(reference.entry, "x"));
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        e2e_write(folder, "tri.json", refused[i].metadata);
+        job = loaded_job(test_text("%s/plain.cfg", folder));
+        if (!job_follow_triton(job, binary, &err)) fail_msg("case %zu", i);
+        assert_contains(err.message, "/tri.json: ", refused[i].said);
+    }
+}
 
 TEST(the_table_of_verdicts_and_exit_statuses_holds)
 {

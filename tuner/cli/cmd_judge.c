@@ -6,6 +6,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/explain/judgement.h"
+#include "tuner/job/job_triton.h"
 
 struct judge_options {
     const char *job, *implementation, *entry, *device, *cache;
@@ -87,6 +88,7 @@ static int replace_implementation(const struct judge_options *o, struct job *job
     }
     binary->path = arena_copy(&job->memory, absolute);
     hash_content(image, size, binary->hash);
+    if (job_follow_triton(job, binary->path, &err)) return session_complain(EXIT_USAGE, &err);
     return find_kernels(o, job, image, size);
 }
 
