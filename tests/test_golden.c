@@ -37,6 +37,7 @@ static const struct blot profile_blots[] = {
     {"(\"(compile|trial|count|lines)\": )" GOLDEN_NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
+static const struct blot gate_blots[] = {{"(\"when\": )[0-9.]+", "\\1<time>"}, {0}};
 static const struct blot judge_blots[] = {
     {"(\"seed\": )" GOLDEN_NUMBER, "\\1<number>"},        {"([a-z.]*seed,)" GOLDEN_NUMBER, "\\1<number>"},
     {"(template_hash,)[0-9a-f]{32}", "\\1<hash>"},        {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
@@ -101,8 +102,8 @@ static const struct {
     {"header_several", "header night -o best 2>&1", 1, NULL, NULL},
     {"export_several", "export night -o spaces 2>&1", 1, NULL, NULL},
     {"report_measured_json", "report measured.cfg --store measured.db --format json", 0, report_blots, NULL},
-    {"space_table", "space job.cfg", 0, NULL, NULL},
-    {"space_json", "space job.cfg --format json", 0, NULL, NULL},
+    {"space_table", "list space job.cfg", 0, NULL, NULL},
+    {"space_json", "list space job.cfg --format json", 0, NULL, NULL},
     {"simulate_table", "simulate -S random,default --seeds 3 -b 2,5 space.json", 0, replay_blots, NULL},
     {"simulate_csv", "simulate -S random,default --seeds 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
     {"timeline_table", SIMULATE, 0, NULL, NULL},
@@ -127,6 +128,9 @@ static const struct {
      profile_blots, NULL},
     {"judge_table", "judge measured.cfg --cache cache --set X=2", 0, judge_blots, NULL},
     {"judge_json", "judge measured.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
+    {"gate_table", "gate measured.cfg --base base.h", 4, NULL, NULL},
+    {"gate_json", "gate measured.cfg --base base.h --format json", 4, gate_blots, NULL},
+    {"gate_markdown", "gate measured.cfg --base base.h --format markdown", 4, NULL, NULL},
     {"doctor_table", "doctor", 0, doctor_blots, NULL},
     {"doctor_json", "doctor --format json", 0, doctor_blots, NULL},
     {"list_counters_table", "list counters --chip GH100 'dram__bytes*'", 0, NULL,
@@ -145,7 +149,8 @@ static char *make_folder(void)
                      "&& sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
                      "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night "
                      "&& for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
-                     "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg");
+                     "sed 's/^reference.*/verification = { enabled = false; };/' job.cfg >unverified.cfg && "
+                     "echo '#define GOLDEN_CONFIGURATION \"X=2,MODE=plain\"' >base.h");
     return folder;
 }
 

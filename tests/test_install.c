@@ -130,11 +130,12 @@ TEST(pkg_config_knows_it)
 
 TEST(installed_programs_find_each_other_and_the_jobs)
 {
-    struct e2e_result r = INSTALLED("work",
-                                    "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune "
-                                    "configs/sgemm_2048.cfg --device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n "
-                                    "20 -q && ls out/sgemm_2048.db && $S header configs/sgemm_2048.cfg",
-                                    project);
+    struct e2e_result r =
+        INSTALLED("work",
+                  "$S check configs/sgemm_2048.cfg && $S list space configs/suite/fp32_129.cfg && $S tune "
+                  "configs/sgemm_2048.cfg --device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n "
+                  "20 -q && ls out/sgemm_2048.db && $S header configs/sgemm_2048.cfg",
+                  project);
     assert_contains(r.out, "no mistakes found", "out/include/sgemm_2048_best.h");
     expect_done(&r);
     r = INSTALLED("work", "$S report && cat report.html");

@@ -4,9 +4,10 @@
 # chains of dependent multiply-adds by one and zero, so that 2% more of them change the time alone.
 # tests/test_final_statistics.c has the same in simulation.
 #
-# Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded]        all three without arguments
-# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes about a second, most of it the start
-# of a GPU worker.
+# Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
+# Without arguments: the first three. `gates`: of one kernel under two names, and of one that takes 3% longer.
+# FINALS: of each of the first two, and gates of both kinds (100). LOADED: of the third (20). A final takes about a
+# second, most of it the start of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
@@ -23,7 +24,7 @@ stop_load() {
 }
 trap 'stop_load; rm -rf "$folder"' EXIT
 
-# job NAME LENGTH PLANTED MEASURE: PLANTED takes 2% longer, 0: none does.
+# job NAME LENGTH PLANTED MEASURE [PART]: PLANTED takes one part in so many (50, which is 2%) longer, 0: none does.
 job() {
     cat >"$folder/$1.cu" <<END
 #ifndef NAME // the reference is compiled without parameters
@@ -35,7 +36,7 @@ extern "C" __global__ void chain(int n, float one, float zero, const float *x, f
     if (i >= n) return;
     float value = x[i];
 #pragma unroll 20
-    for (int k = 0; k < $2 + (NAME == $3 ? $2 / 50 : 0); k++) value = value * one + zero;
+    for (int k = 0; k < $2 + (NAME == $3 ? $2 / ${5:-50} : 0); k++) value = value * one + zero;
     y[i] = value;
 }
 extern "C" __global__ void expected(int n, const float *x, float *y)
@@ -131,6 +132,24 @@ for what; do
         done
         echo "under load: the same winner in $same of $loaded finals, undecided or warned in $open," \
             "another winner in $another ($((SECONDS - begin)) s)"
+        ;;
+    gates)
+        job gate 4000 5 "$short" 33
+        # Held against the other name, whose configuration comes from a header.
+        echo '#define GATE_CONFIGURATION "NAME=1"' >"$folder/base.h"
+        for name in 2 5; do
+            grep -v '^current' "$folder/gate.cfg" >"$folder/part"
+            { cat "$folder/part"; echo "current = { NAME = $name; };"; } >"$folder/gate.cfg"
+            counts=(0 0 0 0 0 0)
+            for ((i = 0; i < finals; i++)); do
+                status=0
+                "$sweetspot" gate "$folder/gate.cfg" --base "$folder/base.h" >/dev/null 2>"$folder/err" || status=$?
+                [ "$status" -eq 0 ] || [ "$status" -eq 4 ] || [ "$status" -eq 5 ] || { cat "$folder/err" >&2; exit 1; }
+                counts[status]=$((counts[status] + 1))
+            done
+            echo "gates, $([ "$name" -eq 2 ] && echo 'one kernel' || echo '3% slower'): ${counts[0]} of $finals pass," \
+                "${counts[4]} slower, ${counts[5]} undecided ($((SECONDS - begin)) s)"
+        done
         ;;
     *)
         echo "unknown: $what" >&2

@@ -121,6 +121,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
-    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below)
+    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version slower (gate)
+    EXIT_UNDECIDED = 5,   // gate: whether it is slower is open
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
 };

@@ -132,7 +132,7 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
     autofree char *text = space_text(job->space, config);
-    return error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
+    return error_set(err, "the job's constraints exclude %s (sweetspot list space shows them)", text);
 }
 
 void candidate_spec_say(const char *text)

@@ -12,6 +12,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/list_space.h"
 #include "tuner/job/job_settings.h"
 #include "tuner/setup/probe.h"
 #include "tuner/trial/metrics.h"
@@ -405,7 +406,14 @@ static int list_counters(const char *pattern)
     return status;
 }
 
-#define KINDS(x) x(strategies) x(operations) x(metrics) x(counters) x(fields) x(units) x(settings)
+static int list_space(const char *path)
+{
+    if (!path) return command_refuse("space needs a job file: sweetspot list space JOB");
+    if (given.format == FORMAT_CSV) return command_refuse("a space is printed as table or json");
+    return list_space_of(path, given.format == FORMAT_TABLE);
+}
+
+#define KINDS(x) x(strategies) x(operations) x(metrics) x(counters) x(fields) x(units) x(settings) x(space)
 #define NAME(kind) #kind,
 static const char *const names[] = {KINDS(NAME) NULL};
 #define FUNCTION(kind) list_##kind,
@@ -419,8 +427,8 @@ static char *all_names(void)
 static const struct option_spec specs[] = {
     ARGUMENT(string, &given.kind, "KIND", "what to list", .choices = names, .words = all_names),
     ARGUMENT(string, &given.name, "NAME",
-             "show one of them in detail; for counters, those with this text in their name or key, or a pattern with "
-             "* and ?",
+             "show one of them in detail; for space, the job file; for counters, those with this text in their name "
+             "or key, or a pattern with * and ?",
              .optional = true),
     OPTION(string, &given.chip, "chip", 0, "NAME", "the chip whose counters are listed, e.g. GH100 (the GPU here)"),
     OPTION_FORMAT(&given.format),
@@ -438,13 +446,16 @@ static int run(void)
 
 const struct command cmd_list = {
     .name = "list",
-    .summary = "available strategies, operations, metric sets, counters, settings of a job file",
-    .description = "Lists the available search strategies, operations with their roles, error bounds and baselines, "
+    .summary = "the search space of a job; available strategies, operations, metrics, counters, settings",
+    .description = "Lists a job's search space, the available search strategies, operations with their roles, error "
+                   "bounds and baselines, "
                    "metric sets with their hardware counters, all counters of a chip, the fields of a trial, the "
                    "execution units that work is measured against, and the settings of a job file.",
     .options = specs,
     .run = run,
-    .more = "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "
+    .more = "`space`: a job's parameters, the raw and the valid size of its space, and how many configurations each "
+            "constraint removes. NAME is the job file.\n\n"
+            "`operations`: operations that a kernel can be verified against; each one's roles, error bound, compute "
             "classes and baselines.\n\n"
             "`metrics`: the program's metric sets; each metric's key, hardware metric, unit, meaning and the chips "
             "that it is restricted to. NAME is a set or a key.\n\n"

@@ -13,8 +13,11 @@ int command_run(const struct command *command, int argc, char **argv)
 
 const char *command_renamed(const char *name)
 {
-    static const char *const renamed[][2] = {
-        {"limiter", "profile --limits"}, {"devices", "doctor"}, {"metrics", "list counters"}, {"replay", "simulate"}};
+    static const char *const renamed[][2] = {{"limiter", "profile --limits"},
+                                             {"devices", "doctor"},
+                                             {"metrics", "list counters"},
+                                             {"space", "list space"},
+                                             {"replay", "simulate"}};
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
         if (!strcmp(renamed[i][0], name)) return renamed[i][1];
     return NULL;

@@ -44,11 +44,11 @@ const struct command *const *commands_known(void);
     x(compare) \
     x(report) \
     x(judge) \
+    x(gate) \
     x(profile) \
     x(status) \
     x(init) \
     x(check) \
-    x(space) \
     x(simulate) \
     x(export) \
     x(import) \

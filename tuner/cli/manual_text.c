@@ -22,7 +22,8 @@ const struct manual_fact manual_statuses[] = {
     {"3", NULL,
      "A problem of the environment: no GPU, no permission, too old a driver, a folder that cannot be written, a full "
      "disk, a damaged store."},
-    {"4", "compare", "A result is below the limit of `compare --fail-below`."},
+    {"4", "compare gate", "A result is below the limit of `compare --fail-below`, or the new version is slower."},
+    {"5", "gate", "Whether the new version is slower is undecided."},
     {"130", NULL, "Interrupted by Ctrl-C. Finished trials are kept, but `tune` has not decided a winner."},
     {"143, 129", NULL, "Interrupted by SIGTERM or SIGHUP."},
     {"141", NULL, "The reader of standard output closed it before its end."},
@@ -90,6 +91,8 @@ const struct manual_example manual_examples[] = {
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
     {"compare", "A gate for continuous integration, over all jobs of a folder:",
      "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
+    {"gate", "Fail if a kernel has become more than 1% slower than on the main branch:",
+     "sweetspot gate configs/sgemm.cfg --base main --allow 1%\n"},
     {"report", "A page with all results, also during a run:", "sweetspot report -o night.html\n"},
     {"judge", "Judge a kernel of another file, with a parameter's value:",
      "sweetspot judge configs/sgemm.cfg --implementation mine.cu --set BLOCK_M=128\n"},

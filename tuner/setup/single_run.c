@@ -23,7 +23,8 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
     int status = pool_open(&single->pool, &settings, err);
     if (!status) status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, JOB_SEED, err);
     if (!status) status = job_setup_request(&single->setup, &single->pool, err);
-    if (!status) status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
+    if (status || o->compiles_only) return status;
+    status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
     if (status && single->job_answer) error_prefix(err, "%s", single->job->path);
     if (!status) record_read(&job_answer_record, single->job_answer, &single->reported, &single->memory, NULL);
     return status;

@@ -31,6 +31,7 @@ struct single_run_options {
     const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
     const char *binary;            // a cubin, PTX or fat binary in place of what is compiled; NULL: none. Borrowed
     bool baselines;                // measure them too
+    bool compiles_only;            // the GPU worker does not get the job, so it can be asked nothing about it
     double rest;                   // s before each timed launch, unless the job says otherwise; 0: as in a search
     void (*say)(const char *text); // called before each long step; NULL: not called
 };

@@ -1,19 +1,8 @@
-// sweetspot space: how big is the search space, and what do the constraints remove?
+// sweetspot list space: how big is the search space of a job, and what do the constraints remove?
+#include "tuner/cli/list_space.h"
 
 #include "tuner/base/protocol.h"
-#include "tuner/cli/commands.h"
 #include "tuner/cli/session.h"
-
-static struct {
-    const char *path;
-    int format;
-} given;
-
-static const struct option_spec specs[] = {
-    OPTION_JOB(&given.path),
-    OPTION_DOCUMENT_FORMAT(&given.format),
-    OPTION_END,
-};
 
 static void print_table(const struct job *job)
 {
@@ -63,16 +52,16 @@ static void print_json(const struct job *job)
                         stdout);
 }
 
-static int run(void)
+int list_space_of(const char *path, bool table)
 {
     struct job *job;
     struct error err;
-    int status = session_load_job(given.path, &job);
+    int status = session_load_job(path, &job);
     if (status) return status;
     if (job_build_space(job, &device_limits_h200, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
-    } else if (given.format == FORMAT_TABLE) {
+    } else if (table) {
         print_table(job);
     } else {
         print_json(job);
@@ -80,13 +69,3 @@ static int run(void)
     job_free(job);
     return status;
 }
-
-const struct command cmd_space = {
-    .name = "space",
-    .summary = "size of the search space, and what each constraint removes",
-    .description = "Prints a job's search space: parameters, raw and valid size, and how many configurations each "
-                   "constraint removes.",
-    .options = specs,
-    .run = run,
-    .see = "check tune",
-};

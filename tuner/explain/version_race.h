@@ -1,0 +1,37 @@
+// Two versions of a kernel against each other on the same data: rounds in random order, shared by several processes of
+// the GPU worker, as in a final.
+#pragma once
+
+#include "tuner/setup/single_run.h"
+
+enum version_verdict { VERSION_FASTER, VERSION_SAME, VERSION_UNDECIDED, VERSION_SLOWER };
+extern const char *const version_verdicts[]; // "faster", ...; ends with NULL
+
+// The verdict of paired times (s) of the old and the new version. `process` says which process took each pair, `allow`
+// which share of the speed the new version may lose. *ratio is how many times as fast it is: the median of the pairs
+// with its 99% interval (stats_paired_ratio). It is faster if the interval lies above 1.002, slower if it lies below
+// 1/(1 + allow), and the same if it does not reach below that.
+enum version_verdict version_decide(const double *old, const double *new, const unsigned char *process, size_t count,
+                                    double allow, struct interval *ratio);
+
+struct version_problem {
+    double *old, *new; // s, one pair for each round that has both
+    unsigned char *process;
+    size_t count;
+    enum version_verdict verdict;
+    struct interval ratio;
+};
+
+struct version_race {
+    struct version_problem problems[JOB_MAX_PROBLEMS]; // of the job, those that are tuned
+    enum version_verdict verdict;                      // the worst of them
+    size_t processes;
+    const char *failed;  // "the new version" or "the base", which did not pass verification; NULL: both did
+    struct error reason; // of that
+};
+
+// Both were compiled and can be launched. Rounds go on in further processes while a problem is undecided, up to a
+// limit. -1 with a message: the race cannot be held. The caller releases, also after a failure.
+int version_race_run(struct version_race *, struct single_run *, const struct single_run_candidate *old,
+                     const struct single_run_candidate *new, double allow, struct error *);
+void version_race_release(struct version_race *);
