@@ -117,7 +117,7 @@ $(BUILD)/tests/fuzz/%.o: LEVEL =
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial python tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.
@@ -125,7 +125,7 @@ $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: $(wildcard kernels/support*.cu*) \
   kernels/ceilings.cu search/space/fn_arithmetic.h search/space/fn_selector.h \
-  $(wildcard tuner/header/*.in tuner/report/page/*)
+  $(wildcard tuner/header/*.in tuner/header/*.py tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.

@@ -1,0 +1,186 @@
+// The Python file: it launches what the C header launches, checks its arrays, and refuses what it cannot do. Launches
+// go to a fake libcuda (tests/launch/fake_libcuda.c), so that no GPU is needed. What the checks are is in
+// tests/launch/*.py. Skipped where there is no python3.
+#include "tests/e2e.h"
+#include "tests/finished_header.h"
+#include "tests/loaded_job.h"
+#include "tests/testing.h"
+
+#include "search/space/random.h"
+#include "tuner/job/header_names.h"
+
+static struct error err; // of the last call that failed
+static char *folder;
+
+#define WITH_FAKE "export LD_LIBRARY_PATH=$PWD/'%1$s' PYTHONDONTWRITEBYTECODE=1 FAKE_LOG=$PWD/'%1$s'/log; "
+
+static bool have_python(void)
+{
+    return !system("command -v python3 >/dev/null 2>&1");
+}
+
+static void setup(void)
+{
+    folder = e2e_folder("python");
+    e2e_pass(folder, "gcc -shared -fPIC -Wall -Wextra -Werror -isystem " TEST_CUDA_HOME "/include "
+                     "tests/launch/fake_libcuda.c -o $DIR/libcuda.so.1 -lpthread && cp -r configs templates $DIR && "
+                     "sed -i '/^regret/d; s/\"each\"/\"mean\"/; s/; *holdout = true//' $DIR/configs/*.cfg");
+}
+
+// Jobs
+// -----------------------------------------------------------------------------------------------------------------
+
+// A trial of this configuration, verified on all problems, and a binary of as many units as the job has.
+static void store_trial(const struct job *job, const uint16_t *config, const char *path)
+{
+    struct store *store;
+    struct trial_problem problems[JOB_MAX_PROBLEMS];
+    struct trial_stage stages[16];
+    struct trial trial;
+    char hash[HASH_TEXT_SIZE];
+    autofree char *text = space_text(job->space, config);
+    const struct environment environment = {.key = "key",
+                                            .job = job->name,
+                                            .source_hash = "0123456789abcdef",
+                                            .compiler = "nvrtc 13.0",
+                                            .device = "NVIDIA H200",
+                                            .arch = "sm_90a",
+                                            .driver = "580.1"};
+    trial_clear(FIELD_TRIAL, &trial);
+    for (size_t p = 0; p < job->problem_count; p++) {
+        trial_clear(FIELD_PROBLEM, &problems[p]);
+        problems[p].name = job->problems[p].name;
+        problems[p].tuned = p < job->tuned_count;
+        problems[p].time = problems[p].low = problems[p].high = 1e-3;
+        problems[p].error = 0.1;
+    }
+    autojson json_t *symbols = json_object();
+    for (size_t s = 0; s < job->stage_count; s++) {
+        stages[s] = (struct trial_stage){job->stages[s].name, 40, 0, 0, 0, 1024, 0, 4096, 0.5, ""};
+        autofree char *key = binary_symbol_name(job->stages[s].unit, job->stages[s].entry);
+        json_object_set_new(symbols, key, json_sprintf("symbol%zu", s));
+    }
+    trial.config = text;
+    trial.status = STATUS_OK;
+    trial.objective = 1e-3;
+    trial.finished = 1790000000.0;
+    trial.problems = problems, trial.problem_count = job->problem_count;
+    trial.stages = stages, trial.stage_count = job->stage_count;
+    const char *device = "{\"device\":{\"name\":\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132}}";
+    if (store_open(&store, path, true, &err) || store_use_environment(store, &environment, &err) ||
+        store_add(store, &trial, &err) || put_text(store, 0, "device", device, &err) ||
+        store_put_blob(store, "\177ELF1 and the rest", 18, hash, &err) ||
+        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    json_t *document = json_pack("{s:s, s:i, s:O}", "hash", hash, "bytes", 18, "symbols", symbols);
+    assert_int_equal(store_put_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    json_decref(document);
+    store_close(store);
+}
+
+// The bytes of each kernel's arguments, for the fake driver. malloc'ed.
+static char *argument_sizes(const struct job *job)
+{
+    struct text text = {0};
+    for (size_t s = 0; s < job->stage_count; s++) {
+        text_add(&text, "symbol%zu:", s);
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            text_add(&text, "%zu,",
+                     a->map            ? 128
+                     : a->buffer >= 0  ? 8
+                     : a->member_count ? a->bytes
+                                       : element_size(a->type));
+        }
+        text_add(&text, ";");
+    }
+    return text.text;
+}
+
+// A C program that launches on the job's first and last problem. And the same sizes for Python, "1,2 3,4".
+static void write_program(const struct job *job, size_t buffers, struct text *sizes)
+{
+    autofree char *lower = header_identifier(job->name), *upper = header_upper(job->name);
+    autorelease(text_release) struct text calls = {0};
+    for (size_t p = 0; p<job->problem_count; p += job->problem_count> 1 ? job->problem_count - 1 : 1) {
+        text_add(&calls, "    if (%s_launch(&k, (CUstream)0x77", lower);
+        for (size_t i = 0; i < job->size_count; i++) {
+            text_add(&calls, ", %" PRId64, job->problems[p].sizes[i]);
+            text_add(sizes, "%s%" PRId64, i ? "," : " ", job->problems[p].sizes[i]);
+        }
+        for (size_t i = 0; i < buffers; i++) text_add(&calls, ", (1ULL << 40) + (%zuULL << 32)", i + 1);
+        text_add(&calls, ")) return %zu;\n", 2 + p);
+    }
+    char *text = test_text("#define %1$s_DRIVER_API\n#include \"%2$s_best.h\"\n"
+                           "int main(void)\n{\n    static struct %2$s_kernels k;\n    CUcontext c;\n"
+                           "    cuDevicePrimaryCtxRetain(&c, 0);\n    cuCtxPushCurrent(c);\n"
+                           "    if (%2$s_load(&k)) return 1;\n%3$s    return 0;\n}\n",
+                           upper, lower, calls.text);
+    e2e_write(folder, "main.c", text);
+}
+
+// Every launch is the same in C and in Python, except that Python also fills scratch with zeros.
+static void compare(const char *config, const struct job *job)
+{
+    autorelease(text_release) struct text sizes = {0};
+    size_t buffers = 0, filled = 0;
+    autofree char *arguments = argument_sizes(job), *lower = header_identifier(job->name);
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        buffers += !job->buffers[i].symbol && !job->buffers[i].image;
+        filled += job->buffers[i].direction == DIRECTION_SCRATCH && job->buffers[i].fill.given;
+    }
+    write_program(job, buffers, &sizes);
+    e2e_pass(folder,
+             "for kind in --embed --python; do $BIN/sweetspot header '%s' --store $DIR/s.db $kind -o "
+             "$DIR/%2$s_best.$([ $kind = --embed ] && echo h || echo py) || exit 1; done",
+             config, lower);
+    e2e_pass(folder,
+             WITH_FAKE
+             "export FAKE_ARGUMENTS='%2$s'; top=$PWD; cd $DIR && rm -f log && gcc -std=c99 -isystem " TEST_CUDA_HOME
+             "/include main.c %3$s_best_binary.c -o program -L. -l:libcuda.so.1 && ./program && mv log c && "
+             "python3 $top/tests/launch/same.py %3$s_best.py %4$s && mv log python",
+             folder, arguments, lower, sizes.text);
+    struct e2e_result r = e2e_run(folder, "cd $DIR && grep -v ^fill python | diff c - && grep -c . c && "
+                                          "{ grep -c ^fill python || true; }");
+    int launches, fills;
+    if (r.status || sscanf(r.out, "%d %d", &launches, &fills) != 2 || launches < 2 || (fills > 0) != (filled > 0))
+        fail_msg("%s: %zu filled: %.3000s", config, filled, r.out);
+}
+
+static const char *const configs[] = {"sgemm_2048",
+                                      "bgemm_1024",
+                                      "bgemm_4097",
+                                      "tf32gemm",
+                                      "hgemm_nn",
+                                      "bgemm_beta",
+                                      "dgemm",
+                                      "sgemm_3xtf32",
+                                      "sum",
+                                      "gemv",
+                                      "smith_waterman",
+                                      "example",
+                                      "softmax",
+                                      "prefix_sum",
+                                      "stencil_25",
+                                      "transpose_in_place",
+                                      "suite/fp32_batch_16",
+                                      "layers/layer_m16_n4096_k4096",
+                                      "suite/bf16_1024"};
+
+TEST(it_launches_what_the_c_header_launches)
+{
+    if (!have_python()) skip();
+    struct random rng;
+    random_seed(&rng, 5);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        char *config = test_text("%s/configs/%s.cfg", folder, configs[i]);
+        struct job *job = loaded_job(config);
+        uint16_t chosen[SPACE_MAX_PARAMETERS];
+        space_sample(job->space, &rng, chosen);
+        e2e_pass(folder, "rm -f $DIR/s.db*");
+        store_trial(job, chosen, test_text("%s/s.db", folder));
+        compare(config, job);
+    }
+}
+
+TEST_MAIN(setup, NULL)
