@@ -7,6 +7,7 @@
 #include "tests/testing.h"
 
 #include "search/space/random.h"
+#include "tuner/base/units.h"
 #include "tuner/job/header_names.h"
 
 static struct error err; // of the last call that failed
@@ -66,13 +67,19 @@ static void store_trial(const struct job *job, const uint16_t *config, const cha
     trial.finished = 1790000000.0;
     trial.problems = problems, trial.problem_count = job->problem_count;
     trial.stages = stages, trial.stage_count = job->stage_count;
+    // One cubin for each unit, whose fifth byte is its number.
+    size_t units = 1, size;
+    for (size_t s = 0; s < job->stage_count; s++) units = larger_of(units, job->stages[s].unit + 1);
+    const void *const images[] = {"\177ELF0 and the rest", "\177ELF1 and the rest", "\177ELF2"};
+    autofree void *binary = units_join(images, (size_t[]){18, 18, 6}, units, &size, &err);
     const char *device = "{\"device\":{\"name\":\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132}}";
     if (store_open(&store, path, true, &err) || store_use_environment(store, &environment, &err) ||
         store_add(store, &trial, &err) || put_text(store, 0, "device", device, &err) ||
-        store_put_blob(store, "\177ELF1 and the rest", 18, hash, &err) ||
+        store_put_blob(store, units > 1 ? binary : images[0], units > 1 ? size : 18, hash, &err) ||
         store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    json_t *document = json_pack("{s:s, s:i, s:O}", "hash", hash, "bytes", 18, "symbols", symbols);
+    json_t *document =
+        json_pack("{s:s, s:i, s:O}", "hash", hash, "bytes", (int)(units > 1 ? size : 18), "symbols", symbols);
     assert_int_equal(store_put_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
     json_decref(document);
     store_close(store);
@@ -140,10 +147,11 @@ static void compare(const char *config, const struct job *job)
              "/include main.c %3$s_best_binary.c -o program -L. -l:libcuda.so.1 && ./program && mv log c && "
              "python3 $top/tests/launch/same.py %3$s_best.py %4$s && mv log python",
              folder, arguments, lower, sizes.text);
-    struct e2e_result r = e2e_run(folder, "cd $DIR && grep -v ^fill python | diff c - && grep -c . c && "
-                                          "{ grep -c ^fill python || true; }");
+    struct e2e_result r =
+        e2e_run(folder, "cd $DIR && words() { tr ' ' '\\n'; } && grep -v ^fill python | words >p; words "
+                        "<c | diff - p && grep -c . c && { grep -c ^fill python || true; }");
     int launches, fills;
-    if (r.status || sscanf(r.out, "%d %d", &launches, &fills) != 2 || launches < 2 || (fills > 0) != (filled > 0))
+    if (r.status || sscanf(r.out, "%d %d", &launches, &fills) != 2 || launches < 2 || (fills && !filled))
         fail_msg("%s: %zu filled: %.3000s", config, filled, r.out);
 }
 
@@ -181,6 +189,102 @@ TEST(it_launches_what_the_c_header_launches)
         store_trial(job, chosen, test_text("%s/s.db", folder));
         compare(config, job);
     }
+}
+
+TEST(it_launches_what_no_shipped_job_has)
+{
+    if (!have_python()) skip();
+    uint16_t first[SPACE_MAX_PARAMETERS] = {0};
+    e2e_pass(folder, "rm -f $DIR/s.db* && cp tests/jobs/python_cases.cfg $DIR && echo >$DIR/cases.cu");
+    char *config = test_text("%s/python_cases.cfg", folder);
+    struct job *job = loaded_job(config);
+    store_trial(job, first, test_text("%s/s.db", folder));
+    compare(config, job);
+}
+
+// Checks of tests/launch/check_python.py, which see the files of three jobs.
+static void make_files(void)
+{
+    static const char *const jobs[] = {"sgemm_2048", "sum", "bgemm_1024"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char *config = test_text("%s/configs/%s.cfg", folder, jobs[i]);
+        struct job *job = loaded_job(config);
+        uint16_t chosen[SPACE_MAX_PARAMETERS];
+        struct random rng;
+        random_seed(&rng, 5);
+        do { // with a counter in memory, where there is a choice
+            space_sample(job->space, &rng, chosen);
+        } while (i == 1 && !strstr(test_owned(space_text(job->space, chosen)), "FINISH=last_block"));
+        store_trial(job, chosen, test_text("%s/%s.db", folder, jobs[i]));
+        e2e_pass(folder, "$BIN/sweetspot header %s --store $DIR/%s.db --python -o $DIR/%s_best.py", config, jobs[i],
+                 jobs[i]);
+    }
+}
+
+// `settings` of the fake driver; `expected`: part of the error that the check expects.
+static void check(const char *name, const char *settings, const char *expected)
+{
+    static bool made;
+    if (!have_python()) skip();
+    if (!made) make_files();
+    made = true;
+    e2e_pass(folder,
+             WITH_FAKE "export EXPECTED='%2$s'; rm -f %1$s/log; %3$s python3 tests/launch/check_python.py %1$s %4$s",
+             folder, expected, settings, name);
+}
+
+TEST(it_is_imported_without_a_driver)
+{
+    e2e_pass(folder, "mkdir -p $DIR/broken && : >$DIR/broken/libcuda.so.1");
+    check("import", test_text("LD_LIBRARY_PATH=%s/broken", folder), "a CUDA driver of version 12 or newer is needed");
+    check("import", "FAKE_NO_DEVICE=1", "cuInit: CUDA_ERROR_NO_DEVICE");
+}
+
+TEST(arrays_that_the_kernel_was_not_verified_with_are_refused)
+{
+    check("mistakes", "", "");
+}
+
+TEST(arrays_of_both_kinds_are_taken)
+{
+    check("arrays", "", "");
+}
+
+TEST(it_launches_on_the_callers_stream)
+{
+    check("streams", "", "");
+}
+
+TEST(scratch_is_filled_before_every_launch)
+{
+    check("scratch", "", "");
+}
+
+TEST(threads_load_once_and_share_the_launches)
+{
+    check("threads", "", "");
+}
+
+TEST(each_context_and_device_has_its_own_launches)
+{
+    check("contexts", "", "");
+}
+
+TEST(it_may_be_loaded_while_a_graph_is_captured)
+{
+    check("capture", "", "");
+}
+
+TEST(a_device_without_a_binary_is_refused)
+{
+    check("device", "FAKE_DEVICE='NVIDIA H100' FAKE_SMS=114",
+          "no binary for this device, NVIDIA H100 of compute capability 90; the file is for NVIDIA H200");
+    check("device", "FAKE_VERSION=12080", "the driver is older than the binary");
+}
+
+TEST(tensors_of_torch_follow_its_streams_and_allocator)
+{
+    check("torch", "", "");
 }
 
 TEST_MAIN(setup, NULL)

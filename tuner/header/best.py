@@ -314,19 +314,20 @@ class _Plan:
         self.shown = ", ".join("%s=%s" % (name, at["size_" + name]) for name in SIZES)
         if not _supported(section, at, SIZES):
             raise ValueError("sizes that have not been verified: %s" % self.shown)
-        for buffer in section["buffers"]:
-            name, size = buffer["name"], int(_value(buffer["bytes"], at))
-            if buffer.get("zero"):
-                self.zeros.append((name, size))
-            if name in given:
-                self.check(buffer, *_shape(buffer, at), size, *given[name])
-            else:
-                self.made.append((buffer, *_shape(buffer, at)))
         self.blob, self.places, self.pointers, self.maps, self.steps = bytearray(), [], [], [], []
         try:
             self.add_launches(at)
         except struct.error as error:
             raise ValueError("the numbers of a launch are too large for %s: %s" % (self.shown, error)) from error
+        used = {entry[1] for entry in self.pointers + self.maps}
+        for buffer in section["buffers"]:
+            name, size = buffer["name"], int(_value(buffer["bytes"], at))
+            if buffer.get("zero") and name in used:
+                self.zeros.append((name, size))
+            if name in given:
+                self.check(buffer, *_shape(buffer, at), size, *given[name])
+            elif name in used or buffer["direction"] == "out":
+                self.made.append((buffer, *_shape(buffer, at)))
 
     def check(self, buffer, shape, strides, size, own_shape, own_strides, kind, _device, read_only):
         """Raises unless the array is as those that the kernel was verified with."""
@@ -360,7 +361,7 @@ class _Plan:
         value = _value(argument["value"], at) if value is None else value
         return struct.pack("<" + letter, float(value) if letter in "fd" else int(value))
 
-    def add_argument(self, argument, stage, at, stands):
+    def add_argument(self, argument, place, stage, at, stands):
         if argument["kind"] == "scalar":
             data = self.number(argument, at)
             self.add_value(data, len(data))
@@ -374,7 +375,6 @@ class _Plan:
             self.add_value(bytes(8), 8)
             self.pointers.append((self.places[-1], stands[argument["name"]]))
         else:
-            place = stage["arguments"].index(argument)
             described = next(one for one in stage["tensor_maps"] if one["argument"] == place)
             self.add_value(bytes(128), 128)
             self.maps.append((self.places[-1], stands[argument["name"]], *self.tensor_map(described, at)))
@@ -407,8 +407,8 @@ class _Plan:
             attributes += struct.pack("<I4xi60x", 6, 1) if self.steps and _value(stage["overlap"], run) else b""
             shape = struct.pack("<7I4x", *grid, *block, int(_value(stage["shared"], run)))
             self.steps.append((number, shape, attributes, len(self.places)))
-            for argument in stage["arguments"]:
-                self.add_argument(argument, stage, run, stands)
+            for place, argument in enumerate(stage["arguments"]):
+                self.add_argument(argument, place, stage, run, stands)
 
 
 class _Ready:
