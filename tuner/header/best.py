@@ -18,6 +18,7 @@ try:
     import torch
 except (ImportError, OSError):  # not installed, or one of its libraries is missing
     torch = None
+_TENSOR = torch.Tensor if torch else ()
 
 # By type: bytes, DLPack's code, the array interface's letters, torch's name, the letter for struct.pack.
 _ELEMENTS = {
@@ -154,7 +155,7 @@ class _Driver:
             raise RuntimeError("a CUDA driver of version 12 or newer is needed: %s" % error) from error
         self.launch.argtypes = [word, word, word, word]
         self.fill.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, word]
-        self.attribute.argtypes = [word, ctypes.c_int, ctypes.c_uint64]
+        self.attribute.argtypes, self.current.argtypes = [word, ctypes.c_int, ctypes.c_uint64], [word]
         self.primary = {}
         self.call("cuInit", 0)
 
@@ -180,12 +181,15 @@ class _Driver:
 
     def device_of(self, address):
         """The device of an array's memory; -1: it is not on a GPU."""
-        device = ctypes.c_int(-1)
-        return -1 if self.attribute(ctypes.addressof(device), 9, address or 0) else device.value  # DEVICE_ORDINAL
+        return -1 if self.attribute(_room.at, 9, address or 0) else _room.number.value  # DEVICE_ORDINAL
+
+    def context(self):
+        self.current(_room.at)
+        return _room.word.value
 
     def context_of(self, device):
         """The current context if it is the device's, else the primary one."""
-        current = self.handle("cuCtxGetCurrent")
+        current = self.context()
         if current and self.number("cuCtxGetDevice") == device:
             return current
         if device not in self.primary:
@@ -212,44 +216,41 @@ class _Driver:
             self.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
 
-_lock = threading.RLock()
-_opened = []
+class _Room(threading.local):
+    """Where the driver writes the answers to the questions of every launch."""
+
+    def __init__(self):
+        self.word = ctypes.c_void_p()
+        self.at = ctypes.addressof(self.word)
+        self.number = ctypes.c_int.from_address(self.at)
+
+
+_room, _lock, _opened = _Room(), threading.RLock(), []
 
 
 def _driver():
-    with _lock:
-        if not _opened:
-            _opened.append(_Driver())
+    if not _opened:
+        with _lock:
+            if not _opened:
+                _opened.append(_Driver())
     return _opened[0]
 
 
 # Arrays and streams --------------------------------------------------------------------------------------------------
 
-class _Tensor(ctypes.Structure):
-    """DLPack's DLTensor."""
-    _fields_ = [("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("device", ctypes.c_int32),
-                ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
-
-
 _from_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
-def _is_torch(array):
-    return torch is not None and isinstance(array, torch.Tensor)
-
-
-def _look(array, stream, kept):
+def _look(driver, array, stream, kept):
     """The layout (shape, strides, type, device, whether it is read-only), the address, and the stream that the array
     belongs to, if it names one. Whatever must live until the launch is added to `kept`."""
-    if _is_torch(array):
+    if isinstance(array, _TENSOR):
         return (array.shape, array.stride(), array.dtype, array.get_device(), False), array.data_ptr(), None
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is not None and (interface["version"] > 2 or not hasattr(array, "__dlpack__")):  # 2: without streams
         address, read_only = interface["data"]
-        return (interface["shape"], interface.get("strides"), interface["typestr"], _driver().device_of(address),
+        return (interface["shape"], interface.get("strides"), interface["typestr"], driver.device_of(address),
                 read_only), address, interface.get("stream")
     if not hasattr(array, "__dlpack__"):
         raise TypeError("%r is not an array on a GPU: it has neither __cuda_array_interface__ nor DLPack" % (array,))
@@ -257,15 +258,19 @@ def _look(array, stream, kept):
     if kind not in (2, 13):  # CUDA, managed
         return ((), (), None, -1, False), 0, None
     kept.append(array.__dlpack__(stream=stream or 1))
-    tensor = _Tensor.from_address(_from_capsule(kept[-1], b"dltensor"))
-    strides = tuple(tensor.strides[:tensor.rank]) if tensor.strides else _strides(tensor.shape[:tensor.rank])
-    return (tuple(tensor.shape[:tensor.rank]), strides, (tensor.code, tensor.bits), device,
-            False), (tensor.data or 0) + tensor.offset, None
+    tensor = ctypes.string_at(_from_capsule(kept[-1], b"dltensor"), 48)  # DLTensor
+    address, rank, code, bits, _, shape, strides, offset = struct.unpack("<Q8xiBBHQQQ", tensor)
+    shape = struct.unpack("<%dq" % rank, ctypes.string_at(shape, 8 * rank))
+    strides = struct.unpack("<%dq" % rank, ctypes.string_at(strides, 8 * rank)) if strides else _strides(shape)
+    return (shape, strides, (code, bits), device, False), address + offset, None
 
 
 def _torch_stream(device):
-    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return raw(device) if raw else torch.cuda.current_stream(device).cuda_stream
+    return torch.cuda.current_stream(device).cuda_stream
+
+
+if hasattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream"):  # in a tenth of the time
+    _torch_stream = torch._C._cuda_getCurrentRawStream
 
 
 def _stream_handle(stream):
@@ -280,14 +285,15 @@ def _stream_handle(stream):
 def _record(arrays, handle, device):
     """Tells torch's allocator that the arrays are used on this stream."""
     stream = torch.cuda.ExternalStream(handle, device=device) if handle else torch.cuda.default_stream(device)
-    for array in filter(_is_torch, arrays):
-        array.record_stream(stream)
+    for array in arrays:
+        if isinstance(array, _TENSOR):
+            array.record_stream(stream)
 
 
 def _empty(like, buffer, shape, strides):
     """A new array of the kind that the others are."""
     letters, word = _ELEMENTS[buffer["type"]][2:4]
-    if _is_torch(like):
+    if isinstance(like, _TENSOR):
         kind = getattr(torch, word, None) or getattr(torch, word.lstrip("u"))
         return torch.empty_strided(shape, strides, dtype=kind, device=like.device)
     if type(like).__module__.partition(".")[0] == "cupy" and strides == _strides(shape):
@@ -328,6 +334,8 @@ class _Plan:
                 self.check(buffer, *_shape(buffer, at), size, *given[name])
             elif name in used or buffer["direction"] == "out":
                 self.made.append((buffer, *_shape(buffer, at)))
+        self.names = [*names, *[made[0]["name"] for made in self.made]]
+        self.outputs = [self.names.index(name) for name in ARRAYS if name not in INPUTS]
 
     def check(self, buffer, shape, strides, size, own_shape, own_strides, kind, _device, read_only):
         """Raises unless the array is as those that the kernel was verified with."""
@@ -450,17 +458,17 @@ class _Ready:
         return calls, configs
 
     def launch(self, stream, current):
-        calls, _configs = self.streams.get(stream) or self.on(stream)
         if current != self.context:
             self.driver.call("cuCtxPushCurrent_v2", ctypes.c_void_p(self.context))
-        try:
-            for function, arguments in calls:
-                status = function(*arguments)
-                if status:
-                    self.driver.check(function.__name__, status)
-        finally:
-            if current != self.context:
+            try:
+                return self.launch(stream, self.context)
+            finally:
                 self.driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+        calls, _configs = self.streams.get(stream) or self.on(stream)
+        for function, arguments in calls:
+            status = function(*arguments)
+            if status:
+                self.driver.check(function.__name__, status)
 
 
 def _load(driver, context, device, section):
@@ -520,56 +528,66 @@ def _section_for(device, at):
     return min(able, key=lambda one: _expected_time(one, sizes, SIZES)) if "kernels" in first and able else first
 
 
-def _prepare(arrays, sizes, stream, scratch):
-    """The launches, the current context, the stream, and all arrays by name."""
-    kept = []
-    if len(arrays) not in (len(ARRAYS), len(INPUTS)):
+def _new_plan(key, count, scratch, sizes, looks):
+    if count not in (len(ARRAYS), len(INPUTS)) or not count:
         raise TypeError("%d arrays are given: pass %s, or without the outputs %s" % (
-            len(arrays), ", ".join(ARRAYS), ", ".join(INPUTS)))
-    named = dict(zip(ARRAYS if len(arrays) == len(ARRAYS) else INPUTS, arrays), **scratch or {})
+            count, ", ".join(ARRAYS), ", ".join(INPUTS)))
+    with _lock:
+        if len(_plans) >= 1024:
+            _plans.clear()
+        names = (ARRAYS if count == len(ARRAYS) else INPUTS) + tuple(scratch or ())
+        _plans[key] = _Plan(names, [look[0] for look in looks], sizes)
+        return _plans[key]
+
+
+def _new_ready(plan, key, context):
+    with _lock:
+        if len(plan.ready) >= 1024:
+            plan.ready.clear()
+        owner = _driver().context_of(plan.device)
+        with _driver().inside(owner):
+            plan.ready[context, key] = _Ready(plan, owner, dict(zip(plan.names, key)))
+        return plan.ready[context, key]
+
+
+def _prepare(arrays, sizes, stream, scratch):
+    """The launches, the current context, the stream, all arrays, and what else must live until the launch."""
+    kept, count = [], len(arrays)
+    if scratch:
+        arrays = (*arrays, *scratch.values())
     if sizes is not None:
         sizes = tuple(sizes.items() if isinstance(sizes, dict) else zip(SIZES, sizes))
     handle = None if stream is None else _stream_handle(stream)
-    looks = [_look(array, handle, kept) for array in named.values()]
-    key = tuple(named), tuple([look[0] for look in looks]), sizes
-    plan = _plans.get(key)
-    if plan is None:
-        with _lock:
-            if len(_plans) >= 1024:
-                _plans.clear()
-            plan = _plans[key] = _Plan(*key)
+    driver = _driver()
+    looks = [_look(driver, array, handle, kept) for array in arrays]
+    key = sizes, tuple(scratch or ()), tuple([look[0] for look in looks])
+    plan = _plans.get(key) or _new_plan(key, count, scratch, sizes, looks)
     if handle is None:
-        handle = _current_stream(named.values(), looks, plan.device)
-    for buffer, shape, strides in plan.made:
-        array = named[buffer["name"]] = _empty(next(iter(named.values())), buffer, shape, strides)
-        looks.append(_look(array, handle, kept))
-    driver, context = _driver(), ctypes.c_void_p()
-    driver.current(ctypes.byref(context))
-    key = (context.value, *[look[1] for look in looks])
-    ready = plan.ready.get(key)
-    if ready is None:
-        with _lock:
-            if len(plan.ready) >= 1024:
-                plan.ready.clear()
-            owner = driver.context_of(plan.device)
-            with driver.inside(owner):
-                ready = plan.ready[key] = _Ready(plan, owner, dict(zip(named, key[1:])))
-    return ready, context.value, handle, named, kept
+        handle = _current_stream(arrays, looks, plan.device)
+    if plan.made:
+        made = [_empty(arrays[0], *one) for one in plan.made]
+        looks += [_look(driver, array, handle, kept) for array in made]
+        arrays = (*arrays, *made)
+    key, context = tuple([look[1] for look in looks]), driver.context()
+    return plan.ready.get((context, key)) or _new_ready(plan, key, context), context, handle, arrays, kept
 
 
 def _current_stream(arrays, looks, device):
-    if any(map(_is_torch, arrays)):
-        return _torch_stream(device)
-    streams = {look[2] for look in looks} - {None}
-    if len(streams) > 1:
-        raise ValueError("the arrays belong to different streams: pass stream=")
-    return streams.pop() if streams else 0
+    found = None
+    for array, look in zip(arrays, looks):
+        if isinstance(array, _TENSOR):
+            return _torch_stream(device)
+        if look[2] is not None and look[2] != found:
+            if found is not None:
+                raise ValueError("the arrays belong to different streams: pass stream=")
+            found = look[2]
+    return found or 0
 
 
-def _results(named):
+def _results(plan, arrays):
     """One output, or a tuple of several."""
-    outputs = tuple([named[name] for name in ARRAYS if name not in INPUTS])
-    return outputs[0] if len(outputs) == 1 else outputs or None
+    outputs = plan.outputs
+    return arrays[outputs[0]] if len(outputs) == 1 else tuple([arrays[i] for i in outputs]) or None
 
 
 # What programs call --------------------------------------------------------------------------------------------------
@@ -579,11 +597,11 @@ def run(*arrays, sizes=None, stream=None, scratch=None):
     with arrays of torch or CuPy, which then makes the outputs. sizes: {"M": 64}, where the shapes do not tell them.
     scratch: {name: array} of those that are not to be made here. The current stream is torch's for its tensors, else
     the one that __cuda_array_interface__ names, else the default stream."""
-    ready, current, handle, named, _kept = _prepare(arrays, sizes, stream, scratch)
+    ready, current, handle, arrays, _kept = _prepare(arrays, sizes, stream, scratch)
     ready.launch(handle, current)
-    if stream is not None and any(map(_is_torch, arrays)) and handle != _torch_stream(ready.plan.device):
-        _record(named.values(), handle, ready.plan.device)
-    return _results(named)
+    if stream is not None and isinstance(arrays[0], _TENSOR) and handle != _torch_stream(ready.plan.device):
+        _record(arrays, handle, ready.plan.device)
+    return _results(ready.plan, arrays)
 
 
 class prepare:
@@ -591,10 +609,10 @@ class prepare:
     stream that is then the caller's current one, and returns the outputs."""
 
     def __init__(self, *arrays, sizes=None, stream=None, scratch=None):
-        self.ready, _, self.home, named, self.kept = _prepare(arrays, sizes, stream, scratch)
-        self.arrays, self.outputs, self.device = list(named.values()), _results(named), self.ready.plan.device
-        self.torch, self.fixed = any(map(_is_torch, self.arrays)), stream is not None
-        self.source = next((one for one in self.arrays if not _is_torch(one) and hasattr(
+        self.ready, _, self.home, self.arrays, self.kept = _prepare(arrays, sizes, stream, scratch)
+        self.outputs, self.device = _results(self.ready.plan, self.arrays), self.ready.plan.device
+        self.torch, self.fixed = any(isinstance(one, _TENSOR) for one in self.arrays), stream is not None
+        self.source = next((one for one in self.arrays if not isinstance(one, _TENSOR) and hasattr(
             one, "__cuda_array_interface__")), None)
 
     def __call__(self, stream=None):
@@ -606,9 +624,7 @@ class prepare:
             handle = _torch_stream(self.device)
         else:
             handle = (self.source.__cuda_array_interface__.get("stream") if self.source is not None else 0) or self.home
-        context = ctypes.c_void_p()
-        self.ready.driver.current(ctypes.byref(context))
-        self.ready.launch(handle, context.value)
+        self.ready.launch(handle, self.ready.driver.context())
         if self.torch and handle != self.home:
             _record(self.arrays, handle, self.device)
         return self.outputs
