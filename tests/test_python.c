@@ -32,7 +32,8 @@ static void setup(void)
 // -----------------------------------------------------------------------------------------------------------------
 
 // A trial of this configuration, verified on all problems, and a binary of as many units as the job has.
-static void store_trial(const struct job *job, const uint16_t *config, const char *path)
+static void store_trial_on(const struct job *job, const uint16_t *config, const char *path, const char *device,
+                           int count)
 {
     struct store *store;
     struct trial_problem problems[JOB_MAX_PROBLEMS];
@@ -44,7 +45,7 @@ static void store_trial(const struct job *job, const uint16_t *config, const cha
                                             .job = job->name,
                                             .source_hash = "0123456789abcdef",
                                             .compiler = "nvrtc 13.0",
-                                            .device = "NVIDIA H200",
+                                            .device = device,
                                             .arch = "sm_90a",
                                             .driver = "580.1"};
     trial_clear(FIELD_TRIAL, &trial);
@@ -67,22 +68,27 @@ static void store_trial(const struct job *job, const uint16_t *config, const cha
     trial.finished = 1790000000.0;
     trial.problems = problems, trial.problem_count = job->problem_count;
     trial.stages = stages, trial.stage_count = job->stage_count;
-    // One cubin for each unit, whose fifth byte is its number.
+    // A cubin for each unit, whose fifth byte is the unit's number, but on another device a letter.
+    static const char *const images[] = {"\177ELF0\0coef", "\177ELF1", "\177ELFA\0coef"};
     size_t units = 1, size;
     for (size_t s = 0; s < job->stage_count; s++) units = larger_of(units, job->stages[s].unit + 1);
-    const void *const images[] = {"\177ELF0 and the rest", "\177ELF1 and the rest", "\177ELF2"};
-    autofree void *binary = units_join(images, (size_t[]){18, 18, 6}, units, &size, &err);
-    const char *device = "{\"device\":{\"name\":\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132}}";
+    autofree void *joined = units_join((const void *const *)images, (size_t[]){11, 5}, units, &size, &err);
+    const void *binary = units > 1 ? joined : count == 132 ? images[0] : images[2];
+    if (units == 1) size = 11;
+    char *hello = test_text("{\"device\":{\"name\":\"%s\",\"arch\":\"sm_90a\",\"sm_count\":%d}}", device, count);
     if (store_open(&store, path, true, &err) || store_use_environment(store, &environment, &err) ||
-        store_add(store, &trial, &err) || put_text(store, 0, "device", device, &err) ||
-        store_put_blob(store, units > 1 ? binary : images[0], units > 1 ? size : 18, hash, &err) ||
-        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        store_add(store, &trial, &err) || put_text(store, 0, "device", hello, &err) ||
+        store_put_blob(store, binary, size, hash, &err) || store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
         fail_msg("%s", err.message);
-    json_t *document =
-        json_pack("{s:s, s:i, s:O}", "hash", hash, "bytes", (int)(units > 1 ? size : 18), "symbols", symbols);
+    json_t *document = json_pack("{s:s, s:i, s:O}", "hash", hash, "bytes", (int)size, "symbols", symbols);
     assert_int_equal(store_put_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
     json_decref(document);
     store_close(store);
+}
+
+static void store_trial(const struct job *job, const uint16_t *config, const char *path)
+{
+    store_trial_on(job, config, path, "NVIDIA H200", 132);
 }
 
 // The bytes of each kernel's arguments, for the fake driver. malloc'ed.
@@ -285,6 +291,86 @@ TEST(a_device_without_a_binary_is_refused)
 TEST(tensors_of_torch_follow_its_streams_and_allocator)
 {
     check("torch", "", "");
+}
+
+static void sample(const struct job *job, uint16_t *config)
+{
+    struct random rng;
+    random_seed(&rng, 5);
+    space_sample(job->space, &rng, config);
+}
+
+TEST(a_file_for_another_device_is_merged)
+{
+    static const struct {
+        const char *settings, *library; // the fifth byte of the binary
+    } devices[] = {{"FAKE_DEVICE='NVIDIA H200'", "48"},
+                   {"FAKE_DEVICE='NVIDIA H100 PCIe' FAKE_SMS=114", "65"},
+                   {"FAKE_DEVICE='NVIDIA H100 PCIe'", "65"},
+                   {"FAKE_DEVICE='NVIDIA H100 NVL'", "48"},
+                   {"FAKE_DEVICE='NVIDIA H100 NVL' FAKE_SMS=120", "65"}};
+    if (!have_python()) skip();
+    char *config = test_text("%s/configs/sgemm_2048.cfg", folder);
+    struct job *job = loaded_job(config);
+    uint16_t chosen[SPACE_MAX_PARAMETERS];
+    sample(job, chosen);
+    e2e_pass(folder, "rm -f $DIR/s.db* && mkdir $DIR/two");
+    store_trial(job, chosen, test_text("%s/s.db", folder));
+    store_trial_on(job, chosen, test_text("%s/other.db", folder), "NVIDIA H100 PCIe", 114);
+    char *write = test_text("$BIN/sweetspot header %s --python -o $DIR/two/sgemm_2048_best.py --store $DIR", config);
+    e2e_pass(folder, "%s/s.db && %s/other.db", write, write);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        e2e_pass(folder, WITH_FAKE "rm -f $FAKE_LOG; %2$s python3 tests/launch/check_python.py %1$s/two binary %3$s",
+                 folder, devices[i].settings, devices[i].library);
+    // Standard output has the newest device alone, and a damaged binary of the other one is noticed.
+    struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot header %s --store $DIR/other.db --python -o -", config);
+    assert_contains(r.out, "NVIDIA H100 PCIe (sm_90a)");
+    assert_null(strstr(r.out, "NVIDIA H200"));
+    e2e_pass(folder,
+             "sed -i 's/^f0VMRjAA/f0VMRjBA/' $DIR/two/sgemm_2048_best.py && cp $DIR/two/sgemm_2048_best.py $DIR/was");
+    r = e2e_ended(3, e2e_run(folder, "%s/other.db", write));
+    assert_contains(r.err, "sgemm_2048_best.py' lacks the binary for NVIDIA H200: write that device's again");
+    e2e_pass(folder, "cmp $DIR/was $DIR/two/sgemm_2048_best.py && echo precious >$DIR/two/sgemm_2048_best.py");
+    r = e2e_ended(2, e2e_run(folder, "%s/s.db", write));
+    assert_contains(r.err, "was not written by sweetspot");
+}
+
+TEST(launches_that_python_cannot_make_are_refused)
+{
+    static const struct {
+        const char *edit, *message;
+    } cases[] = {
+        {"s/fill = \"zero\"/fill = \"index\"/", "a Python file fills scratch only with zeros, not 'n'; use --embed"},
+        {"s/\"bf16\"; value = 0.1/\"bf16\"; value = \"N\"/",
+         "a Python file cannot pass the bf16 scalar 'brain' of stage 'one', which depends on sizes"},
+        {"s/{ buffer = \"z\";/{ texture = \"z\";/; s/\"bf16\"; shape/\"f32\"; shape/",
+         "a Python file makes no texture, which 'z' is; use --embed"},
+        {"$a constants = ( { name = \"coef\"; type = \"f32\"; shape = [ 4 ]; } );",
+         "a Python file sets no variables of the module, as 'coef'; use --embed"},
+        {"s/{ name = \"never\".*/{ name = \"product\"; operation = \"gemm\"; by = \"cublas\"; A = \"x\"; B = \"x\"; C "
+         "= \"c\"; "
+         "},&/; s/{ buffer = \"y\"; type/{ buffer = \"c\"; type = \"f32\"; shape = [\"M\", \"N\"]; direction = "
+         "\"scratch\"; "
+         "}, &/",
+         "a Python file cannot call a library, which stage 'product' needs; use --embed"},
+    };
+    uint16_t first[SPACE_MAX_PARAMETERS] = {0};
+    char *config = test_text("%s/python_cases.cfg", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        e2e_write(folder, "edit.sed", cases[i].edit);
+        e2e_pass(folder,
+                 "rm -f $DIR/s.db* && echo >$DIR/cases.cu && sed -f $DIR/edit.sed tests/jobs/python_cases.cfg >%s",
+                 config);
+        store_trial(loaded_job(config), first, test_text("%s/s.db", folder));
+        struct e2e_result r =
+            e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --store $DIR/s.db --python -o $DIR/no.py", config));
+        assert_contains(r.err, cases[i].message);
+        assert_int_equal(access(test_text("%s/no.py", folder), F_OK), -1);
+    }
+    struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --python --embed", config));
+    assert_contains(r.err, "--embed and --python write different files; drop one of them");
+    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --python --cubin x", config));
+    assert_contains(r.err, "--cubin writes no header and cannot be combined with --python");
 }
 
 TEST_MAIN(setup, NULL)

@@ -225,6 +225,12 @@ def check_device():
     expect(RuntimeError, os.environ["EXPECTED"], best.run, *product())
 
 
+def check_binary():
+    best = sgemm()
+    best.run(*product())
+    assert "library %s " % sys.argv[3] in launched()[0]
+
+
 class Type:
     def __init__(self, name):
         self.name = name

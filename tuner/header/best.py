@@ -683,7 +683,7 @@ def _register():
 
 
 _plans, _libraries, _kernels = {}, {}, {}
-_binaries = dict(re.findall(r"/\* sweetspot-binary (\w+) \d+ \*/\n([\w+/=\n]*)", r'''
+_binaries = dict(re.findall(r"/\* sweetspot-binary (\w+) \d+ \*/\n((?:[\w+/=]+\n)*)", r'''
 @BINARIES@
 '''))
 _sections = [json.loads(text) for text in re.findall(r"^/\* sweetspot-section (.*) \*/$", r'''
