@@ -1,5 +1,6 @@
 """Checks of Python files with tuned kernels, on the GPUs of fake_libcuda.c: check_python.py FOLDER CHECK. The folder
 has the files of configs/sgemm_2048.cfg, sum.cfg and bgemm_1024.cfg."""
+import contextlib
 import ctypes
 import os
 import sys
@@ -85,6 +86,8 @@ def check_mistakes():
         expect(error, part, best.run, *arrays)
         expect(error, part, best.prepare, *arrays)
     expect(ValueError, "A must have the shape (2047, 2048)", best.run, a, b, c, sizes={"M": N - 1})
+    expect(TypeError, "sizes has X; the names are: M, N, K", best.run, a, b, c, sizes={"X": N})
+    expect(TypeError, "scratch has A; the names are: ", best.run, a, b, c, scratch={"A": a})
     best.run(a, b, c)
     assert len(launched()) == 1
     expect(ValueError, "C must be at a multiple of 16", best.run, a, b, Interface(at(3) + 8, (N, N)))
@@ -114,6 +117,7 @@ def check_arrays():
         bf16.run(*[Interface(at(i), (1024, 1024), kind) for i in (1, 2, 3)])
         lines.append(launched())
     assert lines[0] == lines[1] and len(lines[0]) == 1
+    assert count("fake_allowed") == int(lines[0][0].split(" shared ")[1].split()[0]) > 49152
     expect(TypeError, "must have elements of the type bf16, not <f2", bf16.run,
            *[Interface(at(i), (1024, 1024), "f16") for i in (1, 2, 3)])
 
@@ -287,13 +291,22 @@ def fake_torch():
 
     for name, kind in TYPES.items():
         setattr(torch, name, kind)
+
+    @contextlib.contextmanager
+    def stream(other):
+        before = torch._C._cuda_getCurrentRawStream
+        torch._C._cuda_getCurrentRawStream = lambda device: other[0]
+        registered["stream"] = other
+        yield
+        torch._C._cuda_getCurrentRawStream = before
+
     torch.Tensor, torch.empty_strided = Tensor, empty_strided
     torch.ops = types.SimpleNamespace(sweetspot=types.SimpleNamespace())
     torch.Tag = types.SimpleNamespace(pt2_compliant_tag=1)
     torch.library = types.SimpleNamespace(Library=Library, register_fake=lambda name, function, lib: registered.update(
         fake=(name, function)))
     torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 20 + device)
-    torch.cuda = types.SimpleNamespace(ExternalStream=lambda handle, device: (handle, device),
+    torch.cuda = types.SimpleNamespace(stream=stream, ExternalStream=lambda handle, device: (handle, device),
                                        default_stream=lambda device: ("default", device))
     sys.modules["torch"] = torch
     return made, registered
@@ -314,9 +327,11 @@ def check_torch():
     assert c.recorded == [(33, 0), ("default", 0)] and a.recorded == c.recorded
     assert [line.split()[3] for line in launched()] == ["21", "14", "0"]
     call = best.prepare(a, b)
-    assert call() is made[2] and not made[2].recorded
+    assert call() is made[2] and not made[2].recorded and "stream" not in registered
     call(34)
     assert made[2].recorded == [(34, 0)]
+    fixed = best.prepare(a, b, stream=35)
+    assert fixed() is made[3] and registered["stream"] == made[3].recorded[0] == (35, 0)  # made on its stream
     other = [Tensor(at(i + 1, 1), (N, N), device=1) for i in range(3)]
     launched()
     best.run(*other)

@@ -282,23 +282,38 @@ def _stream_handle(stream):
     return int(getattr(stream, "value", stream) or 0)
 
 
+def _torch_external(handle, device):
+    return torch.cuda.ExternalStream(handle, device=device) if handle else torch.cuda.default_stream(device)
+
+
 def _record(arrays, handle, device):
     """Tells torch's allocator that the arrays are used on this stream."""
-    stream = torch.cuda.ExternalStream(handle, device=device) if handle else torch.cuda.default_stream(device)
     for array in arrays:
         if isinstance(array, _TENSOR):
-            array.record_stream(stream)
+            array.record_stream(_torch_external(handle, device))
+
+
+def _torch_type(name):
+    word = _ELEMENTS[name][3]
+    return getattr(torch, word, None) or getattr(torch, word.lstrip("u"))  # as wide, where torch is too old
 
 
 def _empty(like, buffer, shape, strides):
     """A new array of the kind that the others are."""
-    letters, word = _ELEMENTS[buffer["type"]][2:4]
     if isinstance(like, _TENSOR):
-        kind = getattr(torch, word, None) or getattr(torch, word.lstrip("u"))
-        return torch.empty_strided(shape, strides, dtype=kind, device=like.device)
+        return torch.empty_strided(shape, strides, dtype=_torch_type(buffer["type"]), device=like.device)
     if type(like).__module__.partition(".")[0] == "cupy" and strides == _strides(shape):
-        return sys.modules["cupy"].empty(shape, dtype=letters.replace("V", "u"))
+        return sys.modules["cupy"].empty(shape, dtype=_ELEMENTS[buffer["type"]][2].replace("V", "u"))
     raise TypeError("the array %s must be given: %s, %s" % (buffer["name"], buffer["type"], shape))
+
+
+def _allocating(like, stream, handle, device):
+    """New arrays belong to the stream on which they are used."""
+    if stream is None:
+        return contextlib.nullcontext()
+    if isinstance(like, _TENSOR):
+        return torch.cuda.stream(_torch_external(handle, device))
+    return sys.modules["cupy"].cuda.ExternalStream(handle) if "cupy" in sys.modules else contextlib.nullcontext()
 
 
 # From arrays to launches ---------------------------------------------------------------------------------------------
@@ -502,6 +517,8 @@ def _kernel(driver, device, binary, stage):
 def _sizes_from(shapes, given):
     """The environment, from what is given and from the shapes that are sizes themselves."""
     at = {"size_" + name: size for name, size in given or ()}
+    if not {name for name, _ in given or ()} <= set(SIZES):
+        raise TypeError("sizes has %s; the names are: %s" % (", ".join(name for name, _ in given), ", ".join(SIZES)))
     for buffer in _buffers:
         for text, size in zip(buffer["shape"], shapes.get(buffer["name"], ())):
             if text.startswith("size_") and text[5:] in SIZES:
@@ -532,6 +549,8 @@ def _new_plan(key, count, scratch, sizes, looks):
     if count not in (len(ARRAYS), len(INPUTS)) or not count:
         raise TypeError("%d arrays are given: pass %s, or without the outputs %s" % (
             count, ", ".join(ARRAYS), ", ".join(INPUTS)))
+    if not set(scratch or ()) <= set(SCRATCH):
+        raise TypeError("scratch has %s; the names are: %s" % (", ".join(scratch), ", ".join(SCRATCH)))
     with _lock:
         if len(_plans) >= 1024:
             _plans.clear()
@@ -545,7 +564,8 @@ def _new_ready(plan, key, context):
         if len(plan.ready) >= 1024:
             plan.ready.clear()
         owner = _driver().context_of(plan.device)
-        with _driver().inside(owner):
+        loaded = owner == context and (owner, _sections.index(plan.section)) in _kernels
+        with contextlib.nullcontext() if loaded else _driver().inside(owner):
             plan.ready[context, key] = _Ready(plan, owner, dict(zip(plan.names, key)))
         return plan.ready[context, key]
 
@@ -565,7 +585,8 @@ def _prepare(arrays, sizes, stream, scratch):
     if handle is None:
         handle = _current_stream(arrays, looks, plan.device)
     if plan.made:
-        made = [_empty(arrays[0], *one) for one in plan.made]
+        with _allocating(arrays[0], stream, handle, plan.device):
+            made = [_empty(arrays[0], *one) for one in plan.made]
         looks += [_look(driver, array, handle, kept) for array in made]
         arrays = (*arrays, *made)
     key, context = tuple([look[1] for look in looks]), driver.context()
@@ -604,16 +625,20 @@ def run(*arrays, sizes=None, stream=None, scratch=None):
     return _results(ready.plan, arrays)
 
 
-class prepare:
-    """prepare(*arrays, ...), as for `run`, checks once and keeps the arrays: calling the result launches again, on the
-    stream that is then the caller's current one, and returns the outputs."""
+def prepare(*arrays, sizes=None, stream=None, scratch=None):
+    """Checks once and keeps the arrays. Calling the result launches like `run`, on the stream that is then the caller's
+    current one, or on `stream`, and returns the outputs."""
+    return _Prepared(*_prepare(arrays, sizes, stream, scratch), stream is not None)
 
-    def __init__(self, *arrays, sizes=None, stream=None, scratch=None):
-        self.ready, _, self.home, self.arrays, self.kept = _prepare(arrays, sizes, stream, scratch)
-        self.outputs, self.device = _results(self.ready.plan, self.arrays), self.ready.plan.device
-        self.torch, self.fixed = any(isinstance(one, _TENSOR) for one in self.arrays), stream is not None
-        self.source = next((one for one in self.arrays if not isinstance(one, _TENSOR) and hasattr(
-            one, "__cuda_array_interface__")), None)
+
+class _Prepared:
+    def __init__(self, ready, _current, home, arrays, kept, fixed):
+        self.ready, self.home, self.arrays, self.kept, self.fixed = ready, home, arrays, kept, fixed
+        self.outputs, self.device = _results(ready.plan, arrays), ready.plan.device
+        self.torch = any(isinstance(one, _TENSOR) for one in arrays)
+        self.own = _torch_stream(self.device) if self.torch else None  # which torch's allocator knows
+        self.source = None if self.torch else next((one for one in arrays if getattr(
+            one, "__cuda_array_interface__", {}).get("stream") is not None), None)
 
     def __call__(self, stream=None):
         if stream is not None:
@@ -623,9 +648,9 @@ class prepare:
         elif self.torch:
             handle = _torch_stream(self.device)
         else:
-            handle = (self.source.__cuda_array_interface__.get("stream") if self.source is not None else 0) or self.home
+            handle = self.home if self.source is None else self.source.__cuda_array_interface__.get("stream") or 0
         self.ready.launch(handle, self.ready.driver.context())
-        if self.torch and handle != self.home:
+        if handle != self.own and self.torch:
             _record(self.arrays, handle, self.device)
         return self.outputs
 
@@ -648,7 +673,7 @@ def shapes(*sizes):
 
 def _register():
     """The operator torch.ops.sweetspot.name_best: the inputs, then the sizes that their shapes do not tell."""
-    if torch is None or not hasattr(torch.library, "register_fake"):
+    if torch is None or not hasattr(torch.library, "register_fake") or not INPUTS:
         return None, None
     inputs = [one for one in _buffers if one["name"] in INPUTS]
     outputs = [one for one in _buffers if one["direction"] == "out"]
@@ -669,7 +694,7 @@ def _register():
     def fake(*values):
         tensors, sizes = split(values)
         at = _sizes_from({one["name"]: tensor.shape for one, tensor in zip(inputs, tensors)}, sizes)
-        made = tuple([tensors[0].new_empty_strided(*_shape(one, at), dtype=getattr(torch, _ELEMENTS[one["type"]][3]))
+        made = tuple([tensors[0].new_empty_strided(*_shape(one, at), dtype=_torch_type(one["type"]))
                       for one in outputs])
         return made[0] if len(made) == 1 else made or None
 
@@ -692,4 +717,5 @@ _sections = [json.loads(text) for text in re.findall(r"^/\* sweetspot-section (.
 _buffers, SIZES = _sections[0]["buffers"], tuple(_sections[0]["sizes"])
 ARRAYS = tuple(one["name"] for one in _buffers if one["direction"] != "scratch")
 INPUTS = tuple(one["name"] for one in _buffers if one["direction"] in ("in", "inout"))
+SCRATCH = tuple(one["name"] for one in _buffers if one["direction"] == "scratch")
 _library, op = _register()
