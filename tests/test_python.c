@@ -333,6 +333,9 @@ TEST(a_file_for_another_device_is_merged)
     e2e_pass(folder, "cmp $DIR/was $DIR/two/sgemm_2048_best.py && echo precious >$DIR/two/sgemm_2048_best.py");
     r = e2e_ended(2, e2e_run(folder, "%s/s.db", write));
     assert_contains(r.err, "was not written by sweetspot");
+    e2e_pass(folder, "$BIN/sweetspot header %s --store $DIR/s.db -o $DIR/both", config);
+    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --store $DIR/s.db -o $DIR/both --python", config));
+    assert_contains(r.err, "a C header and a Python file cannot be merged; it was not changed");
 }
 
 TEST(launches_that_python_cannot_make_are_refused)

@@ -66,7 +66,7 @@ def check_mistakes():
             (TypeError, "5 is not an array on a GPU", (a, 5, c)),
             (TypeError, "B must have elements of the type f32, not <f8", (a, Interface(at(2), (N, N), "f64"), c)),
             (TypeError, "B must have elements of the type f32, not |b1", (a, Interface(at(2), (N, N), "|b1"), c)),
-            (TypeError, "B must have elements of the type f32, not (0, 32)", (a, Pack(at(2), (N, N), "i32"), c)),
+            (TypeError, "B must have elements of the type f32, not (0, 32, 1)", (a, Pack(at(2), (N, N), "i32"), c)),
             (ValueError, "C must have the shape (2048, 2048), not (2048, 2047)", (a, b, Interface(at(3), (N, N - 1)))),
             (ValueError, "B must have the shape (2048, 2048), not (2048,)", (a, Interface(at(2), (N,)), c)),
             (ValueError, "B must have the strides (2048, 1), in elements, not (4096.0, 1.0)",
@@ -302,7 +302,7 @@ def fake_torch():
 
     torch.Tensor, torch.empty_strided = Tensor, empty_strided
     torch.ops = types.SimpleNamespace(sweetspot=types.SimpleNamespace())
-    torch.Tag = types.SimpleNamespace(pt2_compliant_tag=1)
+    torch.Tag = types.SimpleNamespace(pt2_compliant_tag=1, needs_exact_strides=2)
     torch.library = types.SimpleNamespace(Library=Library, register_fake=lambda name, function, lib: registered.update(
         fake=(name, function)))
     torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 20 + device)

@@ -35,7 +35,8 @@ static const struct option_spec specs[] = {
     FLAG(&given.embed, "embed", 0,
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
     FLAG(&given.python, "python", 0,
-         "write a Python file instead, with the measured binary (out/python/<job name>_best.py)"),
+         "write a Python file with the measured binary instead, which checks arrays and launches it "
+         "(out/python/<job name>_best.py)"),
     OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
     OPTION_END,
@@ -328,7 +329,7 @@ out:
 
 const struct command cmd_header = {
     .name = "header",
-    .summary = "write the winner as a C header",
+    .summary = "write the winner as a C header or a Python file",
     .description = "Writes the winner of the newest final as a self-contained C header: parameters, launch geometry "
                    "as functions of the problem's sizes, and results. Without a final, the best of the search is "
                    "written and marked as such. The file's sections for other devices are kept.",
@@ -340,7 +341,8 @@ const struct command cmd_header = {
             "standard output or a pipe.\n\n"
             "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
             "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "
-            "`--embed` ends with 1 if the store has no binary; a final on a GPU stores it. After a replay, the "
+            "`--embed` and `--python` end with 1 if the store has no binary; a final on a GPU stores it. After a "
+            "replay, the "
             "header contains the source, the device and the date of the recording, and says that nothing was "
             "measured here.",
     .see = "tune compare",

@@ -30,7 +30,7 @@ _ELEMENTS = {
 _BITS = {"u16": ("bf16",), "u8": ("e4m3", "e5m2")}  # CuPy and Numba have no such types
 _TYPES = {}  # from an array's own type
 for _name, (_size, _code, _letters, _word, _) in _ELEMENTS.items():
-    for _key in ((_code, 8 * _size), "<" + _letters, "|" + _letters, getattr(torch, _word, _name)):
+    for _key in ((_code, 8 * _size, 1), "<" + _letters, "|" + _letters, getattr(torch, _word, _name)):
         _TYPES.setdefault(_key, []).extend((_name, *_BITS.get(_name, ())))
 
 
@@ -120,7 +120,8 @@ def _relative_time(section, at):
     """The wave model, as in the C header."""
     work = max(float(_value(section["work"], at)), 1.0)
     stage = next((stage for stage in section["stages"] if stage["name"] == section.get("stage")), None)
-    blocks = math.prod(_values(stage["grid"], at)) if stage and _value(stage["when"], at) else 0
+    run = next(_runs(stage, at), None) if stage else None
+    blocks = math.prod(_values(stage["grid"], run)) if run is not None else 0
     return work / blocks * math.ceil(blocks / section["at_once"]) if blocks >= 1 else work
 
 
@@ -259,10 +260,10 @@ def _look(driver, array, stream, kept):
         return ((), (), None, -1, False), 0, None
     kept.append(array.__dlpack__(stream=stream or 1))
     tensor = ctypes.string_at(_from_capsule(kept[-1], b"dltensor"), 48)  # DLTensor
-    address, rank, code, bits, _, shape, strides, offset = struct.unpack("<Q8xiBBHQQQ", tensor)
+    address, rank, code, bits, lanes, shape, strides, offset = struct.unpack("<Q8xiBBHQQQ", tensor)
     shape = struct.unpack("<%dq" % rank, ctypes.string_at(shape, 8 * rank))
     strides = struct.unpack("<%dq" % rank, ctypes.string_at(strides, 8 * rank)) if strides else _strides(shape)
-    return (shape, strides, (code, bits), device, False), address + offset, None
+    return (shape, strides, (code, bits, lanes), device, False), address + offset, None
 
 
 def _torch_stream(device):
@@ -541,7 +542,7 @@ def _section_for(device, at):
             *device[:2], ", ".join(section["device"] for section in _sections)))
     start, sizes = _sections.index(first), [at["size_" + name] for name in SIZES]
     able = [one for one in _sections[start:start + first.get("kernels", 1)]
-            if min(sizes, default=1) >= 1 and any(_value(stage["when"], at) for stage in one["stages"])]
+            if min(sizes, default=1) >= 1 and any(next(_runs(stage, at), None) is not None for stage in one["stages"])]
     return min(able, key=lambda one: _expected_time(one, sizes, SIZES)) if "kernels" in first and able else first
 
 
@@ -699,8 +700,8 @@ def _register():
         return made[0] if len(made) == 1 else made or None
 
     library = torch.library.Library("sweetspot", "FRAGMENT")
-    tags = [getattr(torch.Tag, tag) for tag in ("pt2_compliant_tag", "needs_fixed_stride_order")
-            if hasattr(torch.Tag, tag)]
+    exact = "needs_exact_strides" if hasattr(torch.Tag, "needs_exact_strides") else "needs_fixed_stride_order"
+    tags = [getattr(torch.Tag, tag) for tag in ("pt2_compliant_tag", exact)]
     library.define("name_best(%s) -> %s" % (", ".join(words), made), tags=tags)
     library.impl("name_best", launch, "CUDA")
     torch.library.register_fake("sweetspot::name_best", fake, lib=library)

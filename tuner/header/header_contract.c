@@ -282,6 +282,7 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
     json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
+    if (!f->prefix) json_object_set_new(section, "python", json_true());
     const_eval_set_list(section, "conditions", const_eval_list(f, job->supported, job->supported_count));
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, f->err)) return -1;
