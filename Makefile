@@ -296,7 +296,8 @@ SLOW_TESTS := \
     test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.
-LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job test_width test_terminal test_products)
+LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_python test_job test_width test_terminal \
+  test_products)
 # A GPU is not shared between test programs, and those that compare times or energies share the machine with none: as
 # processes start on the other GPUs, each of theirs starts seconds later.
 TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)

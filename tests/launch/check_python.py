@@ -1,5 +1,6 @@
 """Checks of Python files with tuned kernels, on the GPUs of fake_libcuda.c: check_python.py FOLDER CHECK. The folder
 has the files of configs/sgemm_2048.cfg, sum.cfg and bgemm_1024.cfg."""
+import ast
 import contextlib
 import ctypes
 import os
@@ -50,6 +51,8 @@ def count(name):
 
 def check_import():
     best = sgemm()
+    with open(best.__file__, encoding="ascii") as file:
+        ast.parse(file.read(), feature_version=(3, 8))
     assert "sgemm_2048: the fastest configuration" in best.__doc__ and "C: f32, out, size_M x size_N" in best.__doc__
     assert best.SIZES == ("M", "N", "K") and best.ARRAYS == ("A", "B", "C") and best.INPUTS == ("A", "B")
     assert best.supports(N, N, N) and not best.supports(N + 1, N, N) and not best.supports(0, 0, 0)
