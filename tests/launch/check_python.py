@@ -53,7 +53,7 @@ def check_import():
     best = sgemm()
     with open(best.__file__, encoding="ascii") as file:
         ast.parse(file.read(), feature_version=(3, 8))
-    assert "sgemm_2048: the fastest configuration" in best.__doc__ and "C: f32, out, size_M x size_N" in best.__doc__
+    assert "sgemm_2048: the fastest configuration" in best.__doc__ and "C: f32, out, M x N" in best.__doc__
     assert best.SIZES == ("M", "N", "K") and best.ARRAYS == ("A", "B", "C") and best.INPUTS == ("A", "B")
     assert best.supports(N, N, N) and not best.supports(N + 1, N, N) and not best.supports(0, 0, 0)
     assert best.shapes(N, 7, 5)["C"] == ((N, 7), (7, 1), "f32", "out")

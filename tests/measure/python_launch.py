@@ -55,7 +55,8 @@ class Product:
         generator = torch.Generator("cpu").manual_seed(1)
         self.A, self.B = [torch.randint(-1, 2, best.shapes(*self.sizes)[name][0], generator=generator).to(device, dtype)
                           for name in "AB"]
-        self.right = torch.matmul(self.A, self.B.T if transposed else self.B)
+        self.factor = self.B.T if transposed else self.B
+        self.right = torch.matmul(self.A, self.factor)
 
     def is_right(self, result):
         return torch.equal(result, self.right)
@@ -116,8 +117,8 @@ def measure(best, p):
         arrays = [of_cupy(t).view("u2") if C.dtype == torch.bfloat16 else of_cupy(t) for t in (p.A, p.B, C)]
         ways.insert(2, ("array interface of CuPy", lambda: best.run(*arrays)))
         ways.append(("prepared call of CuPy", best.prepare(*arrays)))
-    ways += [("torch.matmul, for comparison", lambda: torch.matmul(p.A, p.B)),
-             ("torch.matmul into an array", lambda: torch.matmul(p.A, p.B, out=C))]
+    ways += [("torch.matmul, for comparison", lambda: torch.matmul(p.A, p.factor)),
+             ("torch.matmul into an array", lambda: torch.matmul(p.A, p.factor, out=C))]
     for name, function in ways:
         C.zero_()
         function()
@@ -141,7 +142,7 @@ def measure(best, p):
         check("a call with CuPy's arrays is right", p.is_right(C))
         if C.dtype != torch.bfloat16:
             check("CuPy's outputs are made", p.is_right(torch.from_dlpack(best.run(*arrays[:2]))))
-    ours, theirs = gpu_time(call), gpu_time(lambda: torch.matmul(p.A, p.B, out=C))
+    ours, theirs = gpu_time(call), gpu_time(lambda: torch.matmul(p.A, p.factor, out=C))
     print("GPU time: %.2f us, torch.matmul %.2f us" % (ours, theirs))
 
 
@@ -237,7 +238,7 @@ def try_mistakes(best, p):
     refuses("a tensor on the CPU", ValueError, "-1: not on a GPU", best.run, p.A.cpu(), p.B)
     refuses("columns first", ValueError, "strides", best.run, p.A.T.contiguous().T, p.B)
     refuses("another type", TypeError, "type", best.run, p.A.double(), p.B)
-    refuses("another size", ValueError, "", best.run, p.A[:-1].contiguous(), p.B)
+    refuses("another size", ValueError, "", best.run, p.A[:, :-1].contiguous(), p.B)
     flat = torch.zeros(p.A.numel() + 1, dtype=p.A.dtype, device="cuda")[1:].view(p.A.shape)
     refuses("an address between elements of 16 bytes", ValueError, "multiple of", best.run, flat, p.B)
     if torch.cuda.device_count() < 2:

@@ -226,7 +226,7 @@ class _Room(threading.local):
         self.number = ctypes.c_int.from_address(self.at)
 
 
-_room, _lock, _opened = _Room(), threading.RLock(), []
+_room, _lock, _opened, _nothing = _Room(), threading.RLock(), [], contextlib.nullcontext()
 
 
 def _driver():
@@ -308,13 +308,11 @@ def _empty(like, buffer, shape, strides):
     raise TypeError("the array %s must be given: %s, %s" % (buffer["name"], buffer["type"], shape))
 
 
-def _allocating(like, stream, handle, device):
+def _allocating(like, handle, device):
     """New arrays belong to the stream on which they are used."""
-    if stream is None:
-        return contextlib.nullcontext()
     if isinstance(like, _TENSOR):
         return torch.cuda.stream(_torch_external(handle, device))
-    return sys.modules["cupy"].cuda.ExternalStream(handle) if "cupy" in sys.modules else contextlib.nullcontext()
+    return sys.modules["cupy"].cuda.ExternalStream(handle) if "cupy" in sys.modules else _nothing
 
 
 # From arrays to launches ---------------------------------------------------------------------------------------------
@@ -341,6 +339,8 @@ class _Plan:
             self.add_launches(at)
         except struct.error as error:
             raise ValueError("the numbers of a launch are too large for %s: %s" % (self.shown, error)) from error
+        if not self.steps:
+            raise ValueError("no kernel is for these sizes: %s" % self.shown)
         used = {entry[1] for entry in self.pointers + self.maps}
         for buffer in section["buffers"]:
             name, size = buffer["name"], int(_value(buffer["bytes"], at))
@@ -430,7 +430,8 @@ class _Plan:
             attributes += struct.pack("<I4xi60x", 2, 1) if stage["cooperative"] else b""
             attributes += struct.pack("<I4xi60x", 6, 1) if self.steps and _value(stage["overlap"], run) else b""
             shape = struct.pack("<7I4x", *grid, *block, int(_value(stage["shared"], run)))
-            self.steps.append((number, shape, attributes, len(self.places)))
+            room = ctypes.create_string_buffer(attributes, 216)
+            self.steps.append((number, shape, room, len(attributes) // 72, len(self.places)))
             for place, argument in enumerate(stage["arguments"]):
                 self.add_argument(argument, place, stage, run, stands)
 
@@ -454,7 +455,6 @@ class _Ready:
         for place, name, before, after in plan.maps:
             driver.call("cuTensorMapEncodeTiled", ctypes.c_void_p(base + place), *before,
                         ctypes.c_void_p(addresses[name]), *after)
-        self.attributes = [ctypes.create_string_buffer(step[2], 216) for step in plan.steps]
         self.zeros = [(addresses[name], size) for name, size in plan.zeros]
         self.kernels = _load(driver, context, plan.device, plan.section)
 
@@ -462,10 +462,9 @@ class _Ready:
         """Functions and their arguments. The structs are never changed: another thread may be launching."""
         configs = ctypes.create_string_buffer(56 * len(self.plan.steps))
         calls = [(self.driver.fill, (address, 0, size, stream)) for address, size in self.zeros]
-        for i, (number, shape, attributes, place) in enumerate(self.plan.steps):
-            rest = struct.pack("<QQI4x", stream, ctypes.addressof(self.attributes[i]), len(attributes) // 72)
+        for i, (number, shape, attributes, count, place) in enumerate(self.plan.steps):
             at = ctypes.addressof(configs) + 56 * i
-            ctypes.memmove(at, shape + rest, 56)
+            ctypes.memmove(at, shape + struct.pack("<QQI4x", stream, ctypes.addressof(attributes), count), 56)
             arguments = ctypes.addressof(self.places) + 8 * place
             calls.append((self.driver.launch, (at, self.kernels[number], arguments, None)))
         if len(self.streams) >= 64:
@@ -566,7 +565,7 @@ def _new_ready(plan, key, context):
             plan.ready.clear()
         owner = _driver().context_of(plan.device)
         loaded = owner == context and (owner, _sections.index(plan.section)) in _kernels
-        with contextlib.nullcontext() if loaded else _driver().inside(owner):
+        with _nothing if loaded else _driver().inside(owner):
             plan.ready[context, key] = _Ready(plan, owner, dict(zip(plan.names, key)))
         return plan.ready[context, key]
 
@@ -586,7 +585,7 @@ def _prepare(arrays, sizes, stream, scratch):
     if handle is None:
         handle = _current_stream(arrays, looks, plan.device)
     if plan.made:
-        with _allocating(arrays[0], stream, handle, plan.device):
+        with _nothing if stream is None else _allocating(arrays[0], handle, plan.device):
             made = [_empty(arrays[0], *one) for one in plan.made]
         looks += [_look(driver, array, handle, kept) for array in made]
         arrays = (*arrays, *made)

@@ -124,8 +124,11 @@ static void put_document(FILE *f, const json_t *sections, const char *lower)
     json_array_each(json_object_get(first, "buffers"), i, buffer) {
         text_add(&t, "    %s: %s, %s", json_get_string(buffer, "name", "?"), json_get_string(buffer, "type", "?"),
                  json_get_string(buffer, "direction", "?"));
-        json_array_each(json_object_get(buffer, "shape"), k, size)
-            text_add(&t, "%s%s", k ? " x " : ", ", json_string_value(size));
+        json_array_each(json_object_get(buffer, "shape"), k, size) {
+            const char *text = json_string_value(size), *prefix = "size_";
+            size_t skipped = strncmp(text, prefix, strlen(prefix)) ? 0 : strlen(prefix);
+            text_add(&t, "%s%s", k ? " x " : ", ", text + skipped);
+        }
         text_add(&t, ". %s\n",
                  json_object_get(buffer, "zero") ? "Filled with zeros before every launch"
                                                  : json_get_string(buffer, "before", ""));
