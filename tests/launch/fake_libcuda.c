@@ -223,27 +223,21 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                         CUtensorMapFloatOOBfill fill)
 {
-    unsigned hash = 2166136261u, words[32], count = 0;
+    unsigned hash = 2166136261u;
     if ((size_t)map % 64) return CUDA_ERROR_INVALID_VALUE; // as the driver
-    memset(words, 0, sizeof words);
     for (unsigned i = 0; i < rank && i < 5; i++) {
-        words[count++] = (unsigned)size[i];
-        words[count++] = (unsigned)box[i];
-        words[count++] = each[i];
-        if (i + 1 < rank) words[count++] = (unsigned)stride[i];
+        const cuuint64_t numbers[] = {size[i], box[i], each[i], i + 1 < rank ? stride[i] : 0};
+        for (int k = 0; k < 4; k++) hash = (hash ^ (unsigned)numbers[k]) * 16777619u;
     }
-    for (unsigned i = 0; i < count; i++) hash = (hash ^ words[i]) * 16777619u;
-    memmove(words + 9, words, 4); // the first size in clear text
-    words[0] = (unsigned)type;
-    words[1] = rank;
-    words[2] = (unsigned)(size_t)address;
-    words[3] = (unsigned)((size_t)address >> 32);
-    words[4] = hash;
-    words[5] = (unsigned)interleave;
-    words[6] = (unsigned)swizzle;
-    words[7] = (unsigned)promotion;
-    words[8] = (unsigned)fill;
-    memset(words + 10, 0, sizeof words - 40);
+    const unsigned words[32] = {(unsigned)type,
+                                rank,
+                                (unsigned)(size_t)address,
+                                (unsigned)((size_t)address >> 32),
+                                hash,
+                                (unsigned)interleave,
+                                (unsigned)swizzle,
+                                (unsigned)promotion,
+                                (unsigned)fill};
     memcpy(map, words, 128);
     return CUDA_SUCCESS;
 }
