@@ -117,7 +117,7 @@ $(BUILD)/tests/fuzz/%.o: LEVEL =
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial python tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.
@@ -125,7 +125,7 @@ $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: $(wildcard kernels/support*.cu*) \
   kernels/ceilings.cu search/space/fn_arithmetic.h search/space/fn_selector.h \
-  $(wildcard tuner/header/*.in tuner/report/page/*)
+  $(wildcard tuner/header/*.in tuner/header/*.py tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
 # What --version prints: the commit, where this is a checkout, and the toolkit.
@@ -296,7 +296,8 @@ SLOW_TESTS := \
     test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.
-LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job test_width test_terminal test_products)
+LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_python test_job test_width test_terminal \
+  test_products)
 # A GPU is not shared between test programs, and those that compare times or energies share the machine with none: as
 # processes start on the other GPUs, each of theirs starts seconds later.
 TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)

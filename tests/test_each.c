@@ -1,9 +1,9 @@
 // Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to
 // the header's selector.
 #include "tests/e2e.h"
+#include "tests/kept_binaries.h"
 #include "tests/loaded_job.h"
 #include "tests/sanitized.h"
-#include "tests/stored_text.h"
 #include "tests/testing.h"
 
 #include <math.h>
@@ -268,29 +268,6 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     assert_contains(r.out, "\n2\n");
 }
 
-static int keep_binary(void *user, const struct trial *trial)
-{
-    struct store *store = user;
-    char hash[HASH_TEXT_SIZE], *bytes = test_text("\177ELF of trial %lld", (long long)trial->id);
-    if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
-        store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
-        fail_msg("%s", err.message);
-    char *document = test_text("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
-    assert_int_equal(put_text(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
-    return 0;
-}
-
-static void keep_binaries(const char *folder)
-{
-    char *path = test_text("%s/e.db", folder);
-    struct store *store;
-    struct environment environment;
-    if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
-        store_each(store, false, 0, STORE_WHOLE, keep_binary, store, &err))
-        fail_msg("%s", err.message);
-    store_close(store);
-}
-
 // Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
 TEST(embedded_kernels_are_launched_by_size)
 {
@@ -310,7 +287,7 @@ TEST(embedded_kernels_are_launched_by_size)
     char *folder = e2e_folder("each_embedded");
     write_space(folder, plain);
     e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet"));
-    keep_binaries(folder);
+    keep_binaries(test_text("%s/e.db", folder), "x");
     e2e_write(folder, "main.c", program);
     for (int any = 0; any < 2; any++) {
         e2e_pass(folder,

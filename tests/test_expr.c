@@ -231,24 +231,25 @@ static bool c_constant(void *user, int slot, int64_t *value)
     return true;
 }
 
-EXPR_TEST(c_source_is_folded_and_parenthesised)
+EXPR_TEST(source_is_folded_and_parenthesised)
 {
     static const struct {
-        const char *text, *c;
+        const char *text, *c, *python; // NULL: as in C
     } cases[] = {
-        {"ceil_div(A, BLOCK_M)", "ss_ceil_div(A, 128)"},
-        {"A * 2 + B", "(A * 2) + B"},
-        {"A / (BLOCK_M / 4) % 3", "(A / 32) % 3"},
-        {"MODE == \"shuffle\" ? A : B", "A"},
-        {"MODE == \"shared\" ? A : B + 1", "B + 1"},
-        {"-A", "-A"},
-        {"!(A > 3)", "!(A > 3)"},
-        {"A - (0 - 3)", "A - (-3)"},
-        {"BLOCK_M * 2", "256"},
-        {"A ? B : 5000000000", "A ? B : 5000000000LL"},
-        {"min(A, B, 3)", "ss_min(ss_min(A, B), 3)"},
-        {"BLOCK_M > 3 && A", "1 && A"},
-        {"BLOCK_M < 3 && A", "0"},
+        {"ceil_div(A, BLOCK_M)", "ss_ceil_div(A, 128)", "ceil_div(A, 128)"},
+        {"A * 2 + B", "(A * 2) + B", NULL},
+        {"A / (BLOCK_M / 4) % 3", "(A / 32) % 3", "rem(div(A, 32), 3)"},
+        {"MODE == \"shuffle\" ? A : B", "A", NULL},
+        {"MODE == \"shared\" ? A : B + 1", "B + 1", NULL},
+        {"-A", "-A", NULL},
+        {"!(A > 3)", "!(A > 3)", "not (A > 3)"},
+        {"A - (0 - 3)", "A - (-3)", NULL},
+        {"BLOCK_M * 2", "256", NULL},
+        {"A ? B : 5000000000", "A ? B : 5000000000LL", "B if A else 5000000000"},
+        {"min(A, B, 3)", "ss_min(ss_min(A, B), 3)", "min(min(A, B), 3)"},
+        {"BLOCK_M > 3 && A", "1 && A", "bool(1 and A)"},
+        {"BLOCK_M < 3 && A", "0", NULL},
+        {"(A > B || A) - ~(A << 2)", "((A > B) || A) - (~(A << 2))", "bool((A > B) or A) - (~(A << 2))"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr *e = expr_parse(cases[i].text, s, &err);
@@ -256,6 +257,9 @@ EXPR_TEST(c_source_is_folded_and_parenthesised)
         char *c = expr_to_c(e, "ss_", c_name, c_constant, s, &err);
         if (!c) fail_msg("%s: %s", cases[i].text, err.message);
         assert_string_equal(c, cases[i].c);
+        free(c);
+        c = expr_to_python(e, c_name, c_constant, s, &err);
+        assert_string_equal(c, cases[i].python ? cases[i].python : cases[i].c);
         free(c);
         expr_free(e);
     }

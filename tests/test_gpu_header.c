@@ -145,6 +145,21 @@ GPU_TEST(the_script_agrees_with_torch)
     run_example(folder, "embedded_cubin.py");
 }
 
+// Results, torch.compile, graphs, streams, threads, devices and wrong arrays; the host's times are only printed.
+GPU_TEST(the_python_file_agrees_with_torch)
+{
+    static const char *const products[] = {"bgemm_1024", "sgemm_2048"};
+    if (system("python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1")) skip();
+    char *folder = e2e_folder("gpu_python");
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        struct e2e_result r = e2e_run(folder,
+                                      "TIME=10s UNTIMED=1 PYTHONDONTWRITEBYTECODE=1 python3 "
+                                      "tests/measure/python_launch.py configs/%s.cfg",
+                                      products[i]);
+        if (r.status) fail_msg("%s: status %d: %.6000s%.3000s", products[i], r.status, r.out, r.err);
+    }
+}
+
 GPU_TEST(the_program_with_several_kernels_is_right)
 {
     if (!example_have("nvcc")) skip();

@@ -1,5 +1,6 @@
 // The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
 #include "tests/e2e.h"
+#include "tests/kept_binaries.h"
 #include "tests/loaded_job.h"
 #include "tests/testing.h"
 
@@ -186,8 +187,15 @@ static void expect_exact_times(const char *folder, const json_t *header)
     }
 }
 
+// Prints the number of the kernel that a Python file selects, for each line of sizes.
+static const char python_program[] =
+    "import sys\nsys.path.insert(0, sys.argv[1])\nimport s as best\nfor line in open(sys.argv[1] + '/sizes'):\n"
+    "    at = best._at(best.SIZES, map(int, line.split()))\n"
+    "    print(best._sections.index(best._section_for((best._sections[0]['device'], 0, 0), at)))\n";
+
 // The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
-// selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job.
+// selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job; and of
+// the Python file's.
 TEST(the_header_selects_what_the_driver_expects)
 {
     char *folder = e2e_folder("agree");
@@ -202,7 +210,9 @@ TEST(the_header_selects_what_the_driver_expects)
                 "$DIR/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz --prior "
                 "tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store $DIR/o.db >/dev/null && $BIN/sweetspot "
                 "header $DIR/configs/other.cfg --store $DIR/o.db --output $DIR/o.h");
-    autorelease(text_release) struct text expected = {0}, calls = {0};
+    keep_binaries(test_text("%s/s.db", folder), "gemm_simt");
+    e2e_pass(folder, "$BIN/sweetspot header $DIR/configs/job.cfg --store $DIR/s.db --python --output $DIR/s.py");
+    autorelease(text_release) struct text expected = {0}, calls = {0}, sizes = {0};
     for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
         const int64_t *n = sizes_of(recorded, p);
         char *line = test_text("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
@@ -210,6 +220,7 @@ TEST(the_header_selects_what_the_driver_expects)
         if (!at) fail_msg("no '%s' in: %s", line, r.out);
         text_add(&expected, "%d\n", atoi(at + strlen(line)));
         text_add(&calls, "    {%d, %d, %d},\n", (int)n[0], (int)n[1], (int)n[2]);
+        text_add(&sizes, "%d %d %d\n", (int)n[0], (int)n[1], (int)n[2]);
     }
     autojson json_t *sections = header_read(test_text("%s/s.h", folder), &err);
     assert_true(json_array_size(sections) > 1);
@@ -230,6 +241,7 @@ TEST(the_header_selects_what_the_driver_expects)
             const int64_t *n = job->problems[11 + p].sizes;
             text_add(&expected, "%d\n", selected[p]);
             text_add(&calls, "    {%d, %d, %d},\n", (int)n[0], (int)n[1], (int)n[2]);
+            text_add(&sizes, "%d %d %d\n", (int)n[0], (int)n[1], (int)n[2]);
             assert_in_range(selected[p], 0, json_array_size(sections) - 1);
             uses[selected[p]]++;
         }
@@ -250,6 +262,11 @@ TEST(the_header_selects_what_the_driver_expects)
                 "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && nvcc "
                 "-std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi"));
     recorded_free(recorded);
+    if (system("command -v python3 >/dev/null 2>&1")) return;
+    e2e_write(folder, "sizes", sizes.text);
+    e2e_write(folder, "select.py", python_program);
+    e2e_pass(folder,
+             "PYTHONDONTWRITEBYTECODE=1 python3 $DIR/select.py $DIR >$DIR/p.out && cmp $DIR/p.out $DIR/expected");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -74,3 +74,6 @@ const int *expr_slots(const struct expr *, size_t *count);
 // sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
+// The same as Python, which needs the functions div and rem, the quotient rounded towards 0 and its remainder.
+char *expr_to_python(const struct expr *, const char *(*name)(void *user, int slot),
+                     bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);

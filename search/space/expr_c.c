@@ -1,4 +1,4 @@
-// Expressions written as C source (expr_to_c in expr.h).
+// Expressions written as source in C or Python (expr_to_c and expr_to_python in expr.h).
 //
 // Every compound subexpression is written in parentheses, so that precedence never matters; constants are folded
 // first, so that a header shows `M / 128` and not `M / (2 * 64)`.
@@ -14,7 +14,7 @@
 
 struct writer {
     const struct expr *expr;
-    const char *prefix;
+    const char *prefix; // of C's functions; NULL: Python
     const char *(*name)(void *user, int slot);
     bool (*constant)(void *user, int slot, int64_t *value);
     void *user;
@@ -61,6 +61,33 @@ static int write_compound(struct writer *w, const struct expr_node *n, bool oute
     return 0;
 }
 
+// Python divides towards minus infinity, and `and` and `or` give one of their operands.
+static int write_python(struct writer *w, const struct expr_node *n, bool outermost)
+{
+    const bool lazy = n->op == OP_AND || n->op == OP_OR;
+    const char *function = n->op == OP_DIVIDE      ? "div"
+                           : n->op == OP_REMAINDER ? "rem"
+                           : lazy                  ? "bool"
+                                                   : expr_function_name(n->op),
+               *sign = expr_operator_sign(n->op);
+    const struct expr_node choice = {.a = n->b, .b = n->a, .c = n->c};
+    bool apart = function || !outermost;
+    char between[8] = ", ";
+    if (lazy)
+        snprintf(between, sizeof between, n->op == OP_AND ? " and " : " or ");
+    else if (n->op == OP_CHOOSE)
+        snprintf(between, sizeof between, " if ");
+    else if (!function && sign)
+        snprintf(between, sizeof between, " %s ", sign);
+    text_add(&w->out, "%s%s%s", function ? function : "", apart ? "(" : "",
+             n->b >= 0 || !sign ? ""
+             : n->op == OP_NOT  ? "not "
+                                : sign);
+    if (write_operands(w, n->op == OP_CHOOSE ? &choice : n, function && !lazy, between, " else ") < 0) return -1;
+    text_add(&w->out, "%s", apart ? ")" : "");
+    return 0;
+}
+
 static int write_node(struct writer *w, int index, bool outermost)
 {
     const struct expr_node *n = &w->expr->nodes[index];
@@ -73,7 +100,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         char digits[32];
         // A literal past 2^31 needs the suffix in C90 only, but a header may be read by any compiler.
         snprintf(digits, sizeof digits, value < 0 && !outermost ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,
-                 value > INT32_MAX || value < -INT32_MAX ? "LL" : "");
+                 w->prefix && (value > INT32_MAX || value < -INT32_MAX) ? "LL" : "");
         text_add(&w->out, "%s", digits);
         return 0;
     }
@@ -87,17 +114,28 @@ static int write_node(struct writer *w, int index, bool outermost)
     // A lazy operation whose first operand is known is only its other operand.
     int64_t known;
     if (n->op == OP_CHOOSE && !fold(w, n->a, &known)) return write_node(w, known ? n->b : n->c, outermost);
-    return write_compound(w, n, outermost);
+    return w->prefix ? write_compound(w, n, outermost) : write_python(w, n, outermost);
+}
+
+static char *write_all(struct writer w)
+{
+    text_add(&w.out, "%s", "");
+    if (write_node(&w, w.expr->count - 1, true) < 0) {
+        free(w.out.text);
+        return NULL;
+    }
+    return w.out.text;
 }
 
 char *expr_to_c(const struct expr *e, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *err)
 {
-    struct writer w = {.expr = e, .prefix = prefix, .name = name, .constant = constant, .user = user, .err = err};
-    text_add(&w.out, "%s", "");
-    if (write_node(&w, e->count - 1, true) < 0) {
-        free(w.out.text);
-        return NULL;
-    }
-    return w.out.text;
+    return write_all(
+        (struct writer){.expr = e, .prefix = prefix, .name = name, .constant = constant, .user = user, .err = err});
+}
+
+char *expr_to_python(const struct expr *e, const char *(*name)(void *user, int slot),
+                     bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *err)
+{
+    return write_all((struct writer){.expr = e, .name = name, .constant = constant, .user = user, .err = err});
 }

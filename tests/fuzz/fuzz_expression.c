@@ -56,6 +56,7 @@ static void try_alone(const char *text, struct symbols *symbols, struct space *s
         expr_eval(e, at, &result, &err);
     }
     free(expr_to_c(e, "x_", name_in_c, constant_in_c, symbols, &err));
+    free(expr_to_python(e, name_in_c, constant_in_c, symbols, &err));
     expr_free(e);
 }
 

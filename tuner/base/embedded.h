@@ -22,6 +22,7 @@ const char *embedded_header_tensor_map(void);
 const char *embedded_header_launch(void);
 const char *embedded_header_results(void);
 const char *embedded_header_select(void);
+const char *embedded_header_python(void); // tuner/header/best.py
 // tuner/report/page/: the page of a report
 const char *embedded_report_frame(void);
 const char *embedded_report_style(void);

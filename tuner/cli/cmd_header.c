@@ -1,5 +1,5 @@
-// sweetspot header: the winner as a C header (tuner/header/header.h), merged with other devices' sections of an older
-// header; also checks whether a header still belongs to its template.
+// sweetspot header: the winner as a C header (tuner/header/header.h) or a Python file, merged with other devices'
+// sections of an older header; also checks whether a header still belongs to its template.
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -7,7 +7,7 @@
 #include "tuner/cli/job_set.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
-#include "tuner/header/header_embed.h"
+#include "tuner/header/header_python.h"
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 #include "tuner/setup/request.h"
@@ -17,7 +17,7 @@
 struct header_options {
     struct job_set job_set;
     const char *output, *check, *cubin;
-    bool hash, embed;
+    bool hash, embed, python;
 };
 
 static struct header_options given;
@@ -34,6 +34,9 @@ static const struct option_spec specs[] = {
     FLAG(&given.hash, "hash", 0, "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="),
     FLAG(&given.embed, "embed", 0,
          "also write the measured binary, as <header>_binary.c, and functions that load and launch it"),
+    FLAG(&given.python, "python", 0,
+         "write a Python file with the measured binary instead, which checks arrays and launches it "
+         "(out/python/<job name>_best.py)"),
     OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
     OPTION_END,
@@ -148,7 +151,8 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
     autojson json_t *section =
-        found ? NULL : header_section(session->job, &session->environment, &trial, final, kernel, ties, &err);
+        found ? NULL
+              : header_section(session->job, &session->environment, &trial, final, kernel, ties, given.python, &err);
     if (!section) {
         *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
         return NULL;
@@ -201,7 +205,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
                                        decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
-    if (!*status) add_fallback(session, sections);
+    if (!*status && !given.python) add_fallback(session, sections);
     if (!*status && !decided) say_how_to_decide(session, "no final has decided the winner yet, and the header says so");
     return *status ? NULL : json_incref(sections);
 }
@@ -232,13 +236,15 @@ static int write_header(const struct header_options *o, struct session *session,
     int status = session_build_space(session);
     if (status) return status;
     autorelease(binary_list_release) struct binary_list binaries = {0};
-    autojson json_t *fresh = make_sections(session, o->embed ? &binaries : NULL, &status), *sections = NULL;
+    autojson json_t *fresh = make_sections(session, o->embed || o->python ? &binaries : NULL, &status),
+                    *sections = NULL;
     if (!fresh) return status;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err))
         return complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
-    int failed = header_embed_write(path, sections, &binaries, &err);
-    if (!failed) failed = header_write(path, sections, &err);
+    int failed = o->python ? header_python_write(path, sections, &binaries, &err)
+                           : header_embed_write(path, sections, &binaries, &err);
+    if (!failed && !o->python) failed = header_write(path, sections, &err);
     if (failed) return session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
@@ -255,11 +261,10 @@ static int refuse_combination(const struct header_options *o)
     const struct {
         const char *name;
         bool given;
-    } all[] = {{"--hash", o->hash},
-               {"--check", o->check},
-               {"--cubin", o->cubin},
-               {"--output", o->output},
-               {"--embed", o->embed}};
+    } all[] = {{"--hash", o->hash},     {"--check", o->check}, {"--cubin", o->cubin},
+               {"--output", o->output}, {"--embed", o->embed}, {"--python", o->python}};
+    if (o->embed && o->python)
+        return complain(EXIT_USAGE, "--embed and --python write different files; drop one of them");
     for (size_t i = 0; i < 3; i++)
         for (size_t k = i + 1; k < sizeof all / sizeof *all && all[i].given; k++)
             if (all[k].given)
@@ -271,11 +276,11 @@ static int refuse_combination(const struct header_options *o)
                     o->output);
 }
 
-// The header's name in a folder. malloc'ed.
+// The file's name in a folder. malloc'ed.
 static char *header_name(const struct job *job)
 {
     autofree char *identifier = header_identifier(job->name);
-    return text_format("%s_best.h", identifier);
+    return text_format("%s_best.%s", identifier, given.python ? "py" : "h");
 }
 
 // What needs only the job.
@@ -299,7 +304,8 @@ static int write_results(void *user, struct session *session)
         return write_cubin(session, path);
     }
     name = header_name(session->job);
-    path = o->output ? job_set_file(o->output, name) : text_format("%s/include/%s", folder, name);
+    path = o->output ? job_set_file(o->output, name)
+                     : text_format("%s/%s/%s", folder, o->python ? "python" : "include", name);
     return write_header(o, session, path);
 }
 
@@ -323,7 +329,7 @@ out:
 
 const struct command cmd_header = {
     .name = "header",
-    .summary = "write the winner as a C header",
+    .summary = "write the winner as a C header or a Python file",
     .description = "Writes the winner of the newest final as a self-contained C header: parameters, launch geometry "
                    "as functions of the problem's sizes, and results. Without a final, the best of the search is "
                    "written and marked as such. The file's sections for other devices are kept.",
@@ -335,7 +341,8 @@ const struct command cmd_header = {
             "standard output or a pipe.\n\n"
             "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
             "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "
-            "`--embed` ends with 1 if the store has no binary; a final on a GPU stores it. After a replay, the "
+            "`--embed` and `--python` end with 1 if the store has no binary; a final on a GPU stores it. After a "
+            "replay, the "
             "header contains the source, the device and the date of the recording, and says that nothing was "
             "measured here.",
     .see = "tune compare",

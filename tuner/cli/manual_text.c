@@ -69,6 +69,7 @@ const struct manual_fact manual_files[] = {
      "The state of a run in progress, for `status` on this and other machines. `tune` removes it when the run ends."},
     {"out/include/NAME_best.h", "header", "The header."},
     {"out/include/NAME_best_binary.c", "header", "The binary that `--embed` writes."},
+    {"out/python/NAME_best.py", "header", "The Python file that `--python` writes."},
     {"out/cache", "tune judge profile check",
      "Compiled candidates, by content. The folder may be removed at any time."},
     {"PREFIX/share/sweetspot", NULL,

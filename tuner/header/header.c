@@ -74,6 +74,8 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     const char *device = json_get_string(section, "device", "");
     for (size_t i = json_array_size(sections); i-- > 0;) {
         const json_t *old = json_array_get(sections, i);
+        if (json_get_bool(old, "python", false) != json_get_bool(section, "python", false))
+            return error_set(err, "a C header and a Python file cannot be merged");
         // An old fallback was verified with an older source.
         if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
@@ -104,14 +106,16 @@ static char *device_macro(const json_t *section)
 }
 
 // The section as JSON with exact numbers (the selector compares them). Nothing inside can end or open the comment: a
-// star next to a slash is escaped.
-static void put_section(FILE *file, const json_t *section)
+// star next to a slash is escaped, and so is an apostrophe.
+void header_put_section(FILE *file, const json_t *section)
 {
     autofree char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
     fputs("/* sweetspot-section ", file);
     for (const char *p = text; *p; p++) {
         if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/')))
             fputs("\\u002a", file);
+        else if (*p == '\'')
+            fputs("\\u0027", file);
         else
             fputc(*p, file);
     }
@@ -446,7 +450,7 @@ static int render(FILE *file, const json_t *sections, struct error *err)
     put_undefine(&r);
     header_architecture(&r);
     fputc('\n', file);
-    json_array_each(sections, i, section) put_section(file, section);
+    json_array_each(sections, i, section) header_put_section(file, section);
     json_decref(r.prefixes);
     json_decref(r.macros);
     free(r.lower);

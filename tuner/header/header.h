@@ -13,7 +13,7 @@ json_t *header_read(const char *path, struct error *);
 
 // Puts the sections (an array: one device's, one a kernel) first, in the place of older ones for the same device, and
 // the fallback's, if they have one, last, in the place of an older one. -1 with a message when the others are of
-// another job or have other problem sizes, so that one header cannot serve both.
+// another job or have other problem sizes, or are of a Python file, so that one header cannot serve both.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
 // What header_write returns when a parameter's macro would collide with one of the header's own: the job must change.

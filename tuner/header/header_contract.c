@@ -4,7 +4,8 @@
 #include "tuner/base/elf_file.h"
 #include "tuner/job/header_names.h"
 
-// Expressions as C text ---------------------------------------------------------------------------------------------
+// Expressions as C or Python text
+// ---------------------------------------------------------------------------------------------
 
 static const char *name_text(void *user, int slot)
 {
@@ -21,16 +22,17 @@ static bool constant_value(void *user, int slot, int64_t *value)
 
 static char *to_c(const struct const_eval *f, const struct expr *expression, struct error *err)
 {
+    if (!f->prefix) return expr_to_python(expression, name_text, constant_value, (void *)f, err);
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, struct error *err)
+int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t *config, bool python, struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
     autofree char *name = header_identifier(job->name);
     *f = (struct const_eval){.job = job,
-                             .prefix = text_format("%s_fn_", name),
+                             .prefix = python ? NULL : text_format("%s_fn_", name),
                              .values = values,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
@@ -73,7 +75,7 @@ json_t *const_eval_text(struct const_eval *f, const struct expr *expression, con
     if (f->failed || !expression) return json_string(f->failed ? "0" : absent);
     autofree char *text = to_c(f, expression, f->err);
     f->failed = !text;
-    if (f->failed) error_prefix(f->err, "cannot write '%s' as C", expr_text(expression));
+    if (f->failed) error_prefix(f->err, "cannot write '%s' as %s", expr_text(expression), f->prefix ? "C" : "Python");
     return json_string(text ? text : "0");
 }
 
@@ -170,8 +172,14 @@ static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const stru
 static json_t *describe_buffer(struct const_eval *f, const struct buffer *b)
 {
     autofree char *before = contents_text(b);
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type), "direction",
-                     direction_word(b), "bytes", bytes_of(f, b, b->ld ? b->ld : b->cols), "before", before);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", b->name, "type", element_name(b->type), "direction",
+                               direction_word(b), "bytes", bytes_of(f, b, b->ld ? b->ld : b->cols), "before", before);
+    if (f->prefix) return object;
+    json_object_set_new(object, "shape", const_eval_list(f, b->shape, b->rank));
+    if (b->ld) json_object_set_new(object, "ld", const_eval_text(f, b->ld, "1"));
+    if (b->direction == DIRECTION_SCRATCH && b->fill.given)
+        json_object_set_new(object, b->fill.kind == FILL_ZERO ? "zero" : "filled", json_true());
+    return object;
 }
 
 static bool sees(const struct job *job, size_t buffer, enum argument_view view)
@@ -274,6 +282,7 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
     json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
+    if (!f->prefix) json_object_set_new(section, "python", json_true());
     const_eval_set_list(section, "conditions", const_eval_list(f, job->supported, job->supported_count));
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, f->err)) return -1;

@@ -14,6 +14,11 @@
 //    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
 //                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
+// A section of a Python file has "python":true, Python text in the place of C, and in its buffers also
+//
+//    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: of rows that are apart; zero, filled: of
+//                                                               scratch, with a fill of zeros or another one
+//
 // A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
 // what must be in it before every launch. A size is supported when it is between the smallest and the largest
 // verified ones and a multiple of their greatest common divisor. Constants and objects are missing where a job has
@@ -29,7 +34,7 @@
 // and a derived name that depends on a size is replaced by its expression.
 struct const_eval {
     const struct job *job;
-    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"
+    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"; NULL: they are Python
     const int64_t *values; // of the configuration and the first problem
     bool *varies;          // by slot: a size, or derived from one, or a loop's name
     char **text;           // by slot: C text of those
@@ -37,8 +42,8 @@ struct const_eval {
     bool failed;
 };
 
-// For one configuration. -1 with a message. The caller releases, also after a failure.
-int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, struct error *);
+// For one configuration, as C or Python. -1 with a message. The caller releases, also after a failure.
+int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);
 
 // The expression's C text, or `absent` without an expression. If it cannot be written, *err says so, `failed` is set,

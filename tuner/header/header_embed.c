@@ -104,8 +104,12 @@ static unsigned char *parse(const char *text, size_t size)
     return bytes; // the caller checks them by their hash
 }
 
-// Adds the binaries of an existing file, if there is one. -1 when the file is something else.
-static int read_file(struct binary_list *l, const char *path, struct error *err)
+const struct embedded_binary *binary_list_of(const struct binary_list *l, const json_t *section)
+{
+    return find(l, json_get_string(json_object_get(section, "binary"), "hash", ""));
+}
+
+int binary_list_read(struct binary_list *l, const char *path, binary_parser *parser, struct error *err)
 {
     autofree char *text = input_file_read(path, 0, NULL, err);
     const char *at = text ? strstr(text, mark) : NULL;
@@ -116,17 +120,23 @@ static int read_file(struct binary_list *l, const char *path, struct error *err)
         size_t size;
         // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest, and is refused
         if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
-            add(l, parse(at, size), size);
+            add(l, parser(at, size), size);
     }
     return result;
+}
+
+void header_put_binary_mark(FILE *f, const struct embedded_binary *b)
+{
+    fprintf(f, "%s%s %zu */\n", mark, b->hash, b->size);
 }
 
 static void put_array(FILE *f, const char *name, const struct embedded_binary *b)
 {
     size_t size = b->size;
     int column = 0;
-    fprintf(f, "%s%s %zu */\nextern const unsigned char %s[%zu];\nALIGNED const unsigned char %s[%zu] = {\n", mark,
-            b->hash, size, name, size, name, size);
+    header_put_binary_mark(f, b);
+    fprintf(f, "extern const unsigned char %s[%zu];\nALIGNED const unsigned char %s[%zu] = {\n", name, size, name,
+            size);
     for (size_t i = 0; i < size; i++) {
         column += fprintf(f, "%d,", b->bytes[i]);
         if (column >= 110 || i + 1 == size) column = fputc('\n', f) & 0;
@@ -154,8 +164,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         lower);
     json_array_each(sections, i, section) {
         autofree char *name = header_binary_name(lower, section);
-        const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
-        const struct embedded_binary *found = find(l, hash);
+        const struct embedded_binary *found = binary_list_of(l, section);
         if (name && !found)
             result = error_set(
                 err,
@@ -180,7 +189,7 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
     if (!header_embeds(sections)) return 0;
     autofree char *path = path_of(header);
     int result = output_make_folders(path, err);
-    if (!result) result = read_file(binaries, path, err);
+    if (!result) result = binary_list_read(binaries, path, parse, err);
     if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
     return result;
 }

@@ -26,6 +26,15 @@ enum { BINARY_MISSING = 1 };
 int binary_list_take(struct binary_list *, json_t *section, struct store *, int64_t trial, const json_t *device,
                      struct error *);
 
+// A section's binary, or NULL.
+const struct embedded_binary *binary_list_of(const struct binary_list *, const json_t *section);
+
+// Adds the binaries of an existing file, if there is one. The parser makes `size` bytes of the text that begins with
+// the mark of a binary. -1 with a message when the file is something else.
+typedef unsigned char *binary_parser(const char *text, size_t size);
+int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
+void header_put_binary_mark(FILE *, const struct embedded_binary *);
+
 // Writes the arrays of all sections that have a binary; no file where none has. Those that are not in the list are
 // added to it from the file that is there. -1 with a message, also when that file is something else.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);

@@ -134,16 +134,25 @@ static int64_t product(const json_t *stage, const char *key)
     return blocks;
 }
 
-// What launches the stage: the entry's symbol in the binary, as a literal; "0": no launch.
-static char *stage_symbol(struct renderer *r, const json_t *section, const json_t *stage)
+const char *header_symbol(const json_t *section, const json_t *stage, struct error *err)
 {
     const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
     const char *entry = json_get_string(stage, "entry", "");
-    if (!symbols || !header_is_part(stage) || json_object_get(stage, "library")) return text_copy("0");
     autofree char *known = binary_symbol_name((size_t)json_get_integer(stage, "unit", 0), entry);
-    if (!json_is_string(json_object_get(symbols, known)))
-        header_refuse(r, "the stored binary has no symbol for the entry '%s'", entry);
-    return header_literal(json_get_string(symbols, known, ""));
+    const char *symbol = json_string_value(json_object_get(symbols, known));
+    if (!symbol) error_set(err, "the stored binary has no symbol for the entry '%s'", entry);
+    return symbol;
+}
+
+// The symbol as a literal; "0": no launch.
+static char *stage_symbol(struct renderer *r, const json_t *section, const json_t *stage)
+{
+    struct error err;
+    if (!json_object_get(section, "binary") || !header_is_part(stage) || json_object_get(stage, "library"))
+        return text_copy("0");
+    const char *symbol = header_symbol(section, stage, &err);
+    if (!symbol) header_refuse(r, "%s", err.message);
+    return header_literal(symbol ? symbol : "");
 }
 
 static void put_stage(struct renderer *r, const json_t *section, const json_t *stage)
@@ -200,20 +209,28 @@ static size_t object_of(const struct renderer *r, const json_t *argument)
     return json_array_size(header_objects(r));
 }
 
+bool header_scalar_bits(const json_t *a, unsigned *bits)
+{
+    const char *value = json_get_string(a, "value", "0");
+    uint16_t stored = 0; // of little-endian machines: an e4m3 is its first byte
+    if (!json_object_get(a, "real") && !header_is_number(value)) return false;
+    element_store((enum element)header_element_of(a), json_get_number(a, "real", strtod(value, NULL)), &stored);
+    *bits = stored;
+    return true;
+}
+
 // Stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits, since C99 has no
 // such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
     enum element element = (enum element)header_element_of(a);
-    const char *value = json_get_string(a, "value", "0");
     size_t bytes = element_size(element);
     bool sign = element == ELEMENT_I8 || element == ELEMENT_I16 || element == ELEMENT_I32 || element == ELEMENT_I64;
     if (header_only_bits((int)element)) {
-        uint16_t bits = 0; // of little-endian machines: an e4m3 is its first byte
-        if (!json_object_get(a, "real") && !header_is_number(value))
+        unsigned bits = 0;
+        if (!header_scalar_bits(a, &bits))
             header_refuse(r, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
                           json_get_string(a, "name", "?"));
-        element_store(element, json_get_number(a, "real", strtod(value, NULL)), &bits);
         header_put(r, "        name_integer(s, %s, %u, %zu, 0);\n", at, bits, bytes);
     } else if (element_is_float(element)) {
         header_put(r, "        name_real(%s, (double)%s_on(%zu name_given_sizes), %zu);\n", at, function, section,

@@ -7,6 +7,8 @@
 // header.c: the text of the whole header of these sections (at least one; the first is the default device).
 // HEADER_COLLISION (header.h) with a message when a parameter's macro would collide with one of the header's own.
 int header_render(FILE *, void *sections, struct error *);
+// A section's line, also for a raw string of Python.
+void header_put_section(FILE *, const json_t *section);
 
 // header_source.c: what compiling the template takes. In the opening comment, each stage's arguments in their order,
 // variables and objects, and what a caller must do; macros of a section: entries, options, arguments; after the
@@ -35,6 +37,10 @@ char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
 void header_launch(struct renderer *);
 // The name of the array that has a section's bytes; malloc'ed, NULL where the section has none.
 char *header_binary_name(const char *lower, const json_t *section);
+// The symbol of a stage's entry in the section's binary (borrowed), or NULL with a message.
+const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
+// The bits of a scalar of which C and Python have only bits. False where its value depends on sizes.
+bool header_scalar_bits(const json_t *argument, unsigned *bits);
 
 // An argument's or buffer's type: its element; C's name for it, and whether C99 has none, so that scalars are known
 // bits and pointers void *.

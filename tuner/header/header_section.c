@@ -186,7 +186,8 @@ static void set_work(json_t *section, const struct job *job, struct const_eval *
 {
     autorelease(text_release) struct text product = {0};
     text_add(&product, "1");
-    for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * (double)size_%s", job->size_names[i]);
+    const char *convert = f->prefix ? "(double)" : "";
+    for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * %ssize_%s", convert, job->size_names[i]);
     json_object_set_new(section, "work", const_eval_text(f, job->flops ? job->flops : job->bytes, product.text));
 }
 
@@ -206,7 +207,8 @@ static void add_final(json_t *section, const struct final *final, json_t *ties)
     json_object_set_new(section, "ties", ties ? json_incref(ties) : json_array());
 }
 
-static int add_launches(json_t *section, const struct job *job, const struct trial *trial, struct error *err)
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, bool python,
+                        struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     autorelease(const_eval_release) struct const_eval f = {0};
@@ -218,7 +220,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     if (space_parse(job->space, trial->config, config, err))
         return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
-    int result = const_eval_init(&f, job, config, err);
+    int result = const_eval_init(&f, job, config, python, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
@@ -233,7 +235,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
-                       const struct final *final, size_t kernel, json_t *ties, struct error *err)
+                       const struct final *final, size_t kernel, json_t *ties, bool python, struct error *err)
 {
     autojson json_t *section =
         json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
@@ -247,7 +249,8 @@ json_t *header_section(const struct job *job, const struct environment *environm
         json_object_set_new(section, "stage", json_string(selector->stage));
         json_object_set_new(section, "at_once", json_integer(selector->at_once));
     }
-    bool failed = add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, err);
+    bool failed =
+        add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, python, err);
     return failed ? NULL : json_incref(section);
 }
 
@@ -299,7 +302,7 @@ json_t *header_section_of_fallback(const struct job *job, const struct environme
                                    const struct trial *trial, struct error *err)
 {
     if (check_fallback(job, trial, err)) return NULL;
-    json_t *section = header_section(job, environment, trial, NULL, 0, NULL, err);
+    json_t *section = header_section(job, environment, trial, NULL, 0, NULL, false, err);
     if (!section) return NULL;
     json_object_set_new(section, "verified_on", json_string(environment->device));
     json_object_set_new(section, "device", json_string("FALLBACK"));

@@ -41,10 +41,11 @@
 enum { HEADER_SECTION_VERSION = 2 };
 
 // `kernel`: with a final of objective each, which of its kernels the trial is; else 0. `final` NULL: not decided in
-// one. `ties`: configurations that are tied with it, or NULL. NULL with a message when the trial does not belong to the
-// present job (a parameter or problem has changed) or an expression cannot be written as C. New reference.
+// one. `ties`: configurations that are tied with it, or NULL. `python`: for a Python file. NULL with a message when the
+// trial does not belong to the present job (a parameter or problem has changed) or an expression cannot be written. New
+// reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
-                       size_t kernel, json_t *ties, struct error *);
+                       size_t kernel, json_t *ties, bool python, struct error *);
 
 // The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
 // to be right, or takes too much shared memory. New reference.

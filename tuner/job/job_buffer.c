@@ -53,11 +53,15 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     }
     b.cols = dimensions ? load_columns(r, job, node_at(shape, dimensions - 1), image ? b.image->about.channels : 1)
                         : job_parse(job, "1", NULL);
+    for (size_t i = 0; i < dimensions; i++) {
+        b.shape = job_room(job, b.shape, b.rank, sizeof *b.shape);
+        b.shape[b.rank++] = i + 1 < dimensions ? reader_expression(r, node_at(shape, i), job) : b.cols;
+    }
     if (dimensions > 1) { // rows: the product of all dimensions but the last
         autorelease(text_release) struct text text = {0};
         if (dimensions > 2) text_add(&text, "1");
         for (size_t i = 0; i + 1 < dimensions; i++) {
-            const struct expr *each = reader_expression(r, node_at(shape, i), job);
+            const struct expr *each = b.shape[i];
             if (each) text_add(&text, dimensions > 2 ? " * (%s)" : "%s", expr_text(each));
         }
         b.rows = job_parse(job, text.text ? text.text : "1", NULL);

@@ -37,6 +37,8 @@ struct buffer {
     const char *name;
     enum element type;
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
+    struct expr **shape;           // each dimension, the contiguous one last
+    size_t rank;
     enum direction direction;
     struct fill fill;
     struct buffer_image *image; // NULL: only seen through pointers
