@@ -202,7 +202,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 # What users' own functions include.
 USER_HEADERS := kernels/sweetspot_reference.h kernels/sweetspot_baseline.h
-DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh')
+DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' \
+  -o -name '*.json')
 # With the same folders as here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
   docs/images/*.png docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)

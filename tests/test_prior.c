@@ -312,4 +312,32 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     assert_contains(r.err, "chance of a gain of at least 1%");
 }
 
+// They are measured first; values that the job no longer has leave them out.
+TEST(a_run_begins_with_the_winners_that_come_with_the_job)
+{
+    char *folder = e2e_folder("shipped");
+    write_job(folder, "job", "{ N = 1024; }");
+    e2e_pass(folder, "mkdir -p $DIR/tuned $DIR/below && cp $DIR/job.cfg $DIR/*.cu $DIR/below");
+    e2e_write(folder, "tuned/job.json",
+              "{ \"format\": \"sweetspot-tuned\", \"winners\": [ { \"configuration\": \"X=99,MODE=good\" }, { "
+              "\"configuration\": \"X=31,MODE=good\", \"device\": \"NVIDIA H200\" } ] }");
+    static const char *const folders[] = {".", "below"};
+    for (size_t i = 0; i < 2; i++) {
+        struct e2e_result r = e2e_run(folder,
+                                      "cd $DIR/%s; export SWEETSPOT_SANITIZER=none " SCRIPTED
+                                      "; tune=\"$BIN/sweetspot tune job.cfg -q --no-final "
+                                      "-n 1 --store\"; $tune one.db && cat one.log; $BIN/sweetspot export job.cfg "
+                                      "--store one.db -o -; echo ALONE; "
+                                      "$tune other.db --no-stores; cat other.log",
+                                      folders[i]);
+        assert_contains(r.out, "the search begins with 1 winners of earlier jobs", "31", "ALONE");
+        assert_null(strstr(strstr(r.out, "ALONE"), "winners of earlier jobs"));
+    }
+    e2e_write(folder, "tuned/job.json", "{ \"winners\": [ { } ] }");
+    struct e2e_result r =
+        e2e_run(folder, "cd $DIR; export " SCRIPTED "; $BIN/sweetspot tune job.cfg -q --no-final -n 1 --store two.db");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    assert_contains(r.err, "tuned/job.json: ", "'configuration'");
+}
+
 TEST_MAIN(setup, teardown)

@@ -2,7 +2,9 @@
 # The tables of BENCHMARKS.md and README.md from the figures in docs/benchmarks, between the markers
 # `<!-- table NAME -->` and `<!-- end of table -->`. What they say is in tables.jq.
 #
-# Usage: tests/measure/tables.sh                  rewrites the tables (`make benchmarks`)
+# The winners of the same files go to configs/tuned, where searches begin with them.
+#
+# Usage: tests/measure/tables.sh                  rewrites the tables and the winners (`make benchmarks`)
 #        tests/measure/tables.sh check            fails and shows the difference where a table is not what the files say
 #        tests/measure/tables.sh add FILE...      takes results of benchmarks.sh into docs/benchmarks
 # TREE: the folder of the documents (the source tree).
@@ -50,6 +52,16 @@ fill() {
     [ -z "$skip" ] || { echo "$1: a table has no end" >&2; return 1; }
 }
 
+# winner FILE: of a result, as configs/tuned has it. Nothing where the result has a kernel for each problem.
+winner() {
+    jq --indent 1 'if .compare.configuration then {
+        format: "sweetspot-tuned", version: 1, job: .compare.job, winners: [{
+            device: .compare.device, driver: .compare.driver, compiler: .compare.compiler, commit: .commit, date: .date,
+            configuration: .compare.configuration,
+            problems: [.compare.problems[] | {problem, time: (.entries[] | select(.winner) | .time)}]}]} else empty end' \
+        "$1"
+}
+
 [ "${1:-}" != add ] || { shift; add "$@"; exit; }
 set -- "${1:-write}"
 find docs/benchmarks -name '*.json' | sort | while read -r file; do cat "$file"; done |
@@ -62,5 +74,17 @@ for document in BENCHMARKS.md README.md; do
     check) diff -u "$document" "$work/document" || status=1 ;;
     *) sed -n 's/^# Usage: */usage: /p; s/^#   *tests/       tests/p' "$here/tables.sh" >&2; exit 2 ;;
     esac
+done
+for file in docs/benchmarks/*.json; do
+    case $file in *_seed*) continue ;; esac
+    winner "$file" >"$work/winner"
+    to=configs/tuned/$(basename "$file")
+    [ -s "$work/winner" ] || continue
+    if [ "$1" = write ]; then
+        mkdir -p configs/tuned
+        cmp -s "$work/winner" "$to" || cp "$work/winner" "$to"
+    else
+        diff -u "$to" "$work/winner" || status=1
+    fi
 done
 exit $status

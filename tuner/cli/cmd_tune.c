@@ -88,7 +88,8 @@ static const struct option_spec specs[] = {
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable "
            "(those of the store's other environments and of other stores in its folder)"),
-    FLAG(&given.request.options.alone, "no-stores", 0, "learn only from what --prior names"),
+    FLAG(&given.request.options.alone, "no-stores", 0,
+         "begin with no shipped winner, and learn only from what --prior names"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
            .high = 1024),

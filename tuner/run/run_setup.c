@@ -216,7 +216,10 @@ static void collect_starts(struct run *r)
 {
     const struct start_list *starts = &r->search.starts;
     struct error err;
-    if (search_collect_starts(&r->search, r->options, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
+    // A recording has no use for other winners.
+    const bool shipped = !r->options->alone && !r->pool.replay;
+    if (search_collect_starts(&r->search, r->options, shipped, &err))
+        fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
         display_log(&r->display, "the search begins with the job's %s",
                     starts->named > 1       ? "current kernel and its fallback"

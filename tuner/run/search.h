@@ -94,7 +94,7 @@ int search_find_best(struct search *, struct error *);
 int search_knows_all(struct search *, struct error *);
 
 // starts.c.
-int search_collect_starts(struct search *, const struct tune_options *, struct error *);
+int search_collect_starts(struct search *, const struct tune_options *, bool shipped, struct error *);
 // priors.c.
 // What a file's results say about this space. From a store, those of the environment with this key, or with NULL of the
 // one that was used last. NULL with a message that begins with the path: the file is damaged, its format is unknown, or
