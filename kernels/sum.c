@@ -118,7 +118,7 @@ static int run_asum(const struct device_operations *tools, const struct operatio
 
 static const struct operation_baseline baselines[] = {
     {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum",
-     false, NULL, run_asum, NULL},
+     false, .run = run_asum},
     {0},
 };
 

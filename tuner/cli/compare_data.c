@@ -18,14 +18,14 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     const struct work_bounds *w = &c->work[p];
     double time = problem->time.value;
     json_t *energy = problem->energy ? record_write(&energy_record, problem->energy) : json_null();
-    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "name", entry->name,
-                     "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner",
-                     entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
-                     json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
-                     json_interval(&problem->ratio), "flops_per_second", json_real(w->flops / time), "bytes_per_second",
-                     json_real(w->bytes / time), "ceiling_percent", json_real(100 * w->floor / time), "error_max",
-                     json_real(problem->error_max), "error_rms", json_real(problem->error_rms), "launches_judged",
-                     (json_int_t)compare_judged(c, entry), "energy", energy);
+    return json_pack(
+        "{s:s, s:o, s:b, s:b, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "name", entry->name,
+        "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == final_choice(&c->final, p),
+        "ok", entry->ok, "reason", entry->reason, "detail", entry->detail, "time", json_interval(&problem->time),
+        "rounds", (json_int_t)problem->rounds, "ratio", json_interval(&problem->ratio), "flops_per_second",
+        json_real(w->flops / time), "bytes_per_second", json_real(w->bytes / time), "ceiling_percent",
+        json_real(100 * w->floor / time), "error_max", json_real(problem->error_max), "error_rms",
+        json_real(problem->error_rms), "launches_judged", (json_int_t)compare_judged(c, entry), "energy", energy);
 }
 
 // All figures that the search has of the final's trials.

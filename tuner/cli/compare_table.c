@@ -95,6 +95,15 @@ static void print_ceilings(const struct comparison *c)
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
 }
 
+// Which algorithm of a library, or which function of the user's.
+static void print_details(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        if (is_baseline(entry) && *entry->detail) printf("%s: %s\n", entry->name, entry->detail);
+    }
+}
+
 static void print_processes(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -146,6 +155,7 @@ static void print_table(const struct comparison *c)
     print_times(documents, true);
     printf("\n%s", about_ratios);
     print_ceilings(c);
+    print_details(c);
     print_processes(c);
 }
 

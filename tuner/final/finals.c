@@ -114,6 +114,7 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
         .trial = answer->trial,
         .ok = answer->status == STATUS_OK,
         .reason = answer->reason,
+        .detail = answer->detail,
         .error = answer->error,
         .launches_judged = answer->launches_judged,
         .sizes_verified = answer->sizes_verified,

@@ -80,6 +80,7 @@ struct final_entry {
     int64_t trial;    // 0: a baseline
     bool ok;
     const char *reason; // why not
+    const char *detail; // of a baseline: which one it is
     double error;       // worst element over its bound; NaN
     int64_t launches_judged, sizes_verified;
     struct final_problem *problems;

@@ -129,6 +129,18 @@ int pool_refusal(const json_t *answer, struct error *err)
     return strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
+void pool_keep_ways(struct worker_pool *p, const json_t *answer)
+{
+    json_array_each(json_object_get(answer, "baselines"), i, from)
+        json_array_each(json_object_get(p->job_request, "baselines"), k, to) {
+            json_t *ways = json_object_get(from, "ways");
+            if (!ways || json_object_get(to, "ways")) continue;
+            if (strcmp(json_get_string(from, "name", ""), json_get_string(to, "name", "")) != 0) continue;
+            json_object_set(to, "ways", ways);
+            json_object_set(to, "detail", json_object_get(from, "detail"));
+        }
+}
+
 bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
 {
     const char *name = json_get_string(answer, "baseline", NULL);
