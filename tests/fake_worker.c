@@ -192,12 +192,14 @@ static const char *add_programs(const json_t *request, json_t *to)
     return NULL;
 }
 
-// A library of the user's; of a source whose name has "broken" in it none.
+// A library of the user's; of a source whose name has "broken" in it none, and of one with "slow" only after 5 s.
 static json_t *build(const json_t *request)
 {
     const char *source = json_get_string(request, "source", "");
     if (strstr(source, "broken"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "broken.cu(2): error: scripted");
+    if (strstr(source, "slow") && json_get_number(request, "deadline", 0) < 5)
+        return json_pack("{s:s, s:s}", "status", "compile_timeout", "reason", "still compiling");
     const char *library = getenv("FAKE_LIBRARY"); // a file
     return json_pack("{s:s, s:s, s:s, s:b}", "status", "ok", "library", library ? library : "", "hash", "0123",
                      "cached", 0);
