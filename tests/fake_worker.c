@@ -381,8 +381,9 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times,
                                   json_real(time * factor * (1 + 0.001 * (double)(k % 5) + noise(candidate, k))));
-        json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
-                                                  "error_max", 3e-6, "error_rms", 4e-7));
+        json_array_append_new(problems,
+                              json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times, "error_max",
+                                        3e-6, "error_rms", mode_is(candidate, "inexact") ? 9e-7 : 4e-7));
         if (mode_is(candidate, "final_no_times")) json_object_del(json_array_get(problems, p), "times");
     }
     return problems;
