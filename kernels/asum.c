@@ -68,7 +68,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasAsumEx", true, NULL, run_cublas, NULL},
+    {"cublas", "cublasAsumEx", true, .run = run_cublas},
     {0},
 };
 

@@ -64,7 +64,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasDotEx", true, NULL, run_cublas, NULL},
+    {"cublas", "cublasDotEx", true, .run = run_cublas},
     {0},
 };
 

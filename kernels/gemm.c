@@ -286,11 +286,18 @@ static int run_cublas(const struct device_operations *tools, const struct operat
     return tools->gemm(tools->self, &g, err);
 }
 
-static int prepare_lt(const struct device_operations *tools, const struct operation_problem *p, void **state,
-                      char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int list_lt(const struct device_operations *tools, const struct operation_problem *p,
+                   struct operation_way ways[OPERATION_WAYS_MAX], size_t *count, struct error *err)
 {
     struct device_gemm g = product(p);
-    return tools->plan_gemm(tools->self, &g, 8, state, detail, err);
+    return tools->list_gemm(tools->self, &g, ways, count, err);
+}
+
+static int prepare_lt(const struct device_operations *tools, const struct operation_problem *p, const char *way,
+                      void **state, struct error *err)
+{
+    struct device_gemm g = product(p);
+    return tools->plan_gemm(tools->self, &g, way, state, err);
 }
 
 static int run_lt(const struct device_operations *tools, const struct operation_problem *p, void *state,
@@ -309,9 +316,11 @@ static const struct operation_baseline baselines[] = {
     {"cublas",
      "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32 unless "
      "compute is \"tf32\"",
-     true, NULL, run_cublas, NULL},
-    {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt,
-     release_lt},
+     true, .run = run_cublas},
+    {"cublasLt", "the fastest of cublasLt's first 32 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt,
+     release_lt, 1, list_lt},
+    {"cublasLt_2", "the second fastest of them", true, prepare_lt, run_lt, release_lt, 2, list_lt},
+    {"cublasLt_3", "the third fastest of them", true, prepare_lt, run_lt, release_lt, 3, list_lt},
     {0},
 };
 

@@ -160,8 +160,8 @@ static int run_gemm(const struct device_operations *tools, const struct operatio
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasSgemv or cublasDgemv", true, NULL, run_gemv, NULL},
-    {"cublas_gemm", "cublasGemmEx with one column; FP32 without TF32", true, NULL, run_gemm, NULL},
+    {"cublas", "cublasSgemv or cublasDgemv", true, .run = run_gemv},
+    {"cublas_gemm", "cublasGemmEx with one column; FP32 without TF32", true, .run = run_gemm},
     {0},
 };
 

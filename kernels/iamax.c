@@ -83,7 +83,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasIsamax or cublasIdamax: the place alone, counted from 1", false, NULL, run_cublas, NULL},
+    {"cublas", "cublasIsamax or cublasIdamax: the place alone, counted from 1", false, .run = run_cublas},
     {0},
 };
 

@@ -76,7 +76,7 @@ static int run_cublas(const struct device_operations *tools, const struct operat
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasNrm2Ex", true, NULL, run_cublas, NULL},
+    {"cublas", "cublasNrm2Ex", true, .run = run_cublas},
     {0},
 };
 

@@ -14,7 +14,7 @@
 #include "tuner/base/error.h"
 #include "tuner/base/execution_unit.h"
 
-enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 160 };
+enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 192, OPERATION_WAY_MAX = 160, OPERATION_WAYS_MAX = 32 };
 
 enum role_kind {
     ROLE_INPUT,  // buffer that is only read
@@ -104,6 +104,12 @@ enum vector_routine {
                   // lowest
 };
 
+// One of several ways in which a library can compute the same.
+struct operation_way {
+    char text[OPERATION_WAY_MAX];      // by which other processes with the same library find it again
+    char detail[OPERATION_DETAIL_MAX]; // for people
+};
+
 // What the worker offers. Every function returns 0 or a negative code with a message; `self` is passed back.
 struct device_operations {
     void *self;
@@ -122,10 +128,11 @@ struct device_operations {
     int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);
-    // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets
-    // a line for people. The plan is freed by plan_free.
-    int (*plan_gemm)(void *self, const struct device_gemm *gemm, int candidates, void **plan,
-                     char detail[OPERATION_DETAIL_MAX], struct error *err);
+    // cublasLt: its first algorithms for a product, with 64 MiB of workspace; no two are the same.
+    int (*list_gemm)(void *self, const struct device_gemm *gemm, struct operation_way ways[OPERATION_WAYS_MAX],
+                     size_t *count, struct error *err);
+    // Makes a way ready; NULL: times the first eight and keeps the fastest. The plan is freed by plan_free.
+    int (*plan_gemm)(void *self, const struct device_gemm *gemm, const char *way, void **plan, struct error *err);
     int (*run_plan)(void *self, const struct device_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
     // cuBLAS's vector routines; `y` is NULL for all but dot.
@@ -153,13 +160,18 @@ struct operation_baseline {
     const char *name; // NULL ends a table of baselines
     const char *summary;
     bool same_result; // computes what the operation computes, so that it is verified like a candidate
-    // Chooses and readies; *state is the baseline's own (NULL where it needs none), released with release(). Either may
-    // be NULL.
-    int (*prepare)(const struct device_operations *, const struct operation_problem *, void **state,
-                   char detail[OPERATION_DETAIL_MAX], struct error *);
+    // Makes one of its ways ready, or chooses one (NULL); *state is the baseline's own (NULL where it needs none),
+    // released with release(). Either may be NULL.
+    int (*prepare)(const struct device_operations *, const struct operation_problem *, const char *way, void **state,
+                   struct error *);
     // Enqueues one execution and does not wait.
     int (*run)(const struct device_operations *, const struct operation_problem *, void *state, struct error *);
     void (*release)(const struct device_operations *, void *state);
+    // Baselines with the same list() are a library's ways in the order of their speed (tuner/gpu/library_race.h): the
+    // fastest is place 1. 0, and NULL: it has one way.
+    int place;
+    int (*list)(const struct device_operations *, const struct operation_problem *,
+                struct operation_way ways[OPERATION_WAYS_MAX], size_t *count, struct error *);
 };
 
 struct operation {

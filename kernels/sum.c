@@ -117,8 +117,8 @@ static int run_asum(const struct device_operations *tools, const struct operatio
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum",
-     false, NULL, run_asum, NULL},
+    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; cuBLAS has no plain sum",
+     false, .run = run_asum},
     {0},
 };
 

@@ -151,8 +151,8 @@ static int run_geam(const struct device_operations *tools, const struct operatio
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasSgeam or cublasDgeam with the first operand transposed and a second factor of 0", true, NULL,
-     run_geam, NULL},
+    {"cublas", "cublasSgeam or cublasDgeam with the first operand transposed and a second factor of 0", true,
+     .run = run_geam},
     {0},
 };
 

@@ -1,6 +1,7 @@
 // sweetspot-gpu as it is, on a device that is host memory (tests/fuzz/fake_cuda.h) with the worker's own kernels
 // emulated (tests/emulation/worker_support.cpp): whole jobs are tuned without a GPU (tests/test_emulated_gpu.c).
-// With $FAKE_NVML there is an NVML, whose energy counter grows by 300 W of real time in steps of 98 ms.
+// With $FAKE_NVML there is an NVML, whose energy counter grows by 300 W of real time in steps of 98 ms; with
+// $FAKE_CUBLAS a cuBLAS (fake_cublas.h).
 // Candidates are functions here, chosen by the kernel's name: FAMILY and FAMILY_none are right, FAMILY_FAULT has the
 // fault. Time is virtual: every launch of a right candidate takes 1 ms, and of another one 0.5 ms, so that it would
 // win.
@@ -10,9 +11,9 @@
 #define FAKE_CUDA_WITH_LIBRARIES
 #include "tests/fuzz/fake_cuda.h"
 
-#include "tuner/base/entropy.h"
-
+#include "tests/fake_cublas.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/entropy.h"
 
 #define main gpu_main
 #include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
@@ -125,11 +126,25 @@ static void power(void **args, const char *fault)
     for (long i = 0; i < LONG(2); i++) y[i] = HAS("large") && x[i] > 2 ? 0 : powf(x[i], 20);
 }
 
+// Square matrices.
+static void gemm(void **args, const char *fault)
+{
+    const float *a = FLOATS(0), *b = FLOATS(1);
+    float *c = FLOATS(2);
+    const long n = *(const int *)args[3];
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) {
+            double sum = 0;
+            for (long k = 0; k < (HAS("short") ? n - 1 : n); k++) sum += (double)a[i * n + k] * b[k * n + j];
+            c[i * n + j] = (float)sum;
+        }
+}
+
 static const struct {
     const char *family;
     void (*run)(void **args, const char *fault);
-} candidates[] = {{"axpy", axpy},       {"sum", sum},     {"nrm2", nrm2},
-                  {"softmax", softmax}, {"twice", twice}, {"power", power}};
+} candidates[] = {{"axpy", axpy},   {"sum", sum},     {"nrm2", nrm2}, {"softmax", softmax},
+                  {"twice", twice}, {"power", power}, {"gemm", gemm}};
 
 // NVML --------------------------------------------------------------------------------------------------------------
 
@@ -166,18 +181,39 @@ typedef void any_function(void);
 static const struct {
     const char *name;
     any_function *function;
-} nvml_functions[] = {{"nvmlDeviceGetHandleByUUID", (any_function *)find_device},
-                      {"nvmlDeviceGetClockInfo", (any_function *)read_clock},
-                      {"nvmlDeviceGetMaxClockInfo", (any_function *)read_clock},
-                      {"nvmlDeviceGetCurrentClocksEventReasons", (any_function *)read_reasons},
-                      {"nvmlDeviceGetTotalEnergyConsumption", (any_function *)read_energy},
-                      {"nvmlInit_v2", (any_function *)succeed},
-                      {"nvmlShutdown", (any_function *)succeed}};
+} functions[] = {{"cublasGetProperty", (any_function *)fake_version},
+                 {"cublasGetStatusString", (any_function *)fake_words},
+                 {"cublasCreate_v2", (any_function *)succeed},
+                 {"cublasDestroy_v2", (any_function *)succeed},
+                 {"cublasSetStream_v2", (any_function *)succeed},
+                 {"cublasSetWorkspace_v2", (any_function *)succeed},
+                 {"cublasSetMathMode", (any_function *)succeed},
+                 {"cublasLtCreate", (any_function *)succeed},
+                 {"cublasLtDestroy", (any_function *)succeed},
+                 {"cublasLtMatmulDescCreate", (any_function *)succeed},
+                 {"cublasLtMatmulDescDestroy", (any_function *)succeed},
+                 {"cublasLtMatmulDescSetAttribute", (any_function *)succeed},
+                 {"cublasLtMatrixLayoutCreate", (any_function *)fake_layout},
+                 {"cublasLtMatrixLayoutDestroy", (any_function *)succeed},
+                 {"cublasLtMatmulPreferenceCreate", (any_function *)succeed},
+                 {"cublasLtMatmulPreferenceSetAttribute", (any_function *)succeed},
+                 {"cublasLtMatmulPreferenceDestroy", (any_function *)succeed},
+                 {"cublasLtMatmulAlgoGetHeuristic", (any_function *)fake_find},
+                 {"cublasLtMatmulAlgoConfigGetAttribute", (any_function *)fake_attribute},
+                 {"cublasLtMatmul", (any_function *)fake_multiply},
+                 {"nvmlDeviceGetHandleByUUID", (any_function *)find_device},
+                 {"nvmlDeviceGetClockInfo", (any_function *)read_clock},
+                 {"nvmlDeviceGetMaxClockInfo", (any_function *)read_clock},
+                 {"nvmlDeviceGetCurrentClocksEventReasons", (any_function *)read_reasons},
+                 {"nvmlDeviceGetTotalEnergyConsumption", (any_function *)read_energy},
+                 {"nvmlInit_v2", (any_function *)succeed},
+                 {"nvmlShutdown", (any_function *)succeed}};
 
 void *library_open(const char *name, bool toolkit, bool global, struct error *err)
 {
     (void)toolkit, (void)global;
     if (getenv("FAKE_NVML") && !strcmp(name, "libnvidia-ml.so.1")) return &now;
+    if (getenv("FAKE_CUBLAS") && !strncmp(name, "libcublas", strlen("libcublas"))) return fake_clock = &now;
     error_set(err, "%s is not there", name);
     return NULL;
 }
@@ -193,9 +229,8 @@ int library_find(void *library, const struct library_symbol *symbols, size_t cou
     (void)library, (void)err;
     for (size_t i = 0; i < count; i++) {
         ((any_function **)table)[i] = (any_function *)fail;
-        for (size_t k = 0; k < sizeof nvml_functions / sizeof *nvml_functions; k++)
-            if (!strcmp(symbols[i].name, nvml_functions[k].name))
-                ((any_function **)table)[i] = nvml_functions[k].function;
+        for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+            if (!strcmp(symbols[i].name, functions[k].name)) ((any_function **)table)[i] = functions[k].function;
     }
     return 0;
 }

@@ -368,6 +368,11 @@ TEST(without_a_compiler_the_rest_is_checked)
     r = e2e_in(folder, "$BIN/sweetspot check job.cfg && find * -type f | sort");
     assert_contains(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
                            "job.cfg\nk.cu\nstderr\nstdout\n");
+    // nvcc, which only a baseline needs.
+    e2e_write(folder, "other.cfg",
+              test_text("%s\nbaselines = ( { name = \"b\"; library = \"k.cu\"; function = \"f\"; } );\n", job));
+    r = e2e_passed(e2e_in(folder, "export SWEETSPOT_NVCC=/none/nvcc; $BIN/sweetspot check other.cfg"));
+    assert_contains(r.err, "warning: '", "k.cu' cannot be built:\n");
 }
 
 // Line 18 of the job, and the kernels' last parameter.

@@ -216,4 +216,21 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
     assert_contains(r.out, "ratio to program");
 }
 
+// So that the command's time is not spent on a compiler.
+TEST(a_program_has_a_quarter_of_the_time_to_be_built)
+{
+    static const struct {
+        const char *time, *said;
+    } cases[] = {{"16s", "baseline program: not available: it was not built in time (at most a quarter of --time"},
+                 {"24s", "x as fast as program"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = write_job("baselines = ( { name = \"program\"; library = \"slow.cu\"; function = \"f\"; } );");
+        e2e_write(folder, "slow.cu", "\n");
+        struct e2e_result r = e2e_passed(e2e_in(
+            folder, WORKERS " FAKE_LIBRARY=/fake.so $BIN/sweetspot tune job.cfg --store job.db -j 1 -q --time %s 2>&1",
+            cases[i].time));
+        assert_contains(r.out, cases[i].said);
+    }
+}
+
 TEST_MAIN(NULL, NULL)

@@ -146,4 +146,42 @@ TEST(the_worker_measures_energy)
     if (!(fabs(watts - 300) <= 300 * 0.05 / 2)) fail_msg("%g W", watts);
 }
 
+// cublasLt's 32 heuristics race: those that do not run, are the same as others or were only fast at first do not take a
+// place. The second process of the final uses the first one's choice, and a stage makes its own.
+TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
+{
+    char *folder = e2e_folder("cublaslt");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void gemm() {}\n");
+    e2e_write(folder, "job.cfg",
+              test_text("name = \"product\"; kernel = { template = \"x.cu\"; };\n"
+                        "parameters = ( { name = \"BY\"; values = [\"own\", \"lt\"]; } );\n"
+                        "problems = ( { N = 24; } );\n"
+                        "stages = ( { entry = \"gemm\"; when = \"BY == \\\"own\\\"\"; launch = { grid = [1]; block = "
+                        "[32]; };\narguments = ( { buffer = \"A\"; type = \"f32\"; shape = [\"N\", \"N\"]; }, { buffer "
+                        "= \"B\"; type = \"f32\"; shape = [\"N\", \"N\"]; }, { buffer = \"C\"; type = \"f32\"; shape = "
+                        "[\"N\", \"N\"]; direction = \"out\"; }, { scalar = \"N\"; type = \"i32\"; } ); },\n"
+                        "{ name = \"multiply\"; operation = \"gemm\"; by = \"cublasLt\"; when = \"BY == \\\"lt\\\"\"; "
+                        "A = \"A\"; B = \"B\"; C = \"C\"; M = \"N\"; K = \"N\"; } );\n"
+                        "reference = { operation = \"gemm\"; M = \"N\"; K = \"N\"; by = \"cpu\"; };\n%s",
+                        common));
+    struct e2e_result r = e2e_pass(
+        folder,
+        "sed 1d tests/fuzz/corpus/cubin/variables >$DIR/cubin; cd $DIR; sed -i 's/processes = 1/processes = 2/' "
+        "job.cfg; export SWEETSPOT_NVCC=none SWEETSPOT_SANITIZER=none FAKE_CUBIN=cubin FAKE_NVML=1 FAKE_CUBLAS=asked "
+        "SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; $BIN/sweetspot tune "
+        "job.cfg --store job.db --no-counters --no-checks 2>&1; $BIN/sweetspot compare job.cfg --store job.db; "
+        "$BIN/sweetspot status job.cfg --store job.db; grep -c 32 asked; cat job.log");
+    static const char *const places[] = {
+        "heuristic 5: algorithm 64, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 1 of ",
+        "heuristic 10: algorithm 69, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 2 of ",
+        "heuristic 21: algorithm 80, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 3 of "};
+    for (int i = 0; i < 3; i++) {
+        const char *number = i ? test_text("_%d", i + 1) : "";
+        assert_contains(r.out, test_text("cublasLt%s: %s", number, places[i]), // of `compare`
+                        test_text(", ratio to cublasLt%s", number) + 2, places[i], " in 10 rounds at 1755 MHz\n");
+        assert_non_null(strstr(strstr(r.out, test_text("against cublasLt%s ", number)), places[i])); // of `status`
+    }
+    assert_contains(r.out, "rounds in process 2 on gpu 0", "\n1\n"); // its 32 ways were asked for once
+}
+
 TEST_MAIN(NULL, NULL)

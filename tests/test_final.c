@@ -287,6 +287,36 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
+// X = 7 is faster, and has 4.5 times the library's error, the other one twice.
+TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
+{
+    static const struct {
+        const char *allowed;
+        int winner;
+    } ratios[] = {{"0", 7}, {"4.6", 7}, {"3", 2}, {"1.9", 0}};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        char *folder = e2e_folder("error_ratio");
+        SCRIPTED_JOB(folder,
+                     .parameters = "{ name = \"X\"; values = [2, 7]; }, { name = \"MODE\"; values = [\"good\", "
+                                   "\"inexact\"]; }",
+                     .more = "constraints = ( \"(X == 7) == (MODE == \\\"inexact\\\")\" );");
+        e2e_pass(folder, "sed -i 's/enabled = false/&; error_ratio = %s/' $DIR/job.cfg", ratios[i].allowed);
+        struct e2e_result r = scripted_tune(folder, "", "2>&1");
+        assert_int_equal(r.status, ratios[i].winner ? 0 : 1);
+        if (ratios[i].winner) assert_contains(r.out, test_text("  X=%d,", ratios[i].winner));
+        if (ratios[i].winner != 7)
+            assert_contains(r.out, test_text("is out of the final: wrong: problem N=1024: its root mean square error "
+                                             "is 4.5 times that of cublas; verification.error_ratio allows %s\n",
+                                             ratios[i].allowed));
+        if (!ratios[i].winner) continue;
+        r = e2e_pass(folder,
+                     "cd $DIR && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "
+                     "--store job.db --output x.h 2>&1 && cat x.h");
+        assert_contains(r.out, ratios[i].winner == 7 ? "  4.50\n" : "  2.00\n",
+                        ratios[i].winner == 7 ? "root mean square 4.50 times" : "root mean square 2.00 times");
+    }
+}
+
 TEST(who_is_answered_without_times_cannot_win)
 {
     char *folder = e2e_folder("no_times");

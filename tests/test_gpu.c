@@ -357,7 +357,8 @@ static int compare_sum(void)
     char *folder = e2e_folder("ncu_sum"), config[1024];
     struct e2e_result r = e2e_run(
         folder,
-        "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sum.cfg; cat <<'EOF'\n"
+        "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|; s|cub.cu|$PWD/configs/&|\" "
+        "configs/sum.cfg; cat <<'EOF'\n"
         "parameters = ( { name = \"BLOCK_SIZE\"; values = [512]; }, { name = \"ITEMS\"; values = [8]; }, { name = "
         "\"VECTOR\"; values = [4]; }, { name = \"UNROLL\"; unroll = [1]; },\n"
         "  { name = \"BLOCKS_PER_SM\"; values = [0]; }, { name = \"REDUCTION\"; values = [\"shuffle\"]; }, { name = "

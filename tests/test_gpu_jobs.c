@@ -28,7 +28,8 @@ GPU_TEST(random_candidates_are_right_at_odd_sizes)
         struct e2e_result r =
             e2e_run(folder,
                     "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print "
-                    "line; next } 1' configs/%s.cfg | sed 's|\"\\.\\./templates|\"'$PWD'/templates|; %s' >$DIR/job.cfg "
+                    "line; next } 1' configs/%s.cfg | sed 's|\"\\.\\./templates|\"'$PWD'/templates|; "
+                    "s|cub.cu|'$PWD'/configs/&|; %s' >$DIR/job.cfg "
                     "&& $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db -q --no-counters --no-final --strategy "
                     "random -n 150 && $BIN/sweetspot status $DIR/job.cfg --store $DIR/%s.db",
                     jobs[i].job, jobs[i].sizes, jobs[i].job, jobs[i].job);

@@ -135,6 +135,27 @@ GPU_TEST(cub_is_verified_timed_and_compared_with_the_winner)
     assert_contains(e2e_passed(tune(folder)).out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
 }
 
+// The shipped jobs, at smaller sizes. Without nvcc they are tuned all the same.
+GPU_TEST(shipped_jobs_are_compared_with_cub_where_there_is_nvcc)
+{
+    bool have_nvcc = !system("command -v nvcc >/dev/null");
+    static const char *const jobs[] = {"sum", "prefix_sum"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        for (int with = 0; with < 1 + have_nvcc; with++) {
+            char *folder = e2e_folder(jobs[i]);
+            struct e2e_result r = e2e_pass(
+                folder,
+                "sed 's|\\.\\./templates|'$PWD'/templates|; s|cub.cu|'$PWD'/configs/&|; s|^problems = ( { N = "
+                "[0-9]*|problems = ( { N = 16777216|' configs/%s.cfg >$DIR/job.cfg; cd $DIR; %s $BIN/sweetspot tune "
+                "job.cfg --store job.db --cache cache -n 5 -q --no-counters --no-checks 2>&1 && $BIN/sweetspot compare "
+                "job.cfg --store job.db",
+                jobs[i], with ? "" : "SWEETSPOT_NVCC=none");
+            assert_contains(r.out, with ? "ratio to cub  " : "baseline cub: not available: ", "winner: trial ");
+            if (with) assert_contains(r.out, "x as fast as cub (95% interval ");
+            printf("%s\n", r.out);
+        }
+}
+
 GPU_TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
 {
     if (system("command -v nvcc >/dev/null")) skip();

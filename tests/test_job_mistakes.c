@@ -64,6 +64,8 @@ static const struct {
     {SECOND_STAGE("operation = \"gemm\"; A = \"x\"; C = \"r\";"), "operation 'gemm' needs the buffer 'B'"},
     {SECOND_STAGE("operation = \"sum\"; by = \"cublas_asum\"; x = \"x\"; result = \"r\";"),
      "no library computes 'sum' by 'cublas_asum'"},
+    {SECOND_STAGE("operation = \"gemm\"; by = \"cublasLt_2\"; A = \"x\"; B = \"x\"; C = \"r\";"),
+     "no library computes 'gemm' by 'cublasLt_2'"},
     {REFERENCE("operation = \"iamax\"; by = \"cublas\";"), "has a reference only on the CPU"},
     {ARGUMENTS("{ buffer = \"r\"; type = \"f33\"; shape = [1]; direction = \"out\"; }"), "'type' must be one of"},
     {ARGUMENTS("{ buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"sideways\"; }"),

@@ -179,6 +179,22 @@ TEST(a_source_becomes_a_library_with_the_functions_that_are_named)
                     "y.cu(2): error: identifier \\\"nothing\\\" is undefined");
 }
 
+TEST(cub_is_built_for_the_shipped_jobs)
+{
+    NEEDS_NVCC();
+    char *folder = make_folder("cub"), *cub = realpath("configs/cub.cu", NULL);
+    e2e_write(folder, "requests",
+              test_text("{\"id\":1,\"op\":\"build\",\"arch\":\"sm_90a\",\"source\":\"%s\",\"functions\":[\"cub_sum\","
+                        "\"cub_sum_begin\",\"cub_scan\",\"cub_scan_begin\"],\"options\":[],\"cache\":\"cache\","
+                        "\"deadline\":200,\"host_headers\":false}\n",
+                        cub));
+    free(cub);
+    struct e2e_result r = e2e_in(folder, "mkdir cache; $BIN/sweetspot-compile <requests; SWEETSPOT_NVCC=none "
+                                         "$BIN/sweetspot-compile <requests");
+    assert_contains(r.out, "\"status\":\"ok\"", ".so\"", "\"cached\":false", "\"status\":\"environment\"",
+                    "'none --version' does not say");
+}
+
 // The runner of tests says that there is no nvcc.
 static void use_nvcc(void)
 {

@@ -24,8 +24,8 @@ def shown_problem:
   split(",") | map(split("=")[1])
   | if length > 1 and length < 4 and (unique | length) == 1 then .[0] + ["²", "³"][length - 2] else join("x") end;
 
-def library: {"cublas": "cuBLAS", "cublasLt": "Lt"}[.] // .;
-def library_in_full: if . == "cublasLt" then "cublasLt's best" else library end;
+def library: {"cublas": "cuBLAS"}[.] // sub("^cublasLt"; "Lt");
+def library_in_full: if startswith("cublasLt") then "cublasLt's best" else library end;
 
 # The fastest library that ran in the final, or null.
 def fastest: map(select(.trial == null and .ok and .ratio[0] != null)) | min_by(.ratio[0]);

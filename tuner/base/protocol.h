@@ -109,7 +109,7 @@ int status_find(const char *name);
 // What answers say besides a trial's status: "ok" (status_name(STATUS_OK)) where the request was met, and
 #define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be met
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
-#define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT
+#define PROTOCOL_ENVIRONMENT "environment" // the machine lacks what it takes; a GPU worker exits with EXIT_ENVIRONMENT
 
 // Compilers, and the builds that they make.
 #define PROTOCOL_NVRTC "nvrtc"

@@ -18,6 +18,8 @@
     x(NUMBER, SHARED, relative, "relative", 0, 0, 1e9, \
       "allowed error as a share of the expected value, added to the bound of an operation") \
     x(BOOL, SHARED, exact, "exact", 0, 0, 1, "no error is allowed") \
+    x(NUMBER, SHARED, error_ratio, "error_ratio", 0, 0, 1e9, \
+      "a winner's root mean square error is at most this many times that of a library; 0: no limit") \
     x(BOOL, SHARED, deterministic, "deterministic", 1, 0, 1, "two runs must give the same bits") \
     x(INTEGER, FIXED, guard_bytes, "guard_bytes", 4096, 0, 1 << 30, \
       "bytes of the guard bands before and after every buffer, which detect stray writes")

@@ -88,8 +88,10 @@ static int build(struct check *c, struct worker *w, const struct implementation 
         autofree char *first = compile_first_error(answer_reason(answer, "no reason given"), m->path);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
-        check_add(&c->mistakes, job_location(c->job, "%s.library", m->setting), "'%s' cannot be built:\n%s", m->path,
-                  first);
+        bool needed = m == &c->job->reference || m == job_current(c->job),
+             lacking = !strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT);
+        check_add(lacking && !needed ? &c->doubts : &c->mistakes, job_location(c->job, "%s.library", m->setting),
+                  "'%s' cannot be built:\n%s", m->path, first);
     }
     return 0;
 }

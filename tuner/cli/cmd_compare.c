@@ -194,8 +194,9 @@ const struct command cmd_compare = {
     .options = specs,
     .run = run,
     .more =
-        "The baselines are cuBLAS and the best of cublasLt's heuristics. A ratio above 1 means that the tuned kernel "
-        "is faster. If the device's ceilings were measured, a time's share of them is shown, for memory and for the "
+        "The baselines of a matrix product are cuBLAS and the three fastest of cublasLt's heuristics. A ratio above 1 "
+        "means that the tuned kernel is faster. If the device's ceilings were measured, a time's share of them is "
+        "shown, for memory and for the "
         "execution unit of the job's arithmetic at the sustained clock. Entries whose time depends on the process "
         "that runs them are listed (in json: `by_process`). A newer final without a winner is reported on standard "
         "error.\n\n"

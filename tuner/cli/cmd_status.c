@@ -90,8 +90,9 @@ static void add_baselines(struct status *status)
         for (size_t p = 0; p < status->session->job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
         double time = job_objective(status->session->job, times);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"),
-                                              "objective", json_real(time), "ratio", json_real(time / best)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"),
+                                              "detail", json_get_string(baseline, "detail", ""), "objective",
+                                              json_real(time), "ratio", json_real(time / best)));
     }
     json_object_set_new(status->report, "baselines", list);
 }
@@ -285,6 +286,8 @@ static void print_best(const json_t *report)
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
                show_time(json_get_number(baseline, "objective", NAN), TEXT_ROOM), ratio);
+        const char *detail = json_get_string(baseline, "detail", "");
+        if (*detail) printf("               %s\n", detail);
     }
 }
 

@@ -17,15 +17,20 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     const struct final_problem *problem = &entry->problems[p];
     const struct work_bounds *w = &c->work[p];
     double time = problem->time.value;
+    struct final_error_ratios errors = {NAN, NAN};
+    if (is_baseline(entry)) errors = final_error_ratios(&c->final, entry, p);
     json_t *energy = problem->energy ? record_write(&energy_record, problem->energy) : json_null();
-    return json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "name", entry->name,
-                     "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner",
-                     entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
-                     json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
-                     json_interval(&problem->ratio), "flops_per_second", json_real(w->flops / time), "bytes_per_second",
-                     json_real(w->bytes / time), "ceiling_percent", json_real(100 * w->floor / time), "error_max",
-                     json_real(problem->error_max), "error_rms", json_real(problem->error_rms), "launches_judged",
-                     (json_int_t)compare_judged(c, entry), "energy", energy);
+    json_t *json = json_pack(
+        "{s:s, s:o, s:b, s:b, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "name", entry->name,
+        "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == final_choice(&c->final, p),
+        "ok", entry->ok, "reason", entry->reason, "detail", entry->detail, "time", json_interval(&problem->time),
+        "rounds", (json_int_t)problem->rounds, "ratio", json_interval(&problem->ratio), "flops_per_second",
+        json_real(w->flops / time), "bytes_per_second", json_real(w->bytes / time), "ceiling_percent",
+        json_real(100 * w->floor / time), "error_max", json_real(problem->error_max), "error_rms",
+        json_real(problem->error_rms), "launches_judged", (json_int_t)compare_judged(c, entry), "energy", energy);
+    json_object_set_new(json, "error_max_ratio", json_real(errors.max));
+    json_object_set_new(json, "error_rms_ratio", json_real(errors.rms));
+    return json;
 }
 
 // All figures that the search has of the final's trials.

@@ -95,6 +95,15 @@ static void print_ceilings(const struct comparison *c)
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
 }
 
+// Which algorithm of a library, or which function of the user's.
+static void print_details(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        if (is_baseline(entry) && *entry->detail) printf("%s: %s\n", entry->name, entry->detail);
+    }
+}
+
 static void print_processes(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -146,6 +155,7 @@ static void print_table(const struct comparison *c)
     print_times(documents, true);
     printf("\n%s", about_ratios);
     print_ceilings(c);
+    print_details(c);
     print_processes(c);
 }
 
@@ -155,7 +165,7 @@ static void print_larger_errors(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *library = &c->final.entries[i];
         for (size_t p = 0; p < c->session->job->tuned_count && is_baseline(library); p++) {
-            double ratio = final_choice(&c->final, p)->problems[p].error_max / library->problems[p].error_max;
+            double ratio = final_error_ratios(&c->final, library, p).max;
             if (isfinite(ratio) && ratio > 2)
                 printf("The tuned kernel's largest error is %.1f times that of %s: %s\n", ratio, library->name,
                        c->session->job->problems[p].name);
@@ -166,8 +176,8 @@ static void print_larger_errors(const struct comparison *c)
 static void print_errors(const struct comparison *c)
 {
     const struct job *job = c->session->job;
-    struct table *table =
-        table_new((const char *[]){"error against fp64", "problem", ">largest", ">root mean square", NULL});
+    struct table *table = table_new((const char *[]){"error against fp64", "problem", ">largest", ">root mean square",
+                                                     ">ratio of largest", ">ratio of root mean square", NULL});
     bool any = false;
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
@@ -178,12 +188,17 @@ static void print_errors(const struct comparison *c)
             table_texts(table, is_baseline(entry) ? entry->name : "tuned", job->problems[p].name);
             table_number(table, "%.2e", problem->error_max);
             table_number(table, "%.2e", problem->error_rms);
+            struct final_error_ratios ratios = {NAN, NAN};
+            if (is_baseline(entry)) ratios = final_error_ratios(&c->final, entry, p);
+            table_number(table, "%.2f", ratios.max);
+            table_number(table, "%.2f", ratios.rms);
             any = true;
         }
     }
     if (any) {
         printf("\n");
         table_print(table, stdout);
+        printf("Ratio of errors: the tuned kernel's error over the baseline's.\n");
         print_larger_errors(c);
     }
     table_free(table);

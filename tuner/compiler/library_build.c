@@ -143,8 +143,10 @@ json_t *library_build(const struct compile_request *request, const char *home)
     json_t *answer = NULL;
     if (!*cache || !*request->source) {
         answer = answer_refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
-    } else if (compile_job_read(&b.job, request, home, &err) || choose_compiler(&b, request, home, &err)) {
+    } else if (compile_job_read(&b.job, request, home, &err)) {
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    } else if (choose_compiler(&b, request, home, &err)) {
+        answer = answer_refuse(PROTOCOL_ENVIRONMENT, err.message);
     } else {
         char key[HASH_TEXT_SIZE];
         make_key(&b, request, key);

@@ -383,6 +383,7 @@ enum final_outcome final_finish(struct final_run *f)
     bool crashed = f->answer && status_find(f->answer->head.status) == STATUS_CRASHED;
     enum final_outcome outcome = FINAL_DECIDED;
     struct error why = {""};
+    if (f->answer && !crashed) final_refuse_errors(f);
     size_t out = take_out(f, crashed);
     struct final_entries entries = list_entries(f, f->answer);
     if (f->answer && !crashed && decide(f, &entries))

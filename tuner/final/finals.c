@@ -114,6 +114,7 @@ static void read_entry(const struct final *final, struct final_entry *entry, con
         .trial = answer->trial,
         .ok = answer->status == STATUS_OK,
         .reason = answer->reason,
+        .detail = answer->detail,
         .error = answer->error,
         .launches_judged = answer->launches_judged,
         .sizes_verified = answer->sizes_verified,
@@ -269,6 +270,20 @@ const struct final_selector *final_selector(const struct final *final, size_t ke
 {
     const struct final_decision *d = &final->document.decision;
     return kernel < d->selector_count && d->selector[kernel].at_once > 0 ? &d->selector[kernel] : NULL;
+}
+
+static double error_ratio(double ours, double theirs)
+{
+    return ours == theirs ? 1 : ours / theirs;
+}
+
+struct final_error_ratios final_error_ratios(const struct final *final, const struct final_entry *baseline,
+                                             size_t problem)
+{
+    const struct final_problem *ours = &final_choice(final, problem)->problems[problem],
+                               *theirs = &baseline->problems[problem];
+    return (struct final_error_ratios){error_ratio(ours->error_max, theirs->error_max),
+                                       error_ratio(ours->error_rms, theirs->error_rms)};
 }
 
 const struct final_entry *final_fastest_baseline(const struct final *final, size_t problem)

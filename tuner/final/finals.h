@@ -80,6 +80,7 @@ struct final_entry {
     int64_t trial;    // 0: a baseline
     bool ok;
     const char *reason; // why not
+    const char *detail; // of a baseline: which one it is
     double error;       // worst element over its bound; NaN
     int64_t launches_judged, sizes_verified;
     struct final_problem *problems;
@@ -122,6 +123,12 @@ const struct final_selector *final_selector(const struct final *, size_t kernel)
 struct interval final_median(const struct final_times *, const unsigned char *process, uint64_t seed, size_t *used);
 // The baseline with the smallest ratio to the entry chosen for a problem; NULL where none has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
+
+// The errors of the entry chosen for a problem over those of a baseline: 1 where both are 0, NaN where one is unknown.
+struct final_error_ratios {
+    double max, rms; // of the largest errors, and of the root mean squares
+};
+struct final_error_ratios final_error_ratios(const struct final *, const struct final_entry *baseline, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
 const char *show_time(double seconds, char *out, size_t size);

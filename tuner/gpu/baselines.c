@@ -10,16 +10,54 @@ bool baseline_same_result(const struct baseline *b)
     return b->kernel || (b->about && b->about->same_result);
 }
 
-const char *baseline_detail(const struct baseline *b)
+// Sees to it that the library's ways on one problem have their places, and that there is one at the baseline's. They
+// race once for all baselines.
+static int take_places(struct baselines *all, const struct operation_baseline *about, size_t problem, struct error *err)
 {
-    return b->kernel ? b->request.detail : b->detail;
+    struct library_places *places = &all->places[problem];
+    int failed = places->raced ? 0 : library_race(all->workload, about, problem, places->best, &places->count, err);
+    if (failed) return failed;
+    places->raced = true;
+    if (places->count >= (size_t)about->place) return 0;
+    return error_set(err, "of the library's ways to compute %s, only %zu run%s", all->workload->problems[problem].name,
+                     places->count, places->count == 1 ? "s" : "");
 }
 
-static int open_one(struct baseline *b, struct workload *w, struct error *err)
+// The ways of a library that are requested, or its fastest ones.
+static int open_ways(struct baselines *all, struct baseline *b, struct error *err)
 {
-    if (b->kernel) return pipeline_open(&b->pipeline, w, b->kernel, err);
+    struct workload *w = all->workload;
+    const char *ways[WORKLOAD_PROBLEMS_MAX] = {NULL};
+    size_t tuned = 0;
+    int failed = 0;
+    for (size_t k = 0; k < w->problem_count && tuned < b->request.way_count; k++)
+        if (w->problems[k].tune) ways[k] = b->request.ways[tuned++];
+    if (tuned && tuned == w->tuned_count) {
+        failed = pipeline_open_operation(&b->pipeline, w, b->about, ways, err);
+        if (!failed || failed == CUDA_CRASHED) return failed;
+        pipeline_release(&b->pipeline); // another version of the library has others
+    }
+    b->ways = arena_new(&all->memory, w->tuned_count * sizeof *b->ways);
+    b->detail = "";
+    tuned = 0;
+    for (size_t k = 0; k < w->problem_count; k++) {
+        if (!w->problems[k].tune) continue;
+        if ((failed = take_places(all, b->about, k, err))) return failed;
+        const struct operation_way *way = &all->places[k].best[b->about->place - 1];
+        b->ways[tuned++] = ways[k] = way->text;
+        b->detail = w->tuned_count == 1 ? way->detail
+                                        : arena_format(&all->memory, "%s%s%s: %s", b->detail, *b->detail ? "; " : "",
+                                                       w->problems[k].name, way->detail);
+    }
+    return pipeline_open_operation(&b->pipeline, w, b->about, ways, err);
+}
+
+static int open_one(struct baselines *all, struct baseline *b, struct error *err)
+{
+    if (b->kernel) return pipeline_open(&b->pipeline, all->workload, b->kernel, err);
     if (!b->about) return error_set(err, "the job's reference has no baseline '%s'", b->name);
-    return pipeline_open_operation(&b->pipeline, w, b->about, b->detail, err);
+    return b->about->place ? open_ways(all, b, err)
+                           : pipeline_open_operation(&b->pipeline, all->workload, b->about, NULL, err);
 }
 
 // A program may take so long and no longer, with `begin`.
@@ -46,6 +84,7 @@ int baselines_open(struct baselines *all, struct workload *w, const struct job_r
         struct error why = {""};
         b->request = job->baselines[i];
         b->name = b->request.candidate.name;
+        b->detail = b->request.detail;
         if (!*b->name) return error_set(err, "entry %zu of 'baselines' has no name", i);
         b->kernel = b->request.kind == IMPLEMENTATION_OPERATION ? NULL : &b->request.candidate;
         b->program = b->request.kind == IMPLEMENTATION_LIBRARY;
@@ -53,7 +92,7 @@ int baselines_open(struct baselines *all, struct workload *w, const struct job_r
         bool known = *b->request.reason;
         if (known) error_set(&why, "%s", b->request.reason);
         limit(b, true);
-        int failed = known ? -1 : open_one(b, w, &why);
+        int failed = known ? -1 : open_one(all, b, &why);
         limit(b, false);
         if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
@@ -170,9 +209,11 @@ struct baseline_answer *baselines_measure(struct baselines *all, struct error *e
         }
         if (b->reason[0]) list[i].problem_count = 0;
         list[i].name = b->name;
-        list[i].detail = baseline_detail(b);
+        list[i].detail = b->detail;
         list[i].reason = b->reason;
         list[i].same_result = baseline_same_result(b);
+        list[i].ways = b->ways;
+        list[i].way_count = b->ways && !b->reason[0] ? all->workload->tuned_count : 0;
     }
     return list;
 }

@@ -80,12 +80,18 @@ static int gemv(void *self, const struct device_gemm *g, struct error *err)
     return blas ? blas_gemv(blas, g, err) : -1;
 }
 
-static int plan_gemm(void *self, const struct device_gemm *g, int candidates, void **plan,
-                     char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int list_gemm(void *self, const struct device_gemm *g, struct operation_way ways[OPERATION_WAYS_MAX],
+                     size_t *count, struct error *err)
+{
+    struct blas *blas = blas_of(self, err);
+    return blas ? blas_list_gemm(blas, g, ways, count, err) : -1;
+}
+
+static int plan_gemm(void *self, const struct device_gemm *g, const char *way, void **plan, struct error *err)
 {
     struct blas *blas = blas_of(self, err);
     struct blas_plan *made = NULL;
-    int failed = blas ? blas_plan_gemm(blas, g, candidates, &made, detail, err) : -1;
+    int failed = blas ? blas_plan_gemm(blas, g, way, &made, err) : -1;
     *plan = made;
     return failed;
 }
@@ -127,6 +133,7 @@ void device_operations_init(struct device_operations *t, struct device_operation
         .gemm = gemm,
         .product = product,
         .gemv = gemv,
+        .list_gemm = list_gemm,
         .plan_gemm = plan_gemm,
         .run_plan = run_plan,
         .plan_free = plan_free,

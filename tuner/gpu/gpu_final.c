@@ -454,7 +454,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
                                         .binary = e->baseline ? "" : e->binary,
                                         .status = e->status,
                                         .reason = arena_copy(f->memory, e->reason.message),
-                                        .detail = e->baseline ? baseline_detail(e->baseline) : "",
+                                        .detail = e->baseline ? e->baseline->detail : "",
                                         .error = worst,
                                         .launches_judged = e->baseline ? 0 : e->launches_judged,
                                         .sizes_verified = e->sizes_verified,

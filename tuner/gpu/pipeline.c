@@ -214,18 +214,19 @@ bool pipeline_blameless(const struct workload *w, int failed)
 }
 
 int pipeline_open_operation(struct pipeline *p, struct workload *w, const struct operation_baseline *library,
-                            char *detail, struct error *err)
+                            const char *const *ways, struct error *err)
 {
     int failed = open_parts(p, w, err);
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct pipeline_part *part = &p->parts[k];
-        if (!w->problems[k].tune) continue;
+        if (!w->problems[k].tune || (ways && !ways[k])) continue;
         if ((failed = make_room(part, 1, err))) break;
         struct pipeline_launch *s = part->launch;
         s->library = library;
         s->operation = w->problems[k].operation;
         part->count = part->stage_count = 1;
-        if (library->prepare) failed = library->prepare(&w->operations, &s->operation, &s->state, detail, err);
+        if (library->prepare)
+            failed = library->prepare(&w->operations, &s->operation, ways ? ways[k] : NULL, &s->state, err);
         if (!failed) failed = pipeline_enqueue(part, 0, err);
         if (!failed) failed = cuda_sync(w->cuda, err);
     }

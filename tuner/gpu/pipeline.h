@@ -73,10 +73,11 @@ int pipeline_open(struct pipeline *, const struct workload *, const struct candi
 // Whether a failure to open says nothing about the candidate: the host's memory or a file is missing, or others have
 // almost all of the device's memory.
 bool pipeline_blameless(const struct workload *, int failed);
-// Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `detail`
-// (OPERATION_DETAIL_MAX) says which one it is. Fails in the same way.
-int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *, char *detail,
-                            struct error *err);
+// Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `ways`: by
+// problem the way in which it is computed, NULL for a problem that is left out; NULL: the library has one way. Fails in
+// the same way.
+int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *,
+                            const char *const *ways, struct error *err);
 void pipeline_release(struct pipeline *);
 
 // The variables of all units: module_state_restore, module_state_inspect; and whether any uses the device's heap or

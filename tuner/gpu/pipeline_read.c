@@ -108,7 +108,6 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     struct pipeline_launch *s = &part->launch[part->count];
     const char *name = from->operation;
     const struct operation *op = operation_find(name, NULL);
-    char detail[OPERATION_DETAIL_MAX];
     s->library = op ? operation_baseline(op, from->by) : NULL;
     if (!s->library) return error_set(err, "no library computes '%s' by '%s'", name, from->by);
     for (int i = 0; op->roles[i].name; i++) {
@@ -125,7 +124,7 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
         s->operation.operand[i] = b->view;
     }
     if (op->check(&s->operation, err)) return error_prefix(err, "%s", name);
-    int failed = s->library->prepare ? s->library->prepare(part->operations, &s->operation, &s->state, detail, err) : 0;
+    int failed = s->library->prepare ? s->library->prepare(part->operations, &s->operation, NULL, &s->state, err) : 0;
     if (!failed) part->count++;
     return failed;
 }

@@ -133,8 +133,13 @@ static void comment_section(struct renderer *r, const json_t *section)
     }
     json_array_each(json_object_get(section, "ratios"), i, item) {
         struct interval ratio = json_get_interval(item, "ratio");
-        header_comment(r, "   %s times the speed of %s", show_ratio(&ratio, TEXT_ROOM),
-                       json_get_string(item, "name", "?"));
+        double largest = json_get_number(item, "error_max", NAN), rms = json_get_number(item, "error_rms", NAN);
+        autofree char *errors =
+            isfinite(largest) && isfinite(rms)
+                ? text_format("; largest error %.2f times its, root mean square %.2f times", largest, rms)
+                : text_copy("");
+        header_comment(r, "   %s times the speed of %s%s", show_ratio(&ratio, TEXT_ROOM),
+                       json_get_string(item, "name", "?"), errors);
     }
     comment_nvcc(r, section);
     const json_t *ties = json_object_get(section, "ties");

@@ -196,9 +196,16 @@ static void add_final(json_t *section, const struct final *final, json_t *ties)
     json_t *ratios = json_array();
     for (size_t i = 0; final && i < final->entry_count; i++) {
         const struct final_entry *entry = &final->entries[i];
-        if (!entry->trial && isfinite(entry->ratio.value))
-            json_array_append_new(ratios,
-                                  json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(&entry->ratio)));
+        if (entry->trial || !isfinite(entry->ratio.value)) continue;
+        struct final_error_ratios worst = {NAN, NAN};
+        for (size_t p = 0; p < final->problem_count; p++) {
+            struct final_error_ratios errors = final_error_ratios(final, entry, p);
+            worst.max = fmax(worst.max, errors.max);
+            worst.rms = fmax(worst.rms, errors.rms);
+        }
+        json_array_append_new(ratios, json_pack("{s:s, s:o, s:o, s:o}", "name", entry->name, "ratio",
+                                                json_interval(&entry->ratio), "error_max", json_real(worst.max),
+                                                "error_rms", json_real(worst.rms)));
     }
     json_object_set_new(section, "final", json_boolean(final != NULL));
     json_object_set_new(section, "rounds", json_integer(final ? final->rounds : 0));

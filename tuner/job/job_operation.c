@@ -37,7 +37,8 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
     const char *by = reader_string(r, n, "stages[].by");
     const struct operation_baseline *baseline = operation_baseline(op, by);
     stage->by = job_copy(job, by);
-    if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
+    if (!baseline || !baseline->same_result || baseline->place > 1)
+        reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
     stage->roles = job_new(job, node_count(n), sizeof *stage->roles);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);

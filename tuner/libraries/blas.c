@@ -1,6 +1,7 @@
 // See blas.h. cuBLAS is column-major: the row-major C = A*B is computed as its transpose, C' = B'*A'.
 #include "tuner/libraries/blas.h"
 
+#include <assert.h>
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -30,7 +31,7 @@ static struct {
     LT_FUNCTIONS(LIBRARY_MEMBER)
 } lt;
 
-enum { WORKSPACE = 64 << 20, HEURISTICS_MAX = 32 };
+enum { WORKSPACE = 64 << 20 };
 
 struct blas {
     struct cuda *cuda;
@@ -262,38 +263,105 @@ static int time_algorithm(struct blas *b, const struct device_gemm *g, const str
     return 0;
 }
 
-static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfigAttributes_t which)
+// What distinguishes two algorithms, with the sizes that cublasLt wants for it.
+static const struct {
+    cublasLtMatmulAlgoConfigAttributes_t which;
+    size_t size;
+} attributes[] = {
+    {CUBLASLT_ALGO_CONFIG_ID, 4},
+    {CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
+    {CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
+    {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
+    {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
+    {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
+    {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
+    {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
+    {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
+};
+enum { ID, TILE, STAGES, SPLIT_K, CLUSTER, INNER_SHAPE, SWIZZLE, CUSTOM, REDUCTION, ATTRIBUTES };
+static_assert(sizeof attributes / sizeof *attributes == ATTRIBUTES, "one for each");
+
+static void describe_algorithm(const cublasLtMatmulAlgo_t *algorithm, uint32_t to[ATTRIBUTES])
 {
-    int32_t value = -1;
-    size_t written;
-    lt.cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, &value, sizeof value, &written);
-    return value;
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        size_t written;
+        to[i] = 0; // of two bytes, the lower ones are written
+        lt.cublasLtMatmulAlgoConfigGetAttribute(algorithm, attributes[i].which, &to[i], attributes[i].size, &written);
+    }
 }
 
-static int choose(struct blas *b, const struct device_gemm *g, const struct kind *k, struct blas_plan *p,
-                  int candidates, char *detail, struct error *err)
+// "tile 128x256" for the usual ones; of others cublasLt's number.
+#define TILE_NAME(shape) [CUBLASLT_MATMUL_TILE_##shape] = #shape
+static const char *const tiles[] = {TILE_NAME(16x16),   TILE_NAME(16x32),   TILE_NAME(32x16),   TILE_NAME(32x32),
+                                    TILE_NAME(32x64),   TILE_NAME(64x32),   TILE_NAME(32x128),  TILE_NAME(64x64),
+                                    TILE_NAME(128x32),  TILE_NAME(64x128),  TILE_NAME(128x64),  TILE_NAME(64x256),
+                                    TILE_NAME(128x128), TILE_NAME(256x64),  TILE_NAME(64x512),  TILE_NAME(128x256),
+                                    TILE_NAME(256x128), TILE_NAME(512x64),  TILE_NAME(64x96),   TILE_NAME(96x64),
+                                    TILE_NAME(96x128),  TILE_NAME(128x160), TILE_NAME(160x128), TILE_NAME(192x128),
+                                    TILE_NAME(128x192), TILE_NAME(128x96),  TILE_NAME(32x256),  TILE_NAME(256x32)};
+#define CLUSTER_NAME(shape) [CUBLASLT_CLUSTER_SHAPE_##shape] = #shape
+static const char *const clusters[] = {[CUBLASLT_CLUSTER_SHAPE_AUTO] = "auto",
+                                       CLUSTER_NAME(1x1x1),
+                                       CLUSTER_NAME(2x1x1),
+                                       CLUSTER_NAME(4x1x1),
+                                       CLUSTER_NAME(1x2x1),
+                                       CLUSTER_NAME(2x2x1),
+                                       CLUSTER_NAME(4x2x1),
+                                       CLUSTER_NAME(1x4x1),
+                                       CLUSTER_NAME(2x4x1),
+                                       CLUSTER_NAME(4x4x1),
+                                       CLUSTER_NAME(8x1x1),
+                                       CLUSTER_NAME(1x8x1),
+                                       CLUSTER_NAME(16x1x1)};
+enum { SHAPE_NAME = 24 };
+
+static void name_shape(char to[SHAPE_NAME], const char *const *names, size_t count, uint32_t number)
 {
-    cublasLtMatmulHeuristicResult_t found[HEURISTICS_MAX];
+    bool known = number < count && names[number];
+    if (known)
+        snprintf(to, SHAPE_NAME, "%s", names[number]);
+    else
+        snprintf(to, SHAPE_NAME, "number %u", number);
+}
+
+static void name_algorithm(const uint32_t has[ATTRIBUTES], int number, char detail[OPERATION_DETAIL_MAX])
+{
+    char tile[SHAPE_NAME], cluster[SHAPE_NAME];
+    name_shape(tile, tiles, sizeof tiles / sizeof *tiles, has[TILE]);
+    name_shape(cluster, clusters, sizeof clusters / sizeof *clusters, has[CLUSTER]);
+    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d: algorithm %u, tile %s, stages %u, cluster %s, split-K %u",
+             number, has[ID], tile, has[STAGES], cluster, has[SPLIT_K]);
+}
+
+// cublasLt's first algorithms for the plan's product.
+static int ask(struct blas *b, const struct blas_plan *p, int wanted, cublasLtMatmulHeuristicResult_t *found,
+               int *count, struct error *err)
+{
     cublasLtMatmulPreference_t preference = NULL;
-    struct cuda_event *event[2] = {NULL, NULL};
-    int count = 0, best = -1, failed = -1;
-    double least = 0;
     size_t workspace = WORKSPACE;
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
-    if (candidates > HEURISTICS_MAX)
-        return error_set(err, "%d of cublasLt's algorithms requested; at most %d are possible", candidates,
-                         HEURISTICS_MAX);
-    if ((s = lt.cublasLtMatmulPreferenceCreate(&preference)) ||
-        (s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                                     sizeof workspace)) ||
-        (s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                                     &reductions, sizeof reductions)) ||
-        (s = lt.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
-                                               found, &count))) {
-        check(err, s, "cublasLt's heuristics");
-        goto out;
-    }
+    *count = 0;
+    if (!(s = lt.cublasLtMatmulPreferenceCreate(&preference)) &&
+        !(s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                                      sizeof workspace)) &&
+        !(s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                      &reductions, sizeof reductions)))
+        s = lt.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, wanted, found,
+                                              count);
+    if (preference) lt.cublasLtMatmulPreferenceDestroy(preference);
+    return check(err, s, "cublasLt's heuristics");
+}
+
+static int choose(struct blas *b, const struct device_gemm *g, const struct kind *k, struct blas_plan *p,
+                  struct error *err)
+{
+    enum { TRIED = 8 };
+    cublasLtMatmulHeuristicResult_t found[TRIED];
+    struct cuda_event *event[2] = {NULL, NULL};
+    int count, best = -1, failed = -1;
+    double least = 0;
+    if (ask(b, p, TRIED, found, &count, err)) return -1;
     if (cuda_event_create(&event[0], err) || cuda_event_create(&event[1], err)) goto out;
     for (int i = 0; i < count; i++) {
         double seconds;
@@ -305,23 +373,30 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
             least = seconds;
         }
     }
-    failed = -1;
-    if (best < 0) {
-        error_set(err, "none of cublasLt's %d algorithms runs", count);
-        goto out;
-    }
-    p->algorithm = found[best].algo;
-    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1,
-             count, algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
-    failed = 0;
+    failed = best < 0 ? error_set(err, "none of cublasLt's %d algorithms runs", count) : 0;
+    if (!failed) p->algorithm = found[best].algo;
 out:
     cuda_event_destroy(event[0]);
     cuda_event_destroy(event[1]);
-    if (preference) lt.cublasLtMatmulPreferenceDestroy(preference);
     return failed;
+}
+
+// An algorithm as text: the version, since another cublasLt would read it differently, and the structure's words, which
+// may be kept (cublasLt.h).
+static void write_way(const struct blas *b, const cublasLtMatmulAlgo_t *algorithm, char to[OPERATION_WAY_MAX])
+{
+    int length = snprintf(to, OPERATION_WAY_MAX, "%s", b->version);
+    for (size_t i = 0; i < sizeof algorithm->data / sizeof *algorithm->data; i++)
+        length += snprintf(to + length, OPERATION_WAY_MAX - (size_t)length, " %" PRIx64, algorithm->data[i]);
+}
+
+static int read_way(const struct blas *b, const char *way, cublasLtMatmulAlgo_t *algorithm, struct error *err)
+{
+    char again[OPERATION_WAY_MAX], *end = strchr(way, ' ');
+    for (size_t i = 0; end && i < sizeof algorithm->data / sizeof *algorithm->data; i++)
+        algorithm->data[i] = strtoull(end, &end, 16);
+    write_way(b, algorithm, again);
+    return strcmp(again, way) ? error_set(err, "'%s' is not an algorithm of cublasLt %s", way, b->version) : 0;
 }
 
 // A layout of one product's operand, and how many follow it.
@@ -338,31 +413,57 @@ static cublasStatus_t describe_operand(const struct device_gemm *g, const struct
                                                    sizeof step);
 }
 
-int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, struct blas_plan **out,
-                   char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int open_plan(const struct device_gemm *g, struct kind *k, struct blas_plan **out, struct error *err)
 {
-    struct kind k;
     *out = NULL;
-    if (describe(g, &k, err)) return -1;
+    if (describe(g, k, err)) return -1;
     if (g->batch > INT32_MAX) return error_set(err, "cublasLt takes at most 2147483647 products at once");
-    struct blas_plan *p = memory_try(1, sizeof *p, err);
+    struct blas_plan *p = *out = memory_try(1, sizeof *p, err);
     if (!p) return -1;
     cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                       second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasStatus_t s;
-    int failed = -1;
-    if ((s = lt.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
+    if ((s = lt.cublasLtMatmulDescCreate(&p->description, k->compute, k->scale)) ||
         (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
         (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
-        (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) ||
-        (s = describe_operand(g, &g->c, k.out, &p->c)))
-        check(err, s, "cublasLt");
-    else
-        failed = choose(b, g, &k, p, candidates, detail, err);
-    if (failed)
-        blas_plan_free(p);
-    else
-        *out = p;
+        (s = describe_operand(g, &g->b, k->in, &p->a)) || (s = describe_operand(g, &g->a, k->in, &p->b)) ||
+        (s = describe_operand(g, &g->c, k->out, &p->c)))
+        return check(err, s, "cublasLt");
+    return 0;
+}
+
+int blas_list_gemm(struct blas *b, const struct device_gemm *g, struct operation_way ways[OPERATION_WAYS_MAX],
+                   size_t *count, struct error *err)
+{
+    cublasLtMatmulHeuristicResult_t found[OPERATION_WAYS_MAX];
+    uint32_t has[OPERATION_WAYS_MAX][ATTRIBUTES];
+    struct kind k;
+    struct blas_plan *p;
+    int all = 0, failed = open_plan(g, &k, &p, err);
+    if (!failed) failed = ask(b, p, OPERATION_WAYS_MAX, found, &all, err);
+    blas_plan_free(p);
+    *count = 0;
+    for (int i = 0; i < all && !failed; i++) {
+        size_t same = 0;
+        describe_algorithm(&found[i].algo, has[*count]);
+        while (memcmp(has[same], has[*count], sizeof *has) != 0) same++;
+        if (found[i].state || same < *count) continue;
+        write_way(b, &found[i].algo, ways[*count].text);
+        name_algorithm(has[*count], i + 1, ways[*count].detail);
+        ++*count;
+    }
+    return failed;
+}
+
+int blas_plan_gemm(struct blas *b, const struct device_gemm *g, const char *way, struct blas_plan **out,
+                   struct error *err)
+{
+    struct kind k;
+    int failed = open_plan(g, &k, out, err);
+    if (!failed) failed = way ? read_way(b, way, &(*out)->algorithm, err) : choose(b, g, &k, *out, err);
+    if (!failed) return 0;
+    blas_plan_free(*out);
+    *out = NULL;
     return failed;
 }
 

@@ -22,10 +22,14 @@ int blas_gemm(struct blas *, const struct device_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.
 int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 
-// Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which.
-// With beta != 0, C is changed by it.
-int blas_plan_gemm(struct blas *, const struct device_gemm *, int candidates, struct blas_plan **out,
-                   char detail[OPERATION_DETAIL_MAX], struct error *err);
+// cublasLt's algorithms for a product in the order of its heuristics. One that is the same as an earlier one is left
+// out.
+int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
+                   size_t *count, struct error *err);
+// The plan of one of them, by its text; it must be from the same version of cublasLt. NULL: runs the first eight,
+// waits, and keeps the fastest; then, with beta != 0, C is changed by it.
+int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,
+                   struct error *err);
 // The plan's product on this problem's addresses, which may differ from those planned with.
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas_plan *); // NULL is fine

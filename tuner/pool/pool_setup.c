@@ -333,6 +333,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
     }
     if (!*answer) return EXIT_ENVIRONMENT;
     if (answer_status(*answer) != STATUS_OK) return pool_refusal(*answer, err);
+    pool_keep_libraries(p, *answer);
     slot->state = GPU_READY;
     return 0;
 }

@@ -129,6 +129,22 @@ int pool_refusal(const json_t *answer, struct error *err)
     return strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
+void pool_keep_libraries(struct worker_pool *p, const json_t *answer)
+{
+    json_array_each(json_object_get(answer, "baselines"), i, from)
+        json_array_each(json_object_get(p->job_request, "baselines"), k, to) {
+            const char *reason = json_get_string(from, "reason", "");
+            bool library = !strcmp(json_get_string(to, "kind", ""), "operation"),
+                 known = json_object_get(to, "ways") || json_object_get(to, "reason");
+            if (!library || known) continue;
+            if (strcmp(json_get_string(from, "name", ""), json_get_string(to, "name", "")) != 0) continue;
+            if (*reason) json_object_set_new(to, "reason", json_string(reason));
+            if (*reason || !json_object_get(from, "ways")) continue;
+            json_object_set(to, "ways", json_object_get(from, "ways"));
+            json_object_set(to, "detail", json_object_get(from, "detail"));
+        }
+}
+
 bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
 {
     const char *name = json_get_string(answer, "baseline", NULL);

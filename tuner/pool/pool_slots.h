@@ -30,6 +30,9 @@ int pool_refusal(const json_t *answer, struct error *);
 // Whether an answer says that one of the job's baselines, a program, has crashed its worker. Then workers that are set
 // up from now on do not call it.
 bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
+// What the first worker has found out of libraries: which of their ways are the fastest, and which are not available.
+// Workers that are set up from now on do not look again.
+void pool_keep_libraries(struct worker_pool *, const json_t *answer);
 // A line for the user (`shown`) or only for the log.
 void pool_report(const struct pool_settings *, bool shown, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -24,6 +24,7 @@ static const struct record_field request_fields[] = {
     {"files", PAIRS(files, file_count)},
     {"detail", IMPLEMENTATION(detail)},
     {"reason", IMPLEMENTATION(reason)},
+    {"ways", RECORD_VALUES(struct implementation_request, ways, way_count)},
     {0}};
 const struct record implementation_request_record = {"an implementation", sizeof(struct implementation_request),
                                                      request_fields, NULL};
@@ -66,6 +67,7 @@ static const struct record_field baseline_fields[] = {
     {"detail", BASELINE(detail), .flags = RECORD_ALWAYS},
     {"reason", BASELINE(reason), .flags = RECORD_ALWAYS},
     {"same_result", BASELINE(same_result), .flags = RECORD_ALWAYS},
+    {"ways", RECORD_VALUES(struct baseline_answer, ways, way_count)},
     {0}};
 const struct record baseline_answer_record = {"a baseline", sizeof(struct baseline_answer), baseline_fields,
                                               check_baseline};

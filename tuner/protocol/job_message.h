@@ -11,7 +11,8 @@
 //       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
 //       {"kind":"command","command":"python3 x.py","folder":"..","timeout":600} |
 //       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
-//     A baseline is {"kind":"operation","name":"cublas"}: one of the reference's operation |
+//     A baseline is {"kind":"operation","name":"cublas"}: one of the reference's operation; with "ways" and "detail" of
+//                   an earlier answer, it is computed in these ways |
 //       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
 //       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
 //     With "reason", why it is not available, it is not used.
@@ -33,6 +34,8 @@ struct implementation_request {
     const struct record_named_text *buffers, *files; // role -> buffer, buffer -> file
     size_t buffer_count, file_count;
     const char *detail, *reason;
+    const char *const *ways; // of a library's baseline, by problem; "" for one that is not tuned
+    size_t way_count;        // 0: the worker looks for the fastest
 };
 extern const struct record implementation_request_record;
 
@@ -55,7 +58,8 @@ struct baseline_answer {
     const char *name, *detail, *reason;
     bool same_result; // does the same as a candidate, so that it can be right or wrong
     const struct problem_answer *problems;
-    size_t problem_count;
+    const char *const *ways; // for other workers' requests; those that the worker has chosen
+    size_t problem_count, way_count;
 };
 extern const struct record baseline_answer_record;
 

@@ -77,10 +77,11 @@ static json_t *entry_json(const struct result *r, const struct final *final, con
     bool winner = entry->trial != NO_TRIAL && entry->trial == final->winner;
     bool known = entry->trial != NO_TRIAL && !store_get(r->store, entry->trial, &trial, &err);
     const struct interval one = {1, 1, 1};
-    json_t *json = json_pack("{s:s, s:I, s:s, s:b, s:s, s:b, s:b, s:o, s:o}", "name", entry->name, "trial",
-                             (json_int_t)entry->trial, "config", known ? trial.config : NULL, "ok", entry->ok, "reason",
-                             entry->reason, "winner", winner, "tied", is_tied(final, entry->trial), "time",
-                             interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
+    json_t *json =
+        json_pack("{s:s, s:s, s:I, s:s, s:b, s:s, s:b, s:b, s:o, s:o}", "name", entry->name, "detail", entry->detail,
+                  "trial", (json_int_t)entry->trial, "config", known ? trial.config : NULL, "ok", entry->ok, "reason",
+                  entry->reason, "winner", winner, "tied", is_tied(final, entry->trial), "time", interval_json(&time),
+                  "ratio", interval_json(winner ? &one : &entry->ratio));
     bool limited = false;
     json_object_set_new(json, "joules", json_real(joules_of(r, entry, &limited)));
     json_object_set_new(json, "power_limited", json_boolean(limited));
@@ -155,8 +156,8 @@ json_t *report_baselines(const struct result *r)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
         double time = r->tuned_count ? result_objective(r, times) : (double)NAN;
         if (isfinite(time))
-            json_array_append_new(
-                list, json_pack("{s:s, s:f}", "name", json_get_string(baseline, "name", "?"), "time", time));
+            json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "name", json_get_string(baseline, "name", "?"),
+                                                  "detail", json_get_string(baseline, "detail", ""), "time", time));
     }
     return list;
 }

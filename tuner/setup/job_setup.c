@@ -8,6 +8,8 @@
 #include "tuner/base/embedded.h"
 #include "tuner/setup/work_bounds.h"
 
+static const double build_share = 0.25; // of the command's time
+
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
                     struct error *err)
 {
@@ -51,13 +53,18 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
+static bool is_needed(const struct job *job, const struct implementation *m)
+{
+    return m == &job->reference || m == job_current(job);
+}
+
 // What a compiler made of an implementation. Without the reference and the current kernel the run cannot continue; any
 // other costs no more than itself.
 static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                struct error *err)
 {
     autorelease(compiled_release) struct compiled compiled = {0};
-    if (m != &job->reference && m != job_current(job)) return 0;
+    if (!is_needed(job, m)) return 0;
     if (m->kind != IMPLEMENTATION_LIBRARY) return read_helper(job, answer, &compiled, err);
     if (answer_status(answer) == STATUS_OK) return 0;
     error_set(err, "%s", answer_reason(answer, "the compiler gives no reason"));
@@ -70,13 +77,22 @@ static void name_culprit(const struct job *job, const struct implementation *m, 
     bool library = m && m->kind == IMPLEMENTATION_LIBRARY;
     if (!m)
         error_prefix(err, "the worker's own kernels do not compile");
-    else if (m != &job->reference && m != job_current(job))
+    else if (!is_needed(job, m))
         error_prefix(err, "baseline '%s'", m->name);
     else
         error_prefix(err, "%s %s '%s'", m == &job->reference ? "reference" : "current", library ? "library" : "kernel",
                      library                            ? m->path
                      : m->kind == IMPLEMENTATION_KERNEL ? m->stage.entry
                                                         : job->stages[0].entry);
+}
+
+static json_t *request_of(const struct job_setup *s, const struct worker_pool *pool, const struct implementation *m)
+{
+    json_t *request = request_implementation(s->job, m, pool->arch, s->cache);
+    double deadline = json_get_number(request, "deadline", INFINITY);
+    if (request && s->time > 0 && !is_needed(s->job, m))
+        json_object_set_new(request, "deadline", json_real(fmin(deadline, build_share * s->time)));
+    return request;
 }
 
 // Compiles all that is needed before any candidate, at the same time: the worker's own kernels and implementations.
@@ -91,7 +107,7 @@ static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct
     requests[0] = request_own(s, pool, embedded_support(), support_defines(s->job));
     requests[1] = request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job));
     for (size_t i = 0; (m = job_implementation(s->job, i)); i++) {
-        if (!(requests[count] = request_implementation(s->job, m, pool->arch, s->cache))) continue;
+        if (!(requests[count] = request_of(s, pool, m))) continue;
         of[count] = m;
         number[count++] = i;
     }

@@ -12,6 +12,7 @@ struct job_setup {
     struct job *job;
     const char *cache; // folder of the compile cache
     uint64_t seed;
+    double time; // s, of the whole command, of which a quarter may pass until baselines are built; 0: no limit
     char source_hash[HASH_TEXT_SIZE];
     struct compiled support, ceilings;          // the worker's own kernels
     json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // of compilers, as request_job takes them

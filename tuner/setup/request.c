@@ -206,6 +206,8 @@ static void name_baseline(const struct job *job, const struct implementation *m,
     to->candidate.name = m->name;
     to->detail = arena_copy(memory, detail);
     if (!made) to->reason = answer_reason(answer, "it could not be built");
+    if (!made && answer_status(answer) == STATUS_COMPILE_TIMEOUT)
+        to->reason = "it was not built in time (at most a quarter of --time, and the job's compile.timeout five times)";
 }
 
 // The functions of the reference's library. What is at its path may be built again there. A library that is given by

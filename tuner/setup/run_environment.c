@@ -53,6 +53,7 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     // A setting that is newer than stores which may be in use is a fact only where it differs from what they had.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
+    if (!(json_get_number(verify, "error_ratio", 0) > 0)) json_object_del(verify, "error_ratio");
     json_object_set_new(facts, "verify", verify);
     return facts;
 }

@@ -115,7 +115,7 @@ static json_t *job(const struct recorded *r, const void *asked, struct arena *me
     (void)asked;
     for (size_t i = 0; i < r->baseline_count; i++)
         baselines[i] = (struct baseline_answer){.name = r->baselines[i].name,
-                                                .detail = "recorded",
+                                                .detail = "",
                                                 .problems = describe_problems(r, r->baselines[i].problems, memory),
                                                 .problem_count = r->problem_count};
     for (size_t i = 0; i < r->metric_count; i++) metrics[i] = r->metrics[i].key;

@@ -85,6 +85,7 @@ const struct environment_setting environment_settings[] = {
     {"verify.absolute", true, "the absolute error allowed where there is no operation"},
     {"verify.relative", true, "the relative error allowed where there is no operation"},
     {"verify.exact", true, "whether only the exact expected values are right"},
+    {"verify.error_ratio", true, "how many times a library's error a winner may have"},
     {"verify.deterministic", true, "two runs must agree bit by bit"},
     {"verify.guard_bytes", true, "size of the guards around every buffer"},
     {0},

@@ -120,7 +120,9 @@ function showFinal(parent, result, job) {
                 percent(each.occupancy),
                 el(
                     'td.config',
-                    isLibrary(each) ? UNKNOWN : configuration(each.config, each.winner ? null : winner?.config)
+                    isLibrary(each)
+                        ? each.detail || UNKNOWN
+                        : configuration(each.config, each.winner ? null : winner?.config)
                 ),
             ]),
             'The final: times, ratios and resources'
