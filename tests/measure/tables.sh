@@ -56,9 +56,10 @@ fill() {
 winner() {
     jq --indent 1 'if .compare.configuration then {
         format: "sweetspot-tuned", version: 1, job: .compare.job, winners: [{
-            device: .compare.device, driver: .compare.driver, compiler: .compare.compiler, commit: .commit, date: .date,
-            configuration: .compare.configuration,
-            problems: [.compare.problems[] | {problem, time: (.entries[] | select(.winner) | .time)}]}]} else empty end' \
+            device: .compare.device, driver: .compare.driver, compiler: .compare.compiler,
+            commit: .commit, date: .date, configuration: .compare.configuration,
+            problems: [.compare.problems[] | {problem, time: (.entries[] | select(.winner) | .time)}]}]}
+        else empty end' \
         "$1"
 }
 
