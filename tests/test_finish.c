@@ -42,6 +42,21 @@ TEST(without_results_there_is_nothing_to_decide)
     assert_contains(r.out, "there are no results to decide between; search first, without --finish");
 }
 
+TEST(after_a_new_driver_the_best_are_measured_again_and_nothing_else)
+{
+    char *folder = write_job("refresh");
+    e2e_ended(1, tune(folder, "SWEETSPOT_NVCC=none", "--refresh"));
+    e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "-n 2 --no-final"));
+    struct e2e_result r = e2e_ended(1, tune(folder, "SWEETSPOT_NVCC=none", "--refresh")); // it is the same driver
+    assert_contains(r.out, "there is nothing to measure again");
+    r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_DRIVER=9.9.9", "--refresh"));
+    assert_contains(r.out, "2 new trials", "winner: trial ");
+    r = e2e_ended(2, tune(folder, "SWEETSPOT_NVCC=none", "--refresh -n 7"));
+    assert_contains(r.out, "--refresh measures what is known and does not search, without --evaluations");
+    r = e2e_ended(2, tune(folder, "SWEETSPOT_NVCC=none", "--refresh --finish"));
+    assert_contains(r.out, "--finish is only the final of stored results, without --refresh");
+}
+
 TEST(several_jobs_are_decided_without_a_search)
 {
     char *folder = e2e_folder("finish_all");

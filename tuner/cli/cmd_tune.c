@@ -61,6 +61,8 @@ static const struct option_spec specs[] = {
     FLAG(&given.no_checks, "no-checks", 0,
          "leave compute-sanitizer, nvcc's build and the energy of the winner to a later --finish"),
     FLAG(&given.request.options.finish, "finish", 0, "only the final of the stored results, and its checks"),
+    FLAG(&given.request.options.refresh, "refresh", 0,
+         "no search: measure the best results of another driver, device or version again, and decide"),
     OPTION(choice, &given.json, "format", 'f', NULL,
            "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
            .choices = document_formats),
@@ -380,8 +382,8 @@ static int tune_jobs(void)
     return status;
 }
 
-// --finish searches nothing, so that what says how to search is a mistake. NULL: there is none.
-static const char *useless_with_finish(void)
+// --finish and --refresh search nothing, so that what says how to search is a mistake. NULL: there is none.
+static const char *useless_without_search(void)
 {
     const struct tune_options *o = &given.request.options;
     const struct {
@@ -391,9 +393,9 @@ static const char *useless_with_finish(void)
                      {"target", o->stop.target > 0}, {"until", o->stop.until >= 0},
                      {"strategy", o->strategy},      {"prior", given.priors.count},
                      {"no-stores", o->alone}};
-    for (size_t i = 0; o->finish && i < sizeof searching / sizeof *searching; i++)
+    for (size_t i = o->finish ? 0 : 1; (o->finish || o->refresh) && i < sizeof searching / sizeof *searching; i++)
         if (searching[i].given) return searching[i].name;
-    return NULL;
+    return o->finish && o->refresh ? "refresh" : NULL;
 }
 
 static bool is_source(const char *path)
@@ -434,8 +436,10 @@ static int run(void)
     struct error err;
     if (given.until && !stop_read_until(given.until, &o->stop))
         return command_refuse("--until needs a share such as 1%%, or '95%% of ceiling', not '%s'", given.until);
-    const char *useless = useless_with_finish();
-    if (useless) return command_refuse("--finish is only the final of stored results, without --%s", useless);
+    const char *useless = useless_without_search();
+    if (useless && o->finish)
+        return command_refuse("--finish is only the final of stored results, without --%s", useless);
+    if (useless) return command_refuse("--refresh measures what is known and does not search, without --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
     if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
     given.pool.text_count = given.pools.count;

@@ -227,6 +227,12 @@ static void collect_starts(struct run *r)
                                             : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
+    if (r->options->refresh) // and nothing beyond
+        r->policy.settings.evaluations = (int64_t)r->policy.stop.evaluations + (int64_t)starts->count;
+    if (r->options->refresh && !starts->count && !r->failure.set) {
+        error_set(&err, "there is nothing to measure again: no results for another driver, device or version");
+        fatal_error_set(&r->failure, EXIT_NOTHING, &err);
+    }
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);
 }
 
