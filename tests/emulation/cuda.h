@@ -48,8 +48,8 @@ namespace emulation
 
 struct copy {
     unsigned to;
-    const void *from; // null: zeros
-    unsigned bytes;
+    const void *from;
+    unsigned bytes, valid; // zeros after the first `valid`
 };
 
 struct thread {
@@ -78,18 +78,16 @@ inline unsigned address(const void *p)
     return (unsigned)(static_cast<const char *>(p) - shared);
 }
 
-inline void copy_async(unsigned to, const void *from, unsigned bytes)
-{
-    if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared)
-        fail("a copy is not aligned, or leaves shared memory");
-    threads[current].open.push_back({to, from, bytes});
-}
-
-// All of it or nothing.
 inline void copy_async_or_zero(unsigned to, const void *from, unsigned bytes, unsigned valid)
 {
-    if (valid && valid != bytes) fail("a copy is cut off");
-    threads[current].open.push_back({to, valid ? from : nullptr, bytes});
+    if (to % bytes || (valid && reinterpret_cast<size_t>(from) % bytes) || to + bytes > sizeof shared || valid > bytes)
+        fail("a copy is not aligned, or leaves shared memory");
+    threads[current].open.push_back({to, from, bytes, valid});
+}
+
+inline void copy_async(unsigned to, const void *from, unsigned bytes)
+{
+    copy_async_or_zero(to, from, bytes, bytes);
 }
 
 inline void commit()
@@ -103,10 +101,8 @@ inline void wait(size_t pending)
     auto &groups = threads[current].groups;
     while (groups.size() > pending) {
         for (const copy &c : groups.front()) {
-            if (c.from)
-                std::memcpy(shared + c.to, c.from, c.bytes);
-            else
-                std::memset(shared + c.to, 0, c.bytes);
+            if (c.valid) std::memcpy(shared + c.to, c.from, c.valid);
+            std::memset(shared + c.to + c.valid, 0, c.bytes - c.valid);
         }
         groups.erase(groups.begin());
     }

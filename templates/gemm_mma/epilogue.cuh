@@ -1,0 +1,85 @@
+/* gemm_mma.cu: a tile from registers to C. */
+#pragma once
+
+#include "mainloop.cuh"
+
+namespace
+{
+
+struct target {
+    output *c;
+    long long ldc;
+    int M, N;
+    number alpha, beta;
+};
+
+/* Neighbours in a row of C: those that a lane has of an instruction, and those of 16 bytes. */
+struct alignas(2 * sizeof(output)) output_pair {
+    output x, y;
+};
+constexpr int WIDTH = 16 / sizeof(output);
+struct alignas(16) output_row {
+    output x[WIDTH];
+};
+
+__device__ __forceinline__ output_pair to_output(number x, number y)
+{
+#if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16
+    const unsigned both = pack(x, y);
+    return {(output)both, (output)(both >> 16)};
+#else
+    return {x, y};
+#endif
+}
+
+/* Copies 16 rows of the warp's results between its part of shared memory and C, where the first is at (row, column); a
+ * lane copies 16 bytes if all of C's rows are aligned to them (`wide`). */
+template <bool TO_C>
+__device__ __forceinline__ void copy_rows(const target &t, char *memory, int row, int column, bool wide)
+{
+    constexpr int PIECES = STORE_ROW / 16; /* of a row */
+#pragma unroll
+    for (int piece = threadIdx.x % 32; piece < 16 * PIECES; piece += 32) {
+        const int i = row + piece / PIECES, j = column + piece % PIECES * WIDTH;
+        output *const staged = reinterpret_cast<output *>(memory + piece / PIECES * PITCH + piece % PIECES * 16),
+                      *const c = t.c + i * t.ldc + j;
+        if (i < t.M && wide && j + WIDTH <= t.N)
+            *reinterpret_cast<output_row *>(TO_C ? c : staged) = *reinterpret_cast<output_row *>(TO_C ? staged : c);
+        else if (i < t.M)
+#pragma unroll 1
+            for (int e = 0; e < WIDTH && j + e < t.N; ++e) (TO_C ? c : staged)[e] = (TO_C ? staged : c)[e];
+    }
+    __syncwarp();
+}
+
+/* Stores the warp's part of the block's tile, which begins at (row, column) of C. 16 rows at a time pass through the
+ * warp's part of shared memory, so that a lane stores 16 bytes; the old C comes in the same way. A lane has of each
+ * instruction columns 2 * (lane % 4) and the next of rows lane / 4 and the eighth after it. Rows are PITCH bytes apart,
+ * which avoids bank conflicts. */
+__device__ __forceinline__ void store_tile(const sums &sum, const target &t, char *memory, int row, int column)
+{
+    const int lane = threadIdx.x % 32;
+    const bool wide = (reinterpret_cast<unsigned long long>(t.c) | (unsigned long long)t.ldc * sizeof(output)) % 16 == 0;
+    memory += threadIdx.x / 32 * (16 * PITCH);
+#pragma unroll
+    for (int m = 0; m < TILES_M; ++m) {
+        if (t.beta != 0) copy_rows<false>(t, memory, row + m * 16, column, wide);
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+#pragma unroll
+            for (int n = 0; n < TILES_N; ++n) {
+                output_pair &v = *reinterpret_cast<output_pair *>(memory + (h * 8 + lane / 4) * PITCH +
+                                                                  (n * 8 + lane % 4 * 2) * (int)sizeof(output));
+                number x = t.alpha * sum[m][n][2 * h], y = t.alpha * sum[m][n][2 * h + 1];
+                if (t.beta != 0) {
+                    x += t.beta * from_output(v.x);
+                    y += t.beta * from_output(v.y);
+                }
+                v = to_output(x, y);
+            }
+        __syncwarp();
+        copy_rows<true>(t, memory, row + m * 16, column, wide);
+    }
+}
+
+} // namespace

@@ -1,0 +1,92 @@
+/* gemm_mma.cu: its instructions in PTX, other than those of device/ptx.cuh. */
+#pragma once
+
+#include "../device/ptx.cuh"
+#include "parameters.cuh"
+
+namespace
+{
+
+/* Four matrices of 8 rows of 16 bytes; lane i has the address of row i % 8 of matrix i / 8. Of each matrix a lane gets
+ * the 4 bytes at 4 * (lane % 4) of row lane / 4. */
+__device__ __forceinline__ void load_matrices(unsigned &x, unsigned &y, unsigned &z, unsigned &w, unsigned from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                 : "r"(from)
+                 : "memory");
+}
+
+/* The same of the transposed matrices of 8 x 8 elements of 2 bytes: elements lane / 4 of rows 2 * (lane % 4) and the
+ * next. */
+__device__ __forceinline__ void load_transposed(unsigned &x, unsigned &y, unsigned &z, unsigned &w, unsigned from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                 : "r"(from)
+                 : "memory");
+}
+
+__device__ __forceinline__ void load_word(unsigned &x, unsigned from)
+{
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
+}
+
+__device__ __forceinline__ void store_words(unsigned to, const unsigned (&v)[4])
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+}
+
+/* Copies 16 bytes asynchronously, or does nothing. Without a branch, so that ptxas can place copies between other
+ * instructions. */
+__device__ __forceinline__ void copy_async_if(bool there, unsigned to, const input *from)
+{
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
+                 "l"(from), "r"((unsigned)there)
+                 : "memory");
+}
+
+/* d += a * b for 16 rows and 8 columns, and for 32 bytes of K. */
+#if INPUT_IS == TYPE_i8
+#define MMA "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
+#define MMA_SUM "+r"
+#else
+#if INPUT_IS == TYPE_tf32
+#define MMA "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+#else
+#define MMA "mma.sync.aligned.m16n8k16.row.col.f32." TEXT(INPUT) "." TEXT(INPUT) ".f32"
+#endif
+#define MMA_SUM "+f"
+#endif
+__device__ __forceinline__ void multiply(number (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+{
+    asm volatile(MMA " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : MMA_SUM(d[0]), MMA_SUM(d[1]), MMA_SUM(d[2]), MMA_SUM(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+#if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16
+/* Two values as they lie in memory, `low` first. */
+__device__ __forceinline__ unsigned pack(float low, float high)
+{
+    unsigned both;
+    asm("cvt.rn." TEXT(OUTPUT) "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+#endif
+
+__device__ __forceinline__ number from_output(output v)
+{
+#if OUTPUT_IS == TYPE_bf16
+    return __uint_as_float((unsigned)v << 16);
+#elif OUTPUT_IS == TYPE_f16
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(v));
+    return f;
+#else
+    return v;
+#endif
+}
+
+} // namespace
