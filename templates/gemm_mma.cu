@@ -62,24 +62,31 @@ __device__ __forceinline__ void tile_of_block(int M, int N, int &row, int &colum
     column = within / height * BLOCK_N;
 }
 
-} // namespace
-
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    gemm_mma(int M, int N, int K, number alpha, const input *__restrict__ A, int lda, const input *__restrict__ B,
-             int ldb, number beta, output *C, int ldc)
+/* The work of a block. */
+__device__ __forceinline__ void multiply_and_store(int K, const input *A, int lda, const input *B, int ldb,
+                                                   const target &t)
 {
     extern __shared__ uint4 shared_memory[];
     char *const memory = reinterpret_cast<char *>(shared_memory);
     const int warp = threadIdx.x / 32, first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
     int row, column;
-    tile_of_block(M, N, row, column);
-    copier_a a(A, lda, row, M);
-    copier_b b(B, ldb, column, N);
+    tile_of_block(t.M, t.N, row, column);
+    copier_a a(A, lda, row, t.M);
+    copier_b b(B, ldb, column, t.N);
     sums sum = {};
     if (a.regular() && b.regular())
         multiply_tile<false>(sum, a, b, shared_address(memory), K, first_row, first_column);
     else
         multiply_tile<true>(sum, a, b, shared_address(memory), K, first_row, first_column);
     __syncthreads(); /* before results overwrite the stages */
-    store_tile(sum, {C, ldc, M, N, alpha, beta}, memory, row + first_row, column + first_column);
+    store_tile(sum, t, memory, row + first_row, column + first_column);
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm_mma(int M, int N, int K, number alpha, const input *__restrict__ A, int lda, const input *__restrict__ B,
+             int ldb, number beta, output *C, int ldc)
+{
+    multiply_and_store(K, A, lda, B, ldb, {C, ldc, M, N, alpha, beta});
 }

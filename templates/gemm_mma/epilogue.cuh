@@ -59,7 +59,8 @@ __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row
 __device__ __forceinline__ void store_tile(const sums &sum, const target &t, char *memory, int row, int column)
 {
     const int lane = threadIdx.x % 32;
-    const bool wide = (reinterpret_cast<unsigned long long>(t.c) | (unsigned long long)t.ldc * sizeof(output)) % 16 == 0;
+    const bool wide =
+        (reinterpret_cast<unsigned long long>(t.c) | (unsigned long long)t.ldc * sizeof(output)) % 16 == 0;
     memory += threadIdx.x / 32 * (16 * PITCH);
 #pragma unroll
     for (int m = 0; m < TILES_M; ++m) {

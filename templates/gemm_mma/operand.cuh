@@ -11,8 +11,8 @@ namespace
  * position c ^ swizzle(r) of the line, so that the lines that are read at once differ in their banks. */
 template <bool K_MAJOR, int LENGTH> struct layout {
     static constexpr int LINE = K_MAJOR && BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, CHUNKS = LINE / 16;
-    static constexpr int ROWS = K_MAJOR ? LENGTH : BLOCK_K,
-                         PANELS = (K_MAJOR ? BLOCK_K : LENGTH) * SIZE / LINE, PANEL = ROWS * LINE;
+    static constexpr int ROWS = K_MAJOR ? LENGTH : BLOCK_K, PANELS = (K_MAJOR ? BLOCK_K : LENGTH) * SIZE / LINE,
+                         PANEL = ROWS * LINE;
     static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read by words: ldmatrix transposes 2-byte elements alone */
 
     static __device__ __forceinline__ int swizzle(int line)

@@ -123,9 +123,10 @@ __device__ constexpr bool fits(int block, int warp, bool k_major)
 {
     return k_major || (block * SIZE % 128 == 0 && (128 % (warp * SIZE) == 0 || warp * SIZE % 128 == 0));
 }
-static_assert(fits(BLOCK_M, WARP_M, A_MAJOR_IS == MAJOR_k) && fits(BLOCK_N, WARP_N, B_MAJOR_IS == MAJOR_k),
-              "M- and N-major operands need a tile of whole 128 bytes, and a warp's part that divides 128 bytes or is a "
-              "multiple of them");
+static_assert(
+    fits(BLOCK_M, WARP_M, A_MAJOR_IS == MAJOR_k) && fits(BLOCK_N, WARP_N, B_MAJOR_IS == MAJOR_k),
+    "M- and N-major operands need a tile of whole 128 bytes, and a warp's part that divides 128 bytes or is a "
+    "multiple of them");
 
 /* A staged row of a warp's part of the results, and its bytes with what keeps rows apart in the banks. */
 constexpr int STORE_ROW = WARP_N * (int)sizeof(output), PITCH = STORE_ROW + 8 * (int)sizeof(output);
