@@ -18,7 +18,7 @@
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc)
  *         alpha and beta are float, for INT8 int
- *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N)
+ *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT at most as many as fit at once
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
  *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element
  *
@@ -34,6 +34,8 @@
  *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, which leaves registers for more sums
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
+ *     PERSISTENT       1: blocks go through all tiles, and load the first stages of the next one while they store
+ *                      results; 0: one block per tile
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
@@ -52,34 +54,47 @@
 namespace
 {
 
-/* The tile of a block: RASTER rows of tiles at a time, column by column. */
-__device__ __forceinline__ void tile_of_block(int M, int N, int &row, int &column)
+/* The first row and column of a tile: RASTER rows of tiles at a time, column by column. */
+__device__ __forceinline__ void place(const product &p, int tile, int &row, int &column)
 {
-    const int rows = (M + BLOCK_M - 1) / BLOCK_M, columns = (N + BLOCK_N - 1) / BLOCK_N,
-              strip = blockIdx.x / (RASTER * columns);
-    const int height = min(RASTER, rows - strip * RASTER), within = blockIdx.x - strip * RASTER * columns;
+    const int rows = (p.M + BLOCK_M - 1) / BLOCK_M, columns = (p.N + BLOCK_N - 1) / BLOCK_N,
+              strip = tile / (RASTER * columns);
+    const int height = min(RASTER, rows - strip * RASTER), within = tile - strip * RASTER * columns;
     row = (strip * RASTER + within % height) * BLOCK_M;
     column = within / height * BLOCK_N;
 }
 
-/* The work of a block. */
-__device__ __forceinline__ void multiply_and_store(int K, const input *A, int lda, const input *B, int ldb,
-                                                   const target &t)
+/* The work of a block. The next tile's copies begin before the results are stored, which pass through the stage that
+ * these copies leave free. */
+__device__ __forceinline__ void multiply_and_store(const product &p, const target &t)
 {
     extern __shared__ uint4 shared_memory[];
     char *const memory = reinterpret_cast<char *>(shared_memory);
+    const unsigned stages = shared_address(memory);
     const int warp = threadIdx.x / 32, first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
+    const int tiles = (p.M + BLOCK_M - 1) / BLOCK_M * ((p.N + BLOCK_N - 1) / BLOCK_N);
+    const reader_a a(first_row);
+    const reader_b b(first_column);
     int row, column;
-    tile_of_block(t.M, t.N, row, column);
-    copier_a a(A, lda, row, t.M);
-    copier_b b(B, ldb, column, t.N);
-    sums sum = {};
-    if (a.regular() && b.regular())
-        multiply_tile<false>(sum, a, b, shared_address(memory), K, first_row, first_column);
-    else
-        multiply_tile<true>(sum, a, b, shared_address(memory), K, first_row, first_column);
-    __syncthreads(); /* before results overwrite the stages */
-    store_tile(sum, t, memory, row + first_row, column + first_column);
+    place(p, blockIdx.x, row, column);
+    ring r(p, stages, row, column);
+    r.begin();
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < tiles; tile = PERSISTENT ? tile + gridDim.x : tiles) {
+        const int to_row = row + first_row, to_column = column + first_column;
+        sums sum = {};
+        if (r.checked)
+            multiply_tile<true>(sum, r, a, b);
+        else
+            multiply_tile<false>(sum, r, a, b);
+        __syncthreads(); /* before results and copies overwrite the stages */
+        if (PERSISTENT && tile + gridDim.x < tiles) {
+            place(p, tile + gridDim.x, row, column);
+            r = ring(p, stages, row, column);
+            r.begin();
+        }
+        store_tile(sum, t, memory + (STAGES - 1) * STAGE, to_row, to_column);
+    }
 }
 
 } // namespace
@@ -88,5 +103,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm_mma(int M, int N, int K, number alpha, const input *__restrict__ A, int lda, const input *__restrict__ B,
              int ldb, number beta, output *C, int ldc)
 {
-    multiply_and_store(K, A, lda, B, ldb, {C, ldc, M, N, alpha, beta});
+    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta});
 }

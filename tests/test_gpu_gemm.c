@@ -41,14 +41,16 @@ static void all_right(const char *what, const char *job, const char *script, con
     "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
 
 // Only of mma_cases.cfg.
-#define MMA_TF32                                                                                                     \
-    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"tf32\"; OUTPUT = \"f32\"/; s/type = \"bf16\"/type = \"f32\"/; " \
-    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[16, 32]/; s/SIZE = 2/SIZE = 4/; s/operation = \"gemm\";/& compute = "  \
+#define MMA_TF32                                                                                                      \
+    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"tf32\"; OUTPUT = \"f32\"/; s/type = \"bf16\"/type = \"f32\"/; "  \
+    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[16, 32]/; s/SIZE = 2; BYTES_C = 2/SIZE = 4; BYTES_C = 4/; s/operation " \
+    "= \"gemm\";/& compute = "                                                                                        \
     "\"tf32\";/"
-#define MMA_INT8                                                                                      \
-    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"i8\"; OUTPUT = \"i32\"/; s/\\(\"[AB]\"; type = " \
-    "\\)\"bf16\"/\\1\"i8\"/; "                                                                        \
-    "s/type = \"\\(bf16\\|f32\\)\"/type = \"i32\"/; s/-1.5/-2/; s/0.75/3/; s/SIZE = 2/SIZE = 1/; "    \
+#define MMA_INT8                                                                                                       \
+    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"i8\"; OUTPUT = \"i32\"/; s/\\(\"[AB]\"; type = "                  \
+    "\\)\"bf16\"/\\1\"i8\"/; "                                                                                         \
+    "s/type = \"\\(bf16\\|f32\\)\"/type = \"i32\"/; s/-1.5/-2/; s/0.75/3/; s/SIZE = 2; BYTES_C = 2/SIZE = 1; BYTES_C " \
+    "= 4/; "                                                                                                           \
     "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[64, 128]/"
 
 #define TRANSPOSED                                                                                                    \

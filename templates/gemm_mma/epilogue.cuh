@@ -32,14 +32,14 @@ __device__ __forceinline__ output_pair to_output(number x, number y)
 #endif
 }
 
-/* Copies 16 rows of the warp's results between its part of shared memory and C, where the first is at (row, column); a
+/* Copies 8 rows of the warp's results between its part of shared memory and C, where the first is at (row, column); a
  * lane copies 16 bytes if all of C's rows are aligned to them (`wide`). */
 template <bool TO_C>
 __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row, int column, bool wide)
 {
     constexpr int PIECES = STORE_ROW / 16; /* of a row */
 #pragma unroll
-    for (int piece = threadIdx.x % 32; piece < 16 * PIECES; piece += 32) {
+    for (int piece = threadIdx.x % 32; piece < 8 * PIECES; piece += 32) {
         const int i = row + piece / PIECES, j = column + piece % PIECES * WIDTH;
         output *const staged = reinterpret_cast<output *>(memory + piece / PIECES * PITCH + piece % PIECES * 16),
                       *const c = t.c + i * t.ldc + j;
@@ -52,7 +52,7 @@ __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row
     __syncwarp();
 }
 
-/* Stores the warp's part of the block's tile, which begins at (row, column) of C. 16 rows at a time pass through the
+/* Stores the warp's part of the block's tile, which begins at (row, column) of C. 8 rows at a time pass through the
  * warp's part of shared memory, so that a lane stores 16 bytes; the old C comes in the same way. A lane has of each
  * instruction columns 2 * (lane % 4) and the next of rows lane / 4 and the eighth after it. Rows are PITCH bytes apart,
  * which avoids bank conflicts. */
@@ -61,25 +61,23 @@ __device__ __forceinline__ void store_tile(const sums &sum, const target &t, cha
     const int lane = threadIdx.x % 32;
     const bool wide =
         (reinterpret_cast<unsigned long long>(t.c) | (unsigned long long)t.ldc * sizeof(output)) % 16 == 0;
-    memory += threadIdx.x / 32 * (16 * PITCH);
+    memory += threadIdx.x / 32 * (8 * PITCH);
+    char *const mine = memory + lane / 4 * PITCH + lane % 4 * 2 * (int)sizeof(output);
 #pragma unroll
-    for (int m = 0; m < TILES_M; ++m) {
-        if (t.beta != 0) copy_rows<false>(t, memory, row + m * 16, column, wide);
+    for (int i = 0; i < 2 * TILES_M; ++i) {
+        if (t.beta != 0) copy_rows<false>(t, memory, row + i * 8, column, wide);
 #pragma unroll
-        for (int h = 0; h < 2; ++h)
-#pragma unroll
-            for (int n = 0; n < TILES_N; ++n) {
-                output_pair &v = *reinterpret_cast<output_pair *>(memory + (h * 8 + lane / 4) * PITCH +
-                                                                  (n * 8 + lane % 4 * 2) * (int)sizeof(output));
-                number x = t.alpha * sum[m][n][2 * h], y = t.alpha * sum[m][n][2 * h + 1];
-                if (t.beta != 0) {
-                    x += t.beta * from_output(v.x);
-                    y += t.beta * from_output(v.y);
-                }
-                v = to_output(x, y);
+        for (int n = 0; n < TILES_N; ++n) {
+            output_pair &v = *reinterpret_cast<output_pair *>(mine + n * 8 * (int)sizeof(output));
+            number x = t.alpha * sum[i / 2][n][i % 2 * 2], y = t.alpha * sum[i / 2][n][i % 2 * 2 + 1];
+            if (t.beta != 0) {
+                x += t.beta * from_output(v.x);
+                y += t.beta * from_output(v.y);
             }
+            v = to_output(x, y);
+        }
         __syncwarp();
-        copy_rows<true>(t, memory, row + m * 16, column, wide);
+        copy_rows<true>(t, memory, row + i * 8, column, wide);
     }
 }
 

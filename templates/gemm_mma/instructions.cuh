@@ -38,12 +38,12 @@ __device__ __forceinline__ void store_words(unsigned to, const unsigned (&v)[4])
                  : "memory");
 }
 
-/* Copies 16 bytes asynchronously, or does nothing. Without a branch, so that ptxas can place copies between other
- * instructions. */
-__device__ __forceinline__ void copy_async_if(bool there, unsigned to, const input *from)
+/* Copies 16 bytes asynchronously, or does nothing if `there` is 0. Without a branch, so that ptxas can place copies
+ * between other instructions. */
+__device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const input *from)
 {
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
-                 "l"(from), "r"((unsigned)there)
+                 "l"(from), "r"(there)
                  : "memory");
 }
 

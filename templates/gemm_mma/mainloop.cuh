@@ -43,110 +43,110 @@ __device__ __forceinline__ void multiply_all(sums &sum, const fragments &f)
         }
 }
 
-/* The ring of stages. If K is not a multiple of BLOCK_K, its incomplete tile comes first, with checks, and then the
- * complete ones from the beginning. Without CHECKED, copies of those need no checks along K. */
-template <bool CHECKED> struct ring {
-    copier_a &a;
-    copier_b &b;
+struct product {
+    const input *A, *B;
+    int lda, ldb, M, N, K;
+};
+
+/* The ring of stages for a block's tile of C. If K is not a multiple of BLOCK_K, its incomplete tile comes first, with
+ * checks, and then the complete ones from the beginning. Their copies need no checks along K, unless the operands are
+ * not regular (`checked`). */
+struct ring {
+    copier_a a;
+    copier_b b;
     unsigned first, here, free; /* stages: number 0; whose fragments are loaded next; that is refilled next */
     int K, steps, copied;       /* tiles along K: all; those whose copies have been issued */
-    bool incomplete;            /* the first tile is */
+    bool incomplete, checked;
 
-    __device__ __forceinline__ ring(copier_a &a, copier_b &b, unsigned memory, int K)
-        : a(a), b(b), first(memory), here(memory), free(memory + (STAGES - 1) * STAGE), K(K),
-          steps((K + BLOCK_K - 1) / BLOCK_K), copied(0), incomplete(K % BLOCK_K != 0)
+    __device__ __forceinline__ ring(const product &p, unsigned memory, int row, int column)
+        : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), first(memory), here(memory),
+          free(memory + (STAGES - 1) * STAGE), K(p.K), steps((p.K + BLOCK_K - 1) / BLOCK_K), copied(0),
+          incomplete(p.K % BLOCK_K != 0), checked(!a.regular() || !b.regular())
     {
     }
 
     __device__ __forceinline__ void copy_checked(unsigned stage)
     {
-        if (copied >= steps) return;
-        const int tile = !incomplete ? copied : copied == 0 ? steps - 1 : copied - 1;
-        a.copy_checked(stage, tile * BLOCK_K, K);
-        b.copy_checked(stage + A_BYTES, tile * BLOCK_K, K);
+        if (copied < steps) {
+            const int tile = !incomplete ? copied : copied == 0 ? steps - 1 : copied - 1;
+            a.copy_checked(stage, tile * BLOCK_K, K);
+            b.copy_checked(stage + A_BYTES, tile * BLOCK_K, K);
+        }
+        ++copied;
+        commit_copies();
     }
 
     /* Part PART of PARTS of the next tile's copies to a stage; the last part completes it. */
-    template <int PART, int PARTS> __device__ __forceinline__ void copy(unsigned stage)
+    template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void copy(unsigned stage)
     {
         if constexpr (CHECKED) {
-            if (PART == 0) copy_checked(stage);
+            if (PART == PARTS - 1) copy_checked(stage);
         } else {
             a.template copy<PART, PARTS>(stage);
             b.template copy<PART, PARTS>(stage + A_BYTES);
-        }
-        if (PART == PARTS - 1) {
+            if (PART < PARTS - 1) return;
             ++copied;
-            if (!CHECKED) {
-                a.advance(copied < steps);
-                b.advance(copied < steps);
-            }
+            a.advance(copied < steps);
+            b.advance(copied < steps);
             commit_copies();
         }
     }
 
+    /* Begins the copies to all stages but the last. */
     __device__ __forceinline__ void begin()
     {
-        int s = 0;
-        if (!CHECKED && incomplete) {
-            copy_checked(first);
-            commit_copies();
-            copied = s = 1;
-        }
-        if (!CHECKED && copied >= steps) a.mask = b.mask = 0;
+        if (checked || incomplete) copy_checked(first);
+        if (copied >= steps) a.mask = b.mask = 0;
 #pragma unroll 1
-        for (; s < STAGES - 1; ++s) copy<0, 1>(first + s * STAGE);
+        for (int s = copied; s < STAGES - 1; ++s)
+            if (checked)
+                copy_checked(first + s * STAGE);
+            else
+                copy<false, 0, 1>(first + s * STAGE);
+    }
+    /* Waits until the stage `here` has arrived. */
+    __device__ __forceinline__ void wait()
+    {
         wait_for_copies<STAGES - 2>();
         __syncthreads();
-    }
-    /* Part PART of PARTS of the copies to the stage that was used last. */
-    template <int PART, int PARTS> __device__ __forceinline__ void refill()
-    {
-        copy<PART, PARTS>(free);
     }
     /* Goes on to the next stage, when it has arrived and all have loaded what they need of this one. */
     __device__ __forceinline__ void next()
     {
         free = here;
         here = here == first + (STAGES - 1) * STAGE ? first : here + STAGE;
-        wait_for_copies<STAGES - 2>();
-        __syncthreads();
+        wait();
     }
 };
 
 /* Instructions GROUP and later of a stage. There are two sets of fragments. While one is multiplied the other is
- * loaded, also across the border between two stages. */
-template <int GROUP, class RING>
-__device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], RING &r, const reader_a &a,
+ * loaded, also across the border between two stages. The stage that was used last is refilled meanwhile. */
+template <bool CHECKED, int GROUP>
+__device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], ring &r, const reader_a &a,
                                                const reader_b &b)
 {
-    constexpr int PARTS = DOUBLE_BUFFER && GROUPS > 1 ? GROUPS - 1 : GROUPS; /* the last comes after the border */
+    constexpr int PARTS = DOUBLE_BUFFER ? GROUPS - 1 : GROUPS; /* of the refilling, all before the border */
     if constexpr (GROUP < GROUPS) {
         constexpr int NOW = DOUBLE_BUFFER ? GROUP % 2 : 0, NEXT = DOUBLE_BUFFER ? (GROUP + 1) % 2 : 0;
         if constexpr (DOUBLE_BUFFER && GROUP == GROUPS - 1) r.next();
         /* After the last step these are read and not used. */
         load_fragments(f[NEXT], a, b, r.here, DOUBLE_BUFFER ? (GROUP + 1) % GROUPS : GROUP);
-        if constexpr (GROUP < PARTS) r.template refill<GROUP, PARTS>();
+        if constexpr (GROUP < PARTS) r.template copy<CHECKED, GROUP, PARTS>(r.free);
         multiply_all(sum, f[NOW]);
         if constexpr (!DOUBLE_BUFFER && GROUP == GROUPS - 1) r.next();
-        multiply_stage<GROUP + 1>(sum, f, r, a, b);
+        multiply_stage<CHECKED, GROUP + 1>(sum, f, r, a, b);
     }
 }
 
-/* sum = the product of the warp's part of the tile, whose first row and column in the tile are given. */
+/* sum += the product of the warp's part of the tile. The ring has begun. */
 template <bool CHECKED>
-__device__ __forceinline__ void multiply_tile(sums &sum, copier_a &from_a, copier_b &from_b, unsigned memory, int K,
-                                              int first_row, int first_column)
+__device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a &a, const reader_b &b)
 {
-    const reader_a a(first_row);
-    const reader_b b(first_column);
-    ring<CHECKED> r(from_a, from_b, memory, K);
     fragments f[2];
-    r.begin();
+    r.wait();
     if (DOUBLE_BUFFER) load_fragments(f[0], a, b, r.here, 0);
 #pragma unroll 1
-    for (int i = 0; i < r.steps; ++i) multiply_stage<0>(sum, f, r, a, b);
-    wait_for_copies<0>();
+    for (int i = 0; i < r.steps; ++i) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
 }
 
 } // namespace

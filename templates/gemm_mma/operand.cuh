@@ -75,10 +75,11 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         for (int i = PASSES * PART / PARTS; i < PASSES * (PART + 1) / PARTS; ++i) {
             const int down = at::PANELS == 1 ? i * PASS : i * PASS % at::ROWS,
                       across = at::PANELS == 1 ? 0 : i * PASS / at::ROWS * (at::LINE / SIZE);
-            copy_async_if(mask >> i & 1, to + place() + i * PASS * at::LINE, next + (long long)down * ld + across);
+            copy_async_if(mask & 1u << i, to + place() + i * PASS * at::LINE, next + (long long)down * ld + across);
         }
 #endif
     }
+    /* Goes on to the next tile. */
     __device__ __forceinline__ void advance(bool more)
     {
         next += K_MAJOR ? BLOCK_K : (long long)BLOCK_K * ld;

@@ -40,6 +40,9 @@
 #ifndef RASTER
 #define RASTER 8
 #endif
+#ifndef PERSISTENT
+#define PERSISTENT 0
+#endif
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1
 #endif
@@ -130,6 +133,6 @@ static_assert(
 
 /* A staged row of a warp's part of the results, and its bytes with what keeps rows apart in the banks. */
 constexpr int STORE_ROW = WARP_N * (int)sizeof(output), PITCH = STORE_ROW + 8 * (int)sizeof(output);
-static_assert(THREADS / 32 * 16 * PITCH <= STAGES * STAGE, "16 rows of each warp's results must fit into the stages");
+static_assert(THREADS / 32 * 8 * PITCH <= STAGE, "8 rows of each warp's results must fit into a stage");
 
 } // namespace

@@ -89,8 +89,8 @@ bool product(bool with_beta, bool aligned)
 #else
             c[(size_t)i * (size_t)ldc + (size_t)j] = (output)chosen(i, j, 3);
 #endif
-    emulation::launch((unsigned)(((m + BLOCK_M - 1) / BLOCK_M) * ((n + BLOCK_N - 1) / BLOCK_N)), 1, THREADS,
-                      multiply_all);
+    const int tiles = (m + BLOCK_M - 1) / BLOCK_M * ((n + BLOCK_N - 1) / BLOCK_N);
+    emulation::launch((unsigned)(PERSISTENT ? min(tiles, 3) : tiles), 1, THREADS, multiply_all);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < ldc; j++) {
             int expected = with_beta ? 3 * chosen(i, j, 3) : 0;

@@ -89,7 +89,7 @@ void store_words(unsigned to, const unsigned (&v)[4])
 
 bool readable(const void *from, size_t bytes); // whether A or B has it, or what separates its rows
 
-void copy_async_if(bool there, unsigned to, const input *from)
+void copy_async_if(unsigned there, unsigned to, const input *from)
 {
     if (!there) return;
     if (!readable(from, 16)) emulation::fail("a copy reads beyond its matrix");
