@@ -42,9 +42,10 @@ __device__ __forceinline__ void store_words(unsigned to, const unsigned (&v)[4])
  * between other instructions. */
 __device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const input *from)
 {
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
-                 "l"(from), "r"(there)
-                 : "memory");
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }" ::"r"(to),
+        "l"(from), "r"(there)
+        : "memory");
 }
 
 /* d += a * b for 16 rows and 8 columns, and for 32 bytes of K. */

@@ -70,7 +70,8 @@ static void (*body)();
 [[noreturn]] inline void fail(const char *what)
 {
     std::printf("block %u, thread %u: %s\n", blockIdx.x, current, what);
-    std::exit(1);
+    std::fflush(stdout);
+    std::_Exit(1); // exit would free the stack that this thread runs on
 }
 
 inline unsigned address(const void *p)
