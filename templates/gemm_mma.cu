@@ -9,12 +9,12 @@
  *
  * The block's tiles of A and B come through a ring of STAGES buffers in shared memory, by cp.async of 16 bytes
  * (operand.cuh). ldmatrix reads them without bank conflicts. All four types move in the same way, because every
- * instruction takes 32 bytes along K of 16 rows and 8 columns. There are two sets of fragments. While one is multiplied
- * the other is loaded, also across the border between two stages (mainloop.cuh).
+ * instruction takes 32 bytes along K of 16 rows and 8 columns. While fragments are multiplied the next ones are loaded,
+ * also across the border between two stages (mainloop.cuh).
  *
- * Blocks at the edge need no checks either, except for the incomplete tile at the end of K, which comes first. Where a
- * row of A or B does not begin at a multiple of 16 bytes, all copies are checked, and those of that operand go through
- * registers, element by element, which takes several times as long.
+ * Copies of complete tiles along K need no checks, also in blocks at the edge of C. The incomplete tile at the end of K
+ * comes first, with checks. Where a row of A or B does not begin at a multiple of 16 bytes, all copies are checked, and
+ * those of that operand go through registers, element by element, which takes several times as long.
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc)
  *         alpha and beta are float, for INT8 int
@@ -31,7 +31,8 @@
  *     WARP_M, WARP_N   a warp's part of the tile, multiples of 16. Of operands that are not K-major the tile has a
  *                      multiple of 128 bytes, and the warp's part divides 128 bytes or is a multiple of them
  *     STAGES           2 or more
- *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, which leaves registers for more sums
+ *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
+ *                      used for the last time. It leaves registers for more sums
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
  *     PERSISTENT       1: blocks go through all tiles, and load the first stages of the next one while they store

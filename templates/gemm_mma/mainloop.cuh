@@ -17,30 +17,24 @@ struct fragments {
     unsigned a[TILES_M][4], b[TILES_N][2];
 };
 
+__device__ __forceinline__ void load_a(fragments &f, const reader_a &a, unsigned stage, int group, int m)
+{
+    a.load(f.a[m][0], f.a[m][1], f.a[m][2], f.a[m][3], stage, group, m);
+}
+
+/* For instructions n and n + 1 along the columns. */
+__device__ __forceinline__ void load_b(fragments &f, const reader_b &b, unsigned stage, int group, int n)
+{
+    b.load(f.b[n][0], f.b[n][1], f.b[n + 1][0], f.b[n + 1][1], stage + A_BYTES, group, n / 2);
+}
+
 __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, const reader_b &b, unsigned stage,
                                                int group)
 {
 #pragma unroll
-    for (int n = 0; n < TILES_N; n += 2)
-        b.load(f.b[n][0], f.b[n][1], f.b[n + 1][0], f.b[n + 1][1], stage + A_BYTES, group, n / 2);
+    for (int n = 0; n < TILES_N; n += 2) load_b(f, b, stage, group, n);
 #pragma unroll
-    for (int m = 0; m < TILES_M; ++m) a.load(f.a[m][0], f.a[m][1], f.a[m][2], f.a[m][3], stage, group, m);
-}
-
-__device__ __forceinline__ void multiply_all(sums &sum, const fragments &f)
-{
-#pragma unroll
-    for (int m = 0; m < TILES_M; ++m)
-#pragma unroll
-        for (int i = 0; i < TILES_N; ++i) {
-            const int n =
-                m % 2 ? TILES_N - 1 - i : i; /* back and forth: the operand that was used last is used again */
-#if SWEETSPOT_VARIANT == 1
-            sum[m][n][0] += f.a[m][0] + f.a[m][1] + f.a[m][2] + f.a[m][3] + f.b[n][0] + f.b[n][1];
-#else
-            multiply(sum[m][n], f.a[m], f.b[n]);
-#endif
-        }
+    for (int m = 0; m < TILES_M; ++m) load_a(f, a, stage, group, m);
 }
 
 struct product {
@@ -119,23 +113,36 @@ struct ring {
     }
 };
 
-/* Instructions GROUP and later of a stage. There are two sets of fragments. While one is multiplied the other is
- * loaded, also across the border between two stages. The stage that was used last is refilled meanwhile. */
+/* Instructions GROUP and later of a stage. Those of the next group, also of the next stage, are loaded meanwhile: to
+ * another set of fragments, or with a single one as soon as a fragment is used for the last time. The stage that was
+ * used last is refilled. */
 template <bool CHECKED, int GROUP>
 __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], ring &r, const reader_a &a,
                                                const reader_b &b)
 {
-    constexpr int PARTS = DOUBLE_BUFFER ? GROUPS - 1 : GROUPS; /* of the refilling, all before the border */
-    if constexpr (GROUP < GROUPS) {
-        constexpr int NOW = DOUBLE_BUFFER ? GROUP % 2 : 0, NEXT = DOUBLE_BUFFER ? (GROUP + 1) % 2 : 0;
-        if constexpr (DOUBLE_BUFFER && GROUP == GROUPS - 1) r.next();
-        /* After the last step these are read and not used. */
-        load_fragments(f[NEXT], a, b, r.here, DOUBLE_BUFFER ? (GROUP + 1) % GROUPS : GROUP);
-        if constexpr (GROUP < PARTS) r.template copy<CHECKED, GROUP, PARTS>(r.free);
-        multiply_all(sum, f[NOW]);
-        if constexpr (!DOUBLE_BUFFER && GROUP == GROUPS - 1) r.next();
-        multiply_stage<CHECKED, GROUP + 1>(sum, f, r, a, b);
+    constexpr int NEXT = (GROUP + 1) % GROUPS;
+    fragments &now = f[DOUBLE_BUFFER ? GROUP % 2 : 0], &later = f[DOUBLE_BUFFER ? NEXT % 2 : 0];
+    if constexpr (NEXT == 0) r.next();
+    /* After the last step these are read and not used. */
+    if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.here, NEXT);
+    if constexpr (NEXT > 0) r.template copy<CHECKED, GROUP, GROUPS - 1>(r.free);
+#pragma unroll
+    for (int m = 0; m < TILES_M; ++m) {
+#pragma unroll
+        for (int i = 0; i < TILES_N; ++i) {
+            /* Back and forth: the operand that was used last is used again. The next group begins where this one's last
+             * row did, with what is then loaded first. */
+            const int n = (m + GROUP * (TILES_M - 1)) % 2 ? TILES_N - 1 - i : i;
+#if SWEETSPOT_VARIANT == 1
+            sum[m][n][0] += now.a[m][0] + now.a[m][1] + now.a[m][2] + now.a[m][3] + now.b[n][0] + now.b[n][1];
+#else
+            multiply(sum[m][n], now.a[m], now.b[n]);
+#endif
+            if (!DOUBLE_BUFFER && m == TILES_M - 1 && i % 2 == 1) load_b(later, b, r.here, NEXT, n / 2 * 2);
+        }
+        if (!DOUBLE_BUFFER) load_a(later, a, r.here, NEXT, m);
     }
+    if constexpr (NEXT > 0) multiply_stage<CHECKED, NEXT>(sum, f, r, a, b);
 }
 
 /* sum += the product of the warp's part of the tile. The ring has begun. */
@@ -144,7 +151,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a
 {
     fragments f[2];
     r.wait();
-    if (DOUBLE_BUFFER) load_fragments(f[0], a, b, r.here, 0);
+    load_fragments(f[0], a, b, r.here, 0);
 #pragma unroll 1
     for (int i = 0; i < r.steps; ++i) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
 }

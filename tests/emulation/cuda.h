@@ -1,7 +1,7 @@
 // CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's
 // threads as coroutines that take turns at barriers, shared memory, and asynchronous copies that arrive when they are
-// waited for and no sooner. Not emulated: clusters, warps in step, tensor cores. What a kernel computes can be checked
-// so without a GPU; how fast it is, and races between barriers, cannot.
+// waited for and no sooner. Not emulated: clusters; warps in step and tensor cores only as far as mma.h adds them. What
+// a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
 #pragma once
 
 #include <ucontext.h>
