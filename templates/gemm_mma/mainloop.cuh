@@ -153,7 +153,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a
     r.wait();
     load_fragments(f[0], a, b, r.here, 0);
 #pragma unroll 1
-    for (int i = 0; i < r.steps; ++i) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
+    while (r.copied < r.steps + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
 }
 
 } // namespace
