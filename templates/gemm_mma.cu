@@ -16,10 +16,12 @@
  * comes first, with checks. Where a row of A or B does not begin at a multiple of 16 bytes, all copies are checked, and
  * those of that operand go through registers, element by element, which takes several times as long.
  *
- *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc)
+ *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
  *         alpha and beta are float, for INT8 int
- *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT at most as many as fit at once
+ *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT no more than fit at once
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
+ *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums for each block, aligned to 16 bytes, and a zero for
+ *                  each block, which is zero again at the end
  *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element
  *
  * Parameters (macros; each has a default)
@@ -36,7 +38,8 @@
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
  *     PERSISTENT       1: blocks go through all tiles, and load the first stages of the next one while they store
- *                      results; 0: one block per tile
+ *                      results; 2: and if the last wave of tiles is not full, its steps along K are divided among all
+ *                      blocks, which leave parts of sums in the workspace; needs WORKSPACE 1; 0: one block per tile
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
@@ -55,46 +58,43 @@
 namespace
 {
 
-/* The first row and column of a tile: RASTER rows of tiles at a time, column by column. */
-__device__ __forceinline__ void place(const product &p, int tile, int &row, int &column)
-{
-    const int rows = (p.M + BLOCK_M - 1) / BLOCK_M, columns = (p.N + BLOCK_N - 1) / BLOCK_N,
-              strip = tile / (RASTER * columns);
-    const int height = min(RASTER, rows - strip * RASTER), within = tile - strip * RASTER * columns;
-    row = (strip * RASTER + within % height) * BLOCK_M;
-    column = within / height * BLOCK_N;
-}
-
-/* The work of a block. The next tile's copies begin before the results are stored, which pass through the stage that
- * these copies leave free. */
-__device__ __forceinline__ void multiply_and_store(const product &p, const target &t)
+/* The work of a block. The next piece's copies begin before the results of one are stored, which pass through the stage
+ * that these copies leave free. */
+__device__ __forceinline__ void multiply_and_store(const product &p, const target &t, const workspace &space)
 {
     extern __shared__ uint4 shared_memory[];
     char *const memory = reinterpret_cast<char *>(shared_memory);
-    const unsigned stages = shared_address(memory);
     const int warp = threadIdx.x / 32, first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
-    const int tiles = (p.M + BLOCK_M - 1) / BLOCK_M * ((p.N + BLOCK_N - 1) / BLOCK_N);
     const reader_a a(first_row);
     const reader_b b(first_column);
+    walk w = walk_begin(p);
+    piece now, next;
     int row, column;
-    place(p, blockIdx.x, row, column);
-    ring r(p, stages, row, column);
+    walk_next(p, w, now);
+    place(p, now.tile, row, column);
+    ring r(p, shared_address(memory), now, row, column);
     r.begin();
 #pragma unroll 1
-    for (int tile = blockIdx.x; tile < tiles; tile = PERSISTENT ? tile + gridDim.x : tiles) {
-        const int to_row = row + first_row, to_column = column + first_column;
+    for (bool more = true; more; now = next) {
         sums sum = {};
         if (r.checked)
             multiply_tile<true>(sum, r, a, b);
         else
             multiply_tile<false>(sum, r, a, b);
         __syncthreads(); /* before results and copies overwrite the stages */
-        if (PERSISTENT && tile + gridDim.x < tiles) {
-            place(p, tile + gridDim.x, row, column);
-            r = ring(p, stages, row, column);
+        const int to_row = row + first_row, to_column = column + first_column;
+        more = PERSISTENT && walk_next(p, w, next);
+        if (more) {
+            place(p, next.tile, row, column);
+            r = ring(p, shared_address(memory), next, row, column);
             r.begin();
         }
-        store_tile(sum, t, memory + (STAGES - 1) * STAGE, to_row, to_column);
+        if (PERSISTENT < 2 || now.to == steps_of(p)) {
+            if (PERSISTENT == 2 && now.from > 0) add_parts(sum, p, space, w.alone, now.from);
+            store_tile(sum, t, memory + (STAGES - 1) * STAGE, to_row, to_column);
+        } else {
+            leave_part(sum, space);
+        }
     }
 }
 
@@ -102,7 +102,16 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm_mma(int M, int N, int K, number alpha, const input *__restrict__ A, int lda, const input *__restrict__ B,
-             int ldb, number beta, output *C, int ldc)
+             int ldb, number beta, output *C, int ldc
+#if WORKSPACE
+             ,
+             number *parts, unsigned *flags)
 {
-    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta});
+    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta}, {parts, flags});
 }
+#else
+    )
+{
+    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta}, {});
+}
+#endif

@@ -13,6 +13,57 @@ struct target {
     number alpha, beta;
 };
 
+/* For blocks that share a tile: room for one part of a tile's sums per block, and whether it is there. */
+struct workspace {
+    number *parts;
+    unsigned *flags;
+};
+
+__device__ __forceinline__ number *part_of(const workspace &space, int block)
+{
+    return space.parts + ((long long)block * (TILES_M * TILES_N) * THREADS + threadIdx.x) * 4;
+}
+
+/* Leaves the sums to the next block. */
+__device__ __forceinline__ void leave_part(const sums &sum, const workspace &space)
+{
+    struct alignas(16) four {
+        number v[4];
+    };
+    number *const to = part_of(space, blockIdx.x);
+#pragma unroll
+    for (int i = 0; i < TILES_M * TILES_N; ++i)
+        *reinterpret_cast<four *>(to + i * THREADS * 4) =
+            *reinterpret_cast<const four *>(sum[i / TILES_N][i % TILES_N]);
+    __syncthreads();
+    if (threadIdx.x == 0) raise(space.flags + blockIdx.x);
+}
+
+/* Adds what the blocks before this one have left of its tile, of which this one began at step `from`; always in the
+ * same order. */
+__device__ __forceinline__ void add_parts(sums &sum, const product &p, const workspace &space, int alone, int from)
+{
+#pragma unroll 1
+    for (int block = blockIdx.x - 1; from > 0; --block) {
+        const int steps = part_begin(p, alone, block + 1) - part_begin(p, alone, block);
+        if (steps == 0) continue;
+        if (threadIdx.x == 0) {
+            wait_until_raised(space.flags + block);
+            space.flags[block] = 0;
+        }
+        __syncthreads();
+        const number *const left = part_of(space, block);
+#pragma unroll
+        for (int i = 0; i < TILES_M * TILES_N; ++i) {
+            number v[4];
+            load_sums(v, left + i * THREADS * 4);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sum[i / TILES_N][i % TILES_N][e] += v[e];
+        }
+        from -= steps;
+    }
+}
+
 /* Neighbours in a row of C: those that a lane has of an instruction, and those of 16 bytes. */
 struct alignas(2 * sizeof(output)) output_pair {
     output x, y;

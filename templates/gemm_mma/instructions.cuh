@@ -51,20 +51,41 @@ __device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const
 /* d += a * b for 16 rows and 8 columns, and for 32 bytes of K. */
 #if INPUT_IS == TYPE_i8
 #define MMA "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
-#define MMA_SUM "+r"
+#define MMA_SUM "r"
 #else
 #if INPUT_IS == TYPE_tf32
 #define MMA "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
 #else
 #define MMA "mma.sync.aligned.m16n8k16.row.col.f32." TEXT(INPUT) "." TEXT(INPUT) ".f32"
 #endif
-#define MMA_SUM "+f"
+#define MMA_SUM "f"
 #endif
 __device__ __forceinline__ void multiply(number (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
     asm volatile(MMA " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : MMA_SUM(d[0]), MMA_SUM(d[1]), MMA_SUM(d[2]), MMA_SUM(d[3])
+                 : "+" MMA_SUM(d[0]), "+" MMA_SUM(d[1]), "+" MMA_SUM(d[2]), "+" MMA_SUM(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+/* Four sums that another block has left, from the L2. */
+__device__ __forceinline__ void load_sums(number (&v)[4], const number *from)
+{
+    asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=" MMA_SUM(v[0]), "=" MMA_SUM(v[1]), "=" MMA_SUM(v[2]), "=" MMA_SUM(v[3])
+                 : "l"(from)
+                 : "memory");
+}
+
+/* Says that what this thread knows of has been written; waits until another thread has said so. */
+__device__ __forceinline__ void raise(unsigned *flag)
+{
+    asm volatile("fence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+__device__ __forceinline__ void wait_until_raised(const unsigned *flag)
+{
+    unsigned raised;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(raised) : "l"(flag) : "memory");
+    while (!raised);
 }
 
 #if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operand.cuh"
+#include "schedule.cuh"
 
 namespace
 {
@@ -37,34 +38,33 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
     for (int m = 0; m < TILES_M; ++m) load_a(f, a, stage, group, m);
 }
 
-struct product {
-    const input *A, *B;
-    int lda, ldb, M, N, K;
-};
-
-/* The ring of stages for a block's tile of C. If K is not a multiple of BLOCK_K, its incomplete tile comes first, with
- * checks, and then the complete ones from the beginning. Their copies need no checks along K, unless the operands are
- * not regular (`checked`). */
+/* The ring of stages for a piece of a tile. If K is not a multiple of BLOCK_K, step 0 is the incomplete tile at the end
+ * of K, with checks, and the complete ones follow from the beginning of K. Their copies need no checks along K, unless
+ * the operands are not regular (`checked`). */
 struct ring {
     copier_a a;
     copier_b b;
     unsigned first, here, free; /* stages: number 0; whose fragments are loaded next; that is refilled next */
-    int K, steps, copied;       /* tiles along K: all; those whose copies have been issued */
-    bool incomplete, checked;
+    int K, copied, end;         /* the step that is copied next; the end of the piece */
+    bool checked;
 
-    __device__ __forceinline__ ring(const product &p, unsigned memory, int row, int column)
+    __device__ __forceinline__ ring(const product &p, unsigned memory, const piece &w, int row, int column)
         : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), first(memory), here(memory),
-          free(memory + (STAGES - 1) * STAGE), K(p.K), steps((p.K + BLOCK_K - 1) / BLOCK_K), copied(0),
-          incomplete(p.K % BLOCK_K != 0), checked(!a.regular() || !b.regular())
+          free(memory + (STAGES - 1) * STAGE), K(p.K), copied(w.from), end(w.to), checked(!a.regular() || !b.regular())
     {
+    }
+
+    /* The tile along K of a step. */
+    __device__ __forceinline__ int tile(int step) const
+    {
+        return K % BLOCK_K == 0 ? step : step == 0 ? K / BLOCK_K : step - 1;
     }
 
     __device__ __forceinline__ void copy_checked(unsigned stage)
     {
-        if (copied < steps) {
-            const int tile = !incomplete ? copied : copied == 0 ? steps - 1 : copied - 1;
-            a.copy_checked(stage, tile * BLOCK_K, K);
-            b.copy_checked(stage + A_BYTES, tile * BLOCK_K, K);
+        if (copied < end) {
+            a.copy_checked(stage, tile(copied) * BLOCK_K, K);
+            b.copy_checked(stage + A_BYTES, tile(copied) * BLOCK_K, K);
         }
         ++copied;
         commit_copies();
@@ -80,8 +80,8 @@ struct ring {
             b.template copy<PART, PARTS>(stage + A_BYTES);
             if (PART < PARTS - 1) return;
             ++copied;
-            a.advance(copied < steps);
-            b.advance(copied < steps);
+            a.advance(1, copied < end);
+            b.advance(1, copied < end);
             commit_copies();
         }
     }
@@ -89,14 +89,19 @@ struct ring {
     /* Begins the copies to all stages but the last. */
     __device__ __forceinline__ void begin()
     {
-        if (checked || incomplete) copy_checked(first);
-        if (copied >= steps) a.mask = b.mask = 0;
+        unsigned stage = first;
+        if (!checked && copied == 0 && K % BLOCK_K != 0) {
+            copy_checked(stage);
+            stage += STAGE;
+        }
+        a.advance(tile(copied), copied < end);
+        b.advance(tile(copied), copied < end);
 #pragma unroll 1
-        for (int s = copied; s < STAGES - 1; ++s)
+        for (; stage < first + (STAGES - 1) * STAGE; stage += STAGE)
             if (checked)
-                copy_checked(first + s * STAGE);
+                copy_checked(stage);
             else
-                copy<false, 0, 1>(first + s * STAGE);
+                copy<false, 0, 1>(stage);
     }
     /* Waits until the stage `here` has arrived. */
     __device__ __forceinline__ void wait()
@@ -153,7 +158,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a
     r.wait();
     load_fragments(f[0], a, b, r.here, 0);
 #pragma unroll 1
-    while (r.copied < r.steps + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
+    while (r.copied < r.end + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
 }
 
 } // namespace

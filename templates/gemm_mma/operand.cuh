@@ -79,10 +79,10 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         }
 #endif
     }
-    /* Goes on to the next tile. */
-    __device__ __forceinline__ void advance(bool more)
+    /* Goes on by so many tiles along K. */
+    __device__ __forceinline__ void advance(int tiles, bool more)
     {
-        next += K_MAJOR ? BLOCK_K : (long long)BLOCK_K * ld;
+        next += (long long)tiles * BLOCK_K * (K_MAJOR ? 1 : ld);
         if (!more) mask = 0;
     }
 

@@ -43,6 +43,9 @@
 #ifndef PERSISTENT
 #define PERSISTENT 0
 #endif
+#ifndef WORKSPACE
+#define WORKSPACE 0
+#endif
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1
 #endif
@@ -120,6 +123,7 @@ static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0,
               "BLOCK_M and BLOCK_N must be multiples of WARP_M and WARP_N");
 static_assert(BLOCK_K * SIZE == 64 || BLOCK_K * SIZE % 128 == 0, "BLOCK_K must be 64 bytes or a multiple of 128");
 static_assert(THREADS <= 1024 && THREADS % 64 == 0, "a block has at most 1024 threads, and an even number of warps");
+static_assert(PERSISTENT < 2 || WORKSPACE, "PERSISTENT 2 needs WORKSPACE 1");
 static_assert(STAGES >= 2, "STAGES must be at least 2");
 
 __device__ constexpr bool fits(int block, int warp, bool k_major)

@@ -148,6 +148,19 @@ void multiply(number (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
         }
 }
 
+void load_sums(number (&v)[4], const number *from)
+{
+    std::copy(from, from + 4, v);
+}
+void raise(unsigned *flag)
+{
+    *flag = 1;
+}
+void wait_until_raised(const unsigned *flag)
+{
+    if (*flag != 1) emulation::fail("an earlier block has left nothing");
+}
+
 #if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16
 unsigned pack(float low, float high)
 {

@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     mma_shifted(int M, int N, int K, float alpha, const input *A, int lda, const input *B, int ldb, float beta,
                 output *C, int ldc, int shift)
 {
-    multiply_and_store({A + shift, B + shift, lda, ldb, M, N, K}, {C + shift, ldc, M, N, alpha, beta});
+    multiply_and_store({A + shift, B + shift, lda, ldb, M, N, K}, {C + shift, ldc, M, N, alpha, beta}, {});
 }
 
 extern "C" __global__ void mma_naive(int M, int N, int K, float alpha, const input *A, int lda, const input *B, int ldb,
