@@ -1,27 +1,6 @@
-// templates/gemm_simt.cu, gemm_mma.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU
-// (tests/emulation): configurations of every way through the template are right, and mistakes in it are seen.
-#include "tests/e2e.h"
-#include "tests/testing.h"
-
-// Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
-static struct e2e_result emulate(const char *folder, const char *template, const char *what, const char *script,
-                                 const char *macros)
-{
-    return e2e_run(
-        folder,
-        "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do mkdir -p $(dirname $DIR/$file) && "
-        "sed -f tests/emulation/ptx.sed -f tests/emulation/%s.sed templates/$file | sed '%s' >$DIR/$file || exit 9; "
-        "done; g++ -std=c++17 -O1 -w "
-        "-I$DIR -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
-        template, template, what, script, macros, what);
-}
-
-// Fails unless the program ended well, or with a mistake of these words.
-static void expect(struct e2e_result r, const char *what, const char *mistake)
-{
-    if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)
-        fail_msg("%s: status %d: %s%.2000s", what, r.status, r.out, r.err);
-}
+// templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation):
+// configurations of every way through the template are right, and mistakes in it are seen.
+#include "tests/emulated_template.h"
 
 static const char *const configurations[] = {
     // Copies of single floats and of four, directly and by way of registers; rings of one to four slots.
@@ -101,43 +80,6 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
         if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned")))
             fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
     }
-}
-
-#define MMA "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DSTAGES=3 "
-
-TEST(products_by_mma_are_right_in_emulation)
-{
-    static const char *const cases[] = {
-        MMA "-DBLOCK_K=32",
-        MMA "-DBLOCK_K=64 -DPERSISTENT=2 -DWORKSPACE=1 -DA_MAJOR=m",
-        MMA "-DINPUT=f16 -DOUTPUT=f16 -DB_MAJOR=n -DDOUBLE_BUFFER=0",
-        "-DBLOCK_M=96 -DBLOCK_N=128 -DWARP_M=48 -DWARP_N=64 -DBLOCK_K=128 -DSTAGES=2 -DOUTPUT=f32 -DRASTER=1",
-        MMA "-DINPUT=tf32 -DOUTPUT=f32 -DBLOCK_K=32 -DPERSISTENT=1",
-        MMA "-DINPUT=tf32 -DOUTPUT=bf16 -DBLOCK_K=16 -DA_MAJOR=m -DB_MAJOR=n",
-        MMA "-DINPUT=i8 -DOUTPUT=i32 -DBLOCK_K=128 -DPERSISTENT=2 -DWORKSPACE=1",
-    };
-    char *folder = e2e_folder("mma");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect(emulate(folder, "gemm_mma", "gemm_mma", "", cases[i]), cases[i], NULL);
-    static const struct {
-        const char *script, *macros, *said;
-    } mistakes[] = {
-        // A stage is read before it has arrived; it is refilled while it is read.
-        {"s/wait_for_copies<STAGES - 2>/wait_for_copies<STAGES - 1>/", MMA, "off at"},
-        {"s/free = here;/free = here == first + (STAGES - 1) * STAGE ? first : here + STAGE;/", MMA, "off at"},
-        // The tile after the incomplete one is left out; zeros are missing after the incomplete one.
-        {"s/: step - 1;/: step;/", MMA, "off at"},
-        {"s/min(CHUNK, cols - col)/CHUNK/", MMA, "off at"},
-        // Lines are not swizzled, or not as they are read.
-        {"s/return WORDS ? .*;/return 0;/", MMA, "the same banks"},
-        {"s/line % 4 \\* 2 :/line % 8 :/", MMA "-DINPUT=tf32 -DOUTPUT=f32 -DA_MAJOR=m", "the same bank"},
-        // Rows of C overwrite the next tile's first stage; a part of a tile that several blocks share is left out.
-        {"s/memory + (STAGES - 1) \\* STAGE/memory/", MMA "-DPERSISTENT=1", "off at"},
-        {"s/from -= steps;/from = 0;/", MMA "-DPERSISTENT=2 -DWORKSPACE=1", "off"},
-    };
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
-        expect(emulate(folder, "gemm_mma", "gemm_mma", mistakes[i].script, mistakes[i].macros), mistakes[i].script,
-               mistakes[i].said);
 }
 
 TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
