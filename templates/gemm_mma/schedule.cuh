@@ -46,10 +46,12 @@ struct walk {
     int at, end;     /* the block's part of the others' steps */
 };
 
-/* Where the part of a block begins in the steps of all divided tiles. */
+/* Where the part of a block begins in the steps of all divided tiles. At most four blocks for each tile have a part,
+ * because parts are added one after another. */
 __device__ __forceinline__ int part_begin(const product &p, int alone, int block)
 {
-    return (int)((long long)(tiles_down(p) * tiles_across(p) - alone) * steps_of(p) * block / gridDim.x);
+    const int divided = tiles_down(p) * tiles_across(p) - alone, blocks = min((int)gridDim.x, 4 * divided);
+    return (int)((long long)divided * steps_of(p) * min(block, blocks) / max(blocks, 1));
 }
 
 __device__ __forceinline__ walk walk_begin(const product &p)
