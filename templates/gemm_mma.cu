@@ -22,7 +22,7 @@
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
  *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums for each block, aligned to 16 bytes, and a zero for
  *                  each block, which is zero again at the end
- *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element
+ *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element, with WAIT stage + 16 * STAGES
  *
  * Parameters (macros; each has a default)
  *
@@ -35,11 +35,11 @@
  *     STAGES           2 or more
  *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
  *                      used for the last time. It leaves registers for more sums
- *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
- *                      they read of B in the L2
- *     PERSISTENT       1: blocks go through all tiles, and load the first stages of the next one while they store
- *                      results; 2: and if the last wave of tiles is not full, its steps along K are divided among all
- *                      blocks, which leave parts of sums in the workspace; needs WORKSPACE 1; 0: one block per tile
+ *     WAIT             block: a block barrier separates two stages; stage: each stage has two mbarriers, so that warps
+ * may be a part of a stage apart RASTER           consecutive blocks go through RASTER rows of tiles, column by column,
+ * so that they share what they read of B in the L2 PERSISTENT       1: blocks go through all tiles, and load the first
+ * stages of the next one while they store results; 2: and if the last wave of tiles is not full, its steps along K are
+ * divided among all blocks, which leave parts of sums in the workspace; needs WORKSPACE 1; 0: one block per tile
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
@@ -73,7 +73,7 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
     walk_next(p, w, now);
     place(p, now.tile, row, column);
     ring r(p, shared_address(memory), now, row, column);
-    r.begin();
+    r.begin(false);
 #pragma unroll 1
     for (bool more = true; more; now = next) {
         sums sum = {};
@@ -87,7 +87,7 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
         if (more) {
             place(p, next.tile, row, column);
             r = ring(p, shared_address(memory), next, row, column);
-            r.begin();
+            r.begin(true);
         }
         if (PERSISTENT < 2 || now.to == steps_of(p)) {
             if (PERSISTENT == 2 && now.from > 0) add_parts(sum, p, space, w.alone, now.from);

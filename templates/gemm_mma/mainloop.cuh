@@ -40,18 +40,37 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
 
 /* The ring of stages for a piece of a tile. If K is not a multiple of BLOCK_K, step 0 is the incomplete tile at the end
  * of K, with checks, and the complete ones follow from the beginning of K. Their copies need no checks along K, unless
- * the operands are not regular (`checked`). */
+ * the operands are not regular (`checked`).
+ *
+ * With WAIT stage each stage has two mbarriers: `full` means that all threads' copies have arrived, `empty` that all
+ * warps have loaded its fragments. A stage is refilled a group after its last fragments were loaded, so warps may be
+ * that far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
 struct ring {
     copier_a a;
     copier_b b;
-    unsigned first, here, free; /* stages: number 0; whose fragments are loaded next; that is refilled next */
-    int K, copied, end;         /* the step that is copied next; the end of the piece */
+    unsigned stages;    /* and behind them the barriers: all `full`, all `empty` */
+    int here;           /* number of the stage whose fragments are loaded next */
+    unsigned parity;    /* of its `full` */
+    int K, copied, end; /* the step that is copied next; the end of the piece */
     bool checked;
 
     __device__ __forceinline__ ring(const product &p, unsigned memory, const piece &w, int row, int column)
-        : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), first(memory), here(memory),
-          free(memory + (STAGES - 1) * STAGE), K(p.K), copied(w.from), end(w.to), checked(!a.regular() || !b.regular())
+        : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), stages(memory), here(0), parity(0), K(p.K),
+          copied(w.from), end(w.to), checked(!a.regular() || !b.regular())
     {
+    }
+
+    __device__ __forceinline__ unsigned stage() const
+    {
+        return stages + here * STAGE;
+    }
+    __device__ __forceinline__ unsigned full(int stage) const
+    {
+        return stages + STAGES * STAGE + 8 * stage;
+    }
+    __device__ __forceinline__ unsigned empty(int stage) const
+    {
+        return full(STAGES + stage);
     }
 
     /* The tile along K of a step. */
@@ -60,61 +79,93 @@ struct ring {
         return K % BLOCK_K == 0 ? step : step == 0 ? K / BLOCK_K : step - 1;
     }
 
-    __device__ __forceinline__ void copy_checked(unsigned stage)
+    __device__ __forceinline__ void copy_checked(int to)
     {
         if (copied < end) {
-            a.copy_checked(stage, tile(copied) * BLOCK_K, K);
-            b.copy_checked(stage + A_BYTES, tile(copied) * BLOCK_K, K);
+            a.copy_checked(stages + to * STAGE, tile(copied) * BLOCK_K, K);
+            b.copy_checked(stages + to * STAGE + A_BYTES, tile(copied) * BLOCK_K, K);
         }
-        ++copied;
-        commit_copies();
+        completed<true>(to);
     }
 
     /* Part PART of PARTS of the next tile's copies to a stage; the last part completes it. */
-    template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void copy(unsigned stage)
+    template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void copy(int to)
     {
         if constexpr (CHECKED) {
-            if (PART == PARTS - 1) copy_checked(stage);
+            if (PART == PARTS - 1) copy_checked(to);
         } else {
-            a.template copy<PART, PARTS>(stage);
-            b.template copy<PART, PARTS>(stage + A_BYTES);
-            if (PART < PARTS - 1) return;
-            ++copied;
+            a.template copy<PART, PARTS>(stages + to * STAGE);
+            b.template copy<PART, PARTS>(stages + to * STAGE + A_BYTES);
+            if (PART == PARTS - 1) completed<false>(to);
+        }
+    }
+    template <bool CHECKED> __device__ __forceinline__ void completed(int to)
+    {
+        if (BY_STAGE && !checked)
+            barrier_arrive_after_copies(copied < end, full(to));
+        else
+            commit_copies();
+        ++copied;
+        if (!CHECKED) {
             a.advance(1, copied < end);
             b.advance(1, copied < end);
-            commit_copies();
         }
     }
 
-    /* Begins the copies to all stages but the last. */
-    __device__ __forceinline__ void begin()
+    /* Part PART of PARTS of the copies to the stage that was used last. */
+    template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void refill()
     {
-        unsigned stage = first;
-        if (!checked && copied == 0 && K % BLOCK_K != 0) {
-            copy_checked(stage);
-            stage += STAGE;
+        const int last = here == 0 ? STAGES - 1 : here - 1;
+        if (BY_STAGE && !CHECKED && PART == 0 && copied < end)
+            barrier_wait(empty(last), here == 0 ? parity ^ 1 : parity);
+        copy<CHECKED, PART, PARTS>(last);
+    }
+
+    /* Begins the copies to all stages but the last. `again`: after another piece. */
+    __device__ __forceinline__ void begin(bool again)
+    {
+        if (BY_STAGE) {
+            if (threadIdx.x == 0)
+                for (int s = 0; s < STAGES; ++s) {
+                    if (again) barrier_end(full(s)), barrier_end(empty(s));
+                    barrier_init(full(s), THREADS);
+                    barrier_init(empty(s), THREADS / 32);
+                }
+            __syncthreads();
         }
+        int s = 0;
+        if (!checked && copied == 0 && K % BLOCK_K != 0) copy_checked(s++);
         a.advance(tile(copied), copied < end);
         b.advance(tile(copied), copied < end);
 #pragma unroll 1
-        for (; stage < first + (STAGES - 1) * STAGE; stage += STAGE)
+        for (; s < STAGES - 1; ++s)
             if (checked)
-                copy_checked(stage);
+                copy_checked(s);
             else
-                copy<false, 0, 1>(stage);
+                copy<false, 0, 1>(s);
     }
     /* Waits until the stage `here` has arrived. */
-    __device__ __forceinline__ void wait()
+    template <bool CHECKED> __device__ __forceinline__ void wait()
     {
-        wait_for_copies<STAGES - 2>();
-        __syncthreads();
+        if constexpr (BY_STAGE && !CHECKED) {
+            if (copied < end + STAGES - 1) barrier_wait(full(here), parity);
+        } else {
+            wait_for_copies<STAGES - 2>();
+            __syncthreads();
+        }
     }
     /* Goes on to the next stage, when it has arrived and all have loaded what they need of this one. */
-    __device__ __forceinline__ void next()
+    template <bool CHECKED> __device__ __forceinline__ void next()
     {
-        free = here;
-        here = here == first + (STAGES - 1) * STAGE ? first : here + STAGE;
-        wait();
+        if (BY_STAGE && !CHECKED) {
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) barrier_arrive(empty(here));
+        }
+        if (++here == STAGES) {
+            here = 0;
+            parity ^= 1;
+        }
+        wait<CHECKED>();
     }
 };
 
@@ -126,11 +177,12 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
                                                const reader_b &b)
 {
     constexpr int NEXT = (GROUP + 1) % GROUPS;
+    constexpr bool LATE = BY_STAGE && !CHECKED; /* refilling waits for the other warps */
     fragments &now = f[DOUBLE_BUFFER ? GROUP % 2 : 0], &later = f[DOUBLE_BUFFER ? NEXT % 2 : 0];
-    if constexpr (NEXT == 0) r.next();
+    if constexpr (NEXT == 0) r.template next<CHECKED>();
     /* After the last step these are read and not used. */
-    if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.here, NEXT);
-    if constexpr (NEXT > 0) r.template copy<CHECKED, GROUP, GROUPS - 1>(r.free);
+    if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.stage(), NEXT);
+    if constexpr (NEXT > 0 && !LATE) r.template refill<CHECKED, GROUP, GROUPS - 1>();
 #pragma unroll
     for (int m = 0; m < TILES_M; ++m) {
 #pragma unroll
@@ -143,10 +195,11 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
 #else
             multiply(sum[m][n], now.a[m], now.b[n]);
 #endif
-            if (!DOUBLE_BUFFER && m == TILES_M - 1 && i % 2 == 1) load_b(later, b, r.here, NEXT, n / 2 * 2);
+            if (!DOUBLE_BUFFER && m == TILES_M - 1 && i % 2 == 1) load_b(later, b, r.stage(), NEXT, n / 2 * 2);
         }
-        if (!DOUBLE_BUFFER) load_a(later, a, r.here, NEXT, m);
+        if (!DOUBLE_BUFFER) load_a(later, a, r.stage(), NEXT, m);
     }
+    if constexpr (NEXT > 0 && LATE) r.template refill<CHECKED, GROUP, GROUPS - 1>();
     if constexpr (NEXT > 0) multiply_stage<CHECKED, NEXT>(sum, f, r, a, b);
 }
 
@@ -155,8 +208,8 @@ template <bool CHECKED>
 __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a &a, const reader_b &b)
 {
     fragments f[2];
-    r.wait();
-    load_fragments(f[0], a, b, r.here, 0);
+    r.template wait<CHECKED>();
+    load_fragments(f[0], a, b, r.stage(), 0);
 #pragma unroll 1
     while (r.copied < r.end + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
 }

@@ -57,6 +57,7 @@ struct thread {
     std::vector<char> stack;
     std::vector<copy> open;                // not committed yet
     std::vector<std::vector<copy>> groups; // committed, not waited for
+    unsigned barriers;                     // of the block that it has come to
     bool ended;
 };
 
@@ -97,16 +98,27 @@ inline void commit()
     threads[current].open.clear();
 }
 
+inline void arrive(const std::vector<copy> &copies)
+{
+    for (const copy &c : copies) {
+        if (c.valid) std::memcpy(shared + c.to, c.from, c.valid);
+        std::memset(shared + c.to + c.valid, 0, c.bytes - c.valid);
+    }
+}
+
 inline void wait(size_t pending)
 {
     auto &groups = threads[current].groups;
     while (groups.size() > pending) {
-        for (const copy &c : groups.front()) {
-            if (c.valid) std::memcpy(shared + c.to, c.from, c.valid);
-            std::memset(shared + c.to + c.valid, 0, c.bytes - c.valid);
-        }
+        arrive(groups.front());
         groups.erase(groups.begin());
     }
+}
+
+// Ends the thread's turn: each other one has one until it goes on.
+inline void yield()
+{
+    swapcontext(&threads[current].context, &scheduler);
 }
 
 inline void run_thread()
@@ -130,6 +142,7 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
             one.stack.resize(128 * 1024);
             one.open.clear();
             one.groups.clear();
+            one.barriers = 0;
             one.ended = false;
             getcontext(&one.context);
             one.context.uc_stack.ss_sp = one.stack.data();
@@ -153,12 +166,15 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
 
 inline void __syncthreads()
 {
-    swapcontext(&emulation::threads[emulation::current].context, &emulation::scheduler);
+    const unsigned barriers = ++emulation::threads[emulation::current].barriers;
+    do emulation::yield();
+    while (std::any_of(emulation::threads.begin(), emulation::threads.end(),
+                       [=](const emulation::thread &t) { return !t.ended && t.barriers < barriers; }));
 }
 inline void __syncwarp()
 {
-    __syncthreads();
-} // all threads of a block take turns at each barrier, whichever threads it is for
+    emulation::yield();
+}
 inline void __threadfence()
 {
 }
