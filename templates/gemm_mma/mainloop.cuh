@@ -43,8 +43,8 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
  * the operands are not regular (`checked`).
  *
  * With WAIT stage each stage has two mbarriers: `full` means that all threads' copies have arrived, `empty` that all
- * warps have loaded its fragments. A stage is refilled a group after its last fragments were loaded, so warps may be
- * that far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
+ * warps have loaded its fragments. It is refilled when the first group of the next stage has been multiplied, so warps
+ * may be that far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
 struct ring {
     copier_a a;
     copier_b b;
