@@ -51,13 +51,10 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier)
 {
     asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier) : "memory");
 }
-/* Arrives when this thread's copies have arrived; or does nothing if `there` is 0. */
-__device__ __forceinline__ void barrier_arrive_after_copies(unsigned there, unsigned barrier)
+/* Arrives when this thread's copies have arrived. */
+__device__ __forceinline__ void barrier_arrive_after_copies(unsigned barrier)
 {
-    asm volatile(
-        "{ .reg .pred p; setp.ne.u32 p, %1, 0; @p cp.async.mbarrier.arrive.noinc.shared.b64 [%0]; }" ::"r"(barrier),
-        "r"(there)
-        : "memory");
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 /* Waits for the end of the phase of this parity. */
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)

@@ -43,8 +43,8 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
  * the operands are not regular (`checked`).
  *
  * With WAIT stage each stage has two mbarriers: `full` means that all threads' copies have arrived, `empty` that all
- * warps have loaded its fragments. It is refilled when the first group of the next stage has been multiplied, so warps
- * may be that far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
+ * warps have loaded its fragments. It is refilled a group after its last fragments were loaded, so warps may be that
+ * far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
 struct ring {
     copier_a a;
     copier_b b;
@@ -102,7 +102,7 @@ struct ring {
     template <bool CHECKED> __device__ __forceinline__ void completed(int to)
     {
         if (BY_STAGE && !checked)
-            barrier_arrive_after_copies(copied < end, full(to));
+            barrier_arrive_after_copies(full(to));
         else
             commit_copies();
         ++copied;
@@ -116,8 +116,7 @@ struct ring {
     template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void refill()
     {
         const int last = here == 0 ? STAGES - 1 : here - 1;
-        if (BY_STAGE && !CHECKED && PART == 0 && copied < end)
-            barrier_wait(empty(last), here == 0 ? parity ^ 1 : parity);
+        if (BY_STAGE && !CHECKED && PART == 0) barrier_wait(empty(last), here == 0 ? parity ^ 1 : parity);
         copy<CHECKED, PART, PARTS>(last);
     }
 
@@ -148,7 +147,7 @@ struct ring {
     template <bool CHECKED> __device__ __forceinline__ void wait()
     {
         if constexpr (BY_STAGE && !CHECKED) {
-            if (copied < end + STAGES - 1) barrier_wait(full(here), parity);
+            barrier_wait(full(here), parity);
         } else {
             wait_for_copies<STAGES - 2>();
             __syncthreads();
@@ -161,11 +160,24 @@ struct ring {
             __syncwarp();
             if (threadIdx.x % 32 == 0) barrier_arrive(empty(here));
         }
+        advance();
+        wait<CHECKED>();
+    }
+    __device__ __forceinline__ void advance()
+    {
         if (++here == STAGES) {
             here = 0;
             parity ^= 1;
         }
-        wait<CHECKED>();
+    }
+    /* After the last step: the other stages have been refilled with nothing, but their barriers may not end before. */
+    __device__ __forceinline__ void drain()
+    {
+#pragma unroll 1
+        for (int s = 1; s < STAGES - 1; ++s) {
+            advance();
+            barrier_wait(full(here), parity);
+        }
     }
 };
 
@@ -177,12 +189,11 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
                                                const reader_b &b)
 {
     constexpr int NEXT = (GROUP + 1) % GROUPS;
-    constexpr bool LATE = BY_STAGE && !CHECKED; /* refilling waits for the other warps */
     fragments &now = f[DOUBLE_BUFFER ? GROUP % 2 : 0], &later = f[DOUBLE_BUFFER ? NEXT % 2 : 0];
     if constexpr (NEXT == 0) r.template next<CHECKED>();
     /* After the last step these are read and not used. */
     if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.stage(), NEXT);
-    if constexpr (NEXT > 0 && !LATE) r.template refill<CHECKED, GROUP, GROUPS - 1>();
+    if constexpr (NEXT > 0) r.template refill<CHECKED, GROUP, GROUPS - 1>();
 #pragma unroll
     for (int m = 0; m < TILES_M; ++m) {
 #pragma unroll
@@ -199,7 +210,6 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
         }
         if (!DOUBLE_BUFFER) load_a(later, a, r.stage(), NEXT, m);
     }
-    if constexpr (NEXT > 0 && LATE) r.template refill<CHECKED, GROUP, GROUPS - 1>();
     if constexpr (NEXT > 0) multiply_stage<CHECKED, NEXT>(sum, f, r, a, b);
 }
 
@@ -212,6 +222,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a
     load_fragments(f[0], a, b, r.stage(), 0);
 #pragma unroll 1
     while (r.copied < r.end + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
+    if (BY_STAGE && !CHECKED) r.drain();
 }
 
 } // namespace

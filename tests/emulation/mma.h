@@ -130,9 +130,8 @@ void barrier_arrive(unsigned address)
     end_phase(b);
     b.missing--;
 }
-void barrier_arrive_after_copies(unsigned there, unsigned address)
+void barrier_arrive_after_copies(unsigned address)
 {
-    if (!there) return;
     barrier_arrive(address);
     auto &open = emulation::threads[emulation::current].open;
     std::move(open.begin(), open.end(), std::back_inserter(barrier_at(address).copies));
