@@ -71,11 +71,13 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
     template <int PART, int PARTS> __device__ __forceinline__ void copy(unsigned to)
     {
 #if SWEETSPOT_VARIANT != 2
+        int apart = ld;
+        asm volatile("" : "+r"(apart)); /* otherwise its multiples stay in registers */
 #pragma unroll
         for (int i = PASSES * PART / PARTS; i < PASSES * (PART + 1) / PARTS; ++i) {
             const int down = at::PANELS == 1 ? i * PASS : i * PASS % at::ROWS,
                       across = at::PANELS == 1 ? 0 : i * PASS / at::ROWS * (at::LINE / SIZE);
-            copy_async_if(mask & 1u << i, to + place() + i * PASS * at::LINE, next + (long long)down * ld + across);
+            copy_async_if(mask & 1u << i, to + place() + i * PASS * at::LINE, next + (long long)down * apart + across);
         }
 #endif
     }
