@@ -286,8 +286,8 @@ $(BIN)/reference_library.so: tests/reference_library.c
 test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 
 # Programs that run compilers for a minute each have their own target; the longest first.
-COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels test_compile \
-  test_nvcc_job test_deb)
+COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_emulated_mma test_examples test_builds test_own_kernels \
+  test_compile test_nvcc_job test_deb)
 # Programs of whole runs for half a minute each have one, too.
 RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of

@@ -1,5 +1,5 @@
-// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu, gemm_rows.cu, gemm_dmma.cu and gemv.cu
-// against cuBLAS in double precision (or with twice its bits) where nothing is a multiple of anything.
+// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu, gemm_mma.cu, gemm_rows.cu, gemm_dmma.cu and
+// gemv.cu against cuBLAS in double precision (or with twice its bits) where nothing is a multiple of anything.
 // Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence
 // is a failure.
 #include "tests/gpu.h"
@@ -43,6 +43,19 @@ static void all_right(const char *what, const char *job, const char *script, con
     "BYTES_C = 4/; s/BLOCK_K = 64/BLOCK_K = 32/; "                                                                  \
     "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
 
+// Only of mma_cases.cfg.
+#define MMA_TF32                                                                                                      \
+    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"tf32\"; OUTPUT = \"f32\"/; s/type = \"bf16\"/type = \"f32\"/; "  \
+    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[16, 32]/; s/SIZE = 2; BYTES_C = 2/SIZE = 4; BYTES_C = 4/; s/operation " \
+    "= \"gemm\";/& compute = "                                                                                        \
+    "\"tf32\";/"
+#define MMA_INT8                                                                                                       \
+    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"i8\"; OUTPUT = \"i32\"/; s/\\(\"[AB]\"; type = "                  \
+    "\\)\"bf16\"/\\1\"i8\"/; "                                                                                         \
+    "s/type = \"\\(bf16\\|f32\\)\"/type = \"i32\"/; s/-1.5/-2/; s/0.75/3/; s/SIZE = 2; BYTES_C = 2/SIZE = 1; BYTES_C " \
+    "= 4/; "                                                                                                           \
+    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[64, 128]/"
+
 #define TRANSPOSED                                                                                                    \
     "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ " \
     "\"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "                                                         \
@@ -80,9 +93,24 @@ static const struct {
     {"FP64, great offsets", "tests/jobs/dmma_shifted.cfg",
      "s/LDA = 80/LDA = 536870912/; s/values = .8, 16./values = [8]/; s/values = .2, 3./values = [3]/; " FEW_LAUNCHES,
      ""},
+    {"mma.sync", "tests/jobs/mma_cases.cfg", "", ""},
+    {"mma.sync, A transposed, beta 0", "tests/jobs/mma_cases.cfg", "s/TA = 0/TA = 1/; " C_NOT_READ, ""},
+    {"mma.sync, FP16, B not transposed", "tests/jobs/mma_cases.cfg", "s/TB = 1/TB = 0/; s/bf16/f16/g", ""},
+    {"mma.sync, TF32", "tests/jobs/mma_cases.cfg", MMA_TF32, ""},
+    {"mma.sync, TF32, A transposed, B not", "tests/jobs/mma_cases.cfg", MMA_TF32 "; s/TA = 0; TB = 1/TA = 1; TB = 0/",
+     ""},
+    {"mma.sync, INT8", "tests/jobs/mma_cases.cfg", MMA_INT8, ""},
+    {"mma.sync at unaligned addresses", "tests/jobs/mma_shifted.cfg", "", ""},
+    {"mma.sync, no terms", "tests/jobs/mma_shifted.cfg", "s/DEPTH = 200/DEPTH = 0/", ""},
+    {"mma.sync, great offsets", "tests/jobs/mma_shifted.cfg",
+     "s/LDA = 208/LDA = 1073741824/; s/SHIFT = 1/SHIFT = 0/; s/values = .32, 64./values = [64]/; s/values = .2, "
+     "3./values = [3]/; " FEW_LAUNCHES,
+     ""},
     {"infinities and NaN come out where cuBLAS has them", "tests/jobs/gemm_cases.cfg", NOT_FINITE, ""},
     {"infinities and NaN, few vectors", "tests/jobs/rows_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
     {"infinities and NaN, FP64", "tests/jobs/dmma_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
+    {"infinities and NaN, mma.sync", "tests/jobs/mma_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
+    {"infinities and NaN, mma.sync, TF32", "tests/jobs/mma_cases.cfg", NOT_FINITE "; " MMA_TF32, ""},
     // TMA's maps declare the inputs of gemm_wgmma.
     {"infinities and NaN on tensor cores", "configs/bgemm_1024.cfg",
      "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "

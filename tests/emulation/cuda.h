@@ -1,7 +1,7 @@
 // CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's
 // threads as coroutines that take turns at barriers, shared memory, and asynchronous copies that arrive when they are
-// waited for and no sooner. Not emulated: clusters, warps in step, tensor cores. What a kernel computes can be checked
-// so without a GPU; how fast it is, and races between barriers, cannot.
+// waited for and no sooner. Not emulated: clusters; warps in step and tensor cores only as far as mma.h adds them. What
+// a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
 #pragma once
 
 #include <ucontext.h>
@@ -48,8 +48,8 @@ namespace emulation
 
 struct copy {
     unsigned to;
-    const void *from; // null: zeros
-    unsigned bytes;
+    const void *from;
+    unsigned bytes, valid; // zeros after the first `valid`
 };
 
 struct thread {
@@ -57,6 +57,7 @@ struct thread {
     std::vector<char> stack;
     std::vector<copy> open;                // not committed yet
     std::vector<std::vector<copy>> groups; // committed, not waited for
+    unsigned barriers;                     // of the block that it has come to
     bool ended;
 };
 
@@ -70,7 +71,8 @@ static void (*body)();
 [[noreturn]] inline void fail(const char *what)
 {
     std::printf("block %u, thread %u: %s\n", blockIdx.x, current, what);
-    std::exit(1);
+    std::fflush(stdout);
+    std::_Exit(1); // exit would free the stack that this thread runs on
 }
 
 inline unsigned address(const void *p)
@@ -78,18 +80,16 @@ inline unsigned address(const void *p)
     return (unsigned)(static_cast<const char *>(p) - shared);
 }
 
-inline void copy_async(unsigned to, const void *from, unsigned bytes)
-{
-    if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared)
-        fail("a copy is not aligned, or leaves shared memory");
-    threads[current].open.push_back({to, from, bytes});
-}
-
-// All of it or nothing.
 inline void copy_async_or_zero(unsigned to, const void *from, unsigned bytes, unsigned valid)
 {
-    if (valid && valid != bytes) fail("a copy is cut off");
-    threads[current].open.push_back({to, valid ? from : nullptr, bytes});
+    if (to % bytes || (valid && reinterpret_cast<size_t>(from) % bytes) || to + bytes > sizeof shared || valid > bytes)
+        fail("a copy is not aligned, or leaves shared memory");
+    threads[current].open.push_back({to, from, bytes, valid});
+}
+
+inline void copy_async(unsigned to, const void *from, unsigned bytes)
+{
+    copy_async_or_zero(to, from, bytes, bytes);
 }
 
 inline void commit()
@@ -98,18 +98,27 @@ inline void commit()
     threads[current].open.clear();
 }
 
+inline void arrive(const std::vector<copy> &copies)
+{
+    for (const copy &c : copies) {
+        if (c.valid) std::memcpy(shared + c.to, c.from, c.valid);
+        std::memset(shared + c.to + c.valid, 0, c.bytes - c.valid);
+    }
+}
+
 inline void wait(size_t pending)
 {
     auto &groups = threads[current].groups;
     while (groups.size() > pending) {
-        for (const copy &c : groups.front()) {
-            if (c.from)
-                std::memcpy(shared + c.to, c.from, c.bytes);
-            else
-                std::memset(shared + c.to, 0, c.bytes);
-        }
+        arrive(groups.front());
         groups.erase(groups.begin());
     }
+}
+
+// Ends the thread's turn: each other one has one until it goes on.
+inline void yield()
+{
+    swapcontext(&threads[current].context, &scheduler);
 }
 
 inline void run_thread()
@@ -133,6 +142,7 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
             one.stack.resize(128 * 1024);
             one.open.clear();
             one.groups.clear();
+            one.barriers = 0;
             one.ended = false;
             getcontext(&one.context);
             one.context.uc_stack.ss_sp = one.stack.data();
@@ -156,12 +166,15 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
 
 inline void __syncthreads()
 {
-    swapcontext(&emulation::threads[emulation::current].context, &emulation::scheduler);
+    const unsigned barriers = ++emulation::threads[emulation::current].barriers;
+    do emulation::yield();
+    while (std::any_of(emulation::threads.begin(), emulation::threads.end(),
+                       [=](const emulation::thread &t) { return !t.ended && t.barriers < barriers; }));
 }
 inline void __syncwarp()
 {
-    __syncthreads();
-} // all threads of a block take turns at each barrier, whichever threads it is for
+    emulation::yield();
+}
 inline void __threadfence()
 {
 }

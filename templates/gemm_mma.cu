@@ -1,0 +1,117 @@
+/*
+ * gemm_mma.cu: matrix product on the tensor cores by mma.sync, C = alpha * op(A) * op(B) + beta * C, for BF16, FP16,
+ * FP32 multiplied as TF32, and INT8. It needs sm_80 or later, and no instruction that only one architecture has.
+ *
+ *     op(A): M x K, stored M x K (A_MAJOR k) or K x M (A_MAJOR m); op(B): K x N, stored N x K (B_MAJOR k) or K x N
+ *     (B_MAJOR n); C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N >= 1, any K >= 0, any alignment
+ *     and leading dimensions; beta = 0: C is not read. Sums are in FP32 (of INT8 in INT32, which wraps around), in the
+ *     tensor core's order. TF32: the lowest 13 bits of the operands are ignored.
+ *
+ * The block's tiles of A and B come through a ring of STAGES buffers in shared memory, by cp.async of 16 bytes
+ * (operand.cuh). ldmatrix reads them without bank conflicts. All four types move in the same way, because every
+ * instruction takes 32 bytes along K of 16 rows and 8 columns. While fragments are multiplied the next ones are loaded,
+ * also across the border between two stages (mainloop.cuh).
+ *
+ * Copies of complete tiles along K need no checks, also in blocks at the edge of C. The incomplete tile at the end of K
+ * comes first, with checks. Where a row of A or B does not begin at a multiple of 16 bytes, all copies are checked, and
+ * those of that operand go through registers, element by element, which takes several times as long.
+ *
+ *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
+ *         alpha and beta are float, for INT8 int
+ *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT no more than fit at once
+ *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
+ *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums for each block, aligned to 16 bytes, and a zero for
+ *                  each block, which is zero again at the end
+ *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element, with WAIT stage + 16 * STAGES
+ *
+ * Parameters (macros; each has a default)
+ *
+ *     INPUT, OUTPUT    bf16, f16 or tf32 to bf16, f16 or f32; i8 to i32
+ *     A_MAJOR, B_MAJOR see above; i8 only k
+ *     BLOCK_M, BLOCK_N the tile, multiples of WARP_M and WARP_N
+ *     BLOCK_K          64 bytes of a row, or a multiple of 128
+ *     WARP_M, WARP_N   a warp's part of the tile, multiples of 16. Of operands that are not K-major the tile has a
+ *                      multiple of 128 bytes, and the warp's part divides 128 bytes or is a multiple of them
+ *     STAGES           2 or more
+ *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
+ *                      used for the last time. It leaves registers for more sums
+ *     WAIT             block: a block barrier separates two stages; stage: each stage has two mbarriers, so that warps
+ * may be a part of a stage apart RASTER           consecutive blocks go through RASTER rows of tiles, column by column,
+ * so that they share what they read of B in the L2 PERSISTENT       1: blocks go through all tiles, and load the first
+ * stages of the next one while they store results; 2: and if the last wave of tiles is not full, its steps along K are
+ * divided among all blocks, which leave parts of sums in the workspace; needs WORKSPACE 1; 0: one block per tile
+ *     MIN_BLOCKS       blocks per SM that the registers must suffice for
+ *
+ * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
+ * BLOCK_N; otherwise BLOCK_K) must divide the lines that all threads copy at once (a quarter or an eighth of the
+ * threads), or the other way round.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
+ * arithmetic: nothing is copied.
+ *
+ * Sources: PTX ISA 9.0, mma.sync for bf16, f16, tf32 and s8 (fragments), ldmatrix, cp.async. The order of the main loop
+ * is that of CUTLASS's multistage main loop for sm_80.
+ */
+
+#include "gemm_mma/epilogue.cuh"
+
+namespace
+{
+
+/* The work of a block. The next piece's copies begin before the results of one are stored, which pass through the stage
+ * that these copies leave free. */
+__device__ __forceinline__ void multiply_and_store(const product &p, const target &t, const workspace &space)
+{
+    extern __shared__ uint4 shared_memory[];
+    char *const memory = reinterpret_cast<char *>(shared_memory);
+    const int warp = threadIdx.x / 32, first_row = warp / WARPS_N * WARP_M, first_column = warp % WARPS_N * WARP_N;
+    const reader_a a(first_row);
+    const reader_b b(first_column);
+    walk w = walk_begin(p);
+    piece now, next;
+    int row, column;
+    walk_next(p, w, now);
+    place(p, now.tile, row, column);
+    ring r(p, shared_address(memory), now, row, column);
+    r.begin(false);
+#pragma unroll 1
+    for (bool more = true; more; now = next) {
+        sums sum = {};
+        if (r.checked)
+            multiply_tile<true>(sum, r, a, b);
+        else
+            multiply_tile<false>(sum, r, a, b);
+        __syncthreads(); /* before results and copies overwrite the stages */
+        const int to_row = row + first_row, to_column = column + first_column;
+        more = PERSISTENT && walk_next(p, w, next);
+        if (more) {
+            place(p, next.tile, row, column);
+            r = ring(p, shared_address(memory), next, row, column);
+            r.begin(true);
+        }
+        if (PERSISTENT < 2 || now.to == steps_of(p)) {
+            if (PERSISTENT == 2 && now.from > 0) add_parts(sum, p, space, w.alone, now.from);
+            store_tile(sum, t, memory + (STAGES - 1) * STAGE, to_row, to_column);
+        } else {
+            leave_part(sum, space);
+        }
+    }
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm_mma(int M, int N, int K, number alpha, const input *__restrict__ A, int lda, const input *__restrict__ B,
+             int ldb, number beta, output *C, int ldc
+#if WORKSPACE
+             ,
+             number *parts, unsigned *flags)
+{
+    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta}, {parts, flags});
+}
+#else
+    )
+{
+    multiply_and_store({A, B, lda, ldb, M, N, K}, {C, ldc, M, N, alpha, beta}, {});
+}
+#endif

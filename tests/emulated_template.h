@@ -1,0 +1,25 @@
+// Templates on the CPU (tests/emulation).
+#pragma once
+
+#include "tests/e2e.h"
+#include "tests/testing.h"
+
+// Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
+static struct e2e_result emulate(const char *folder, const char *template, const char *what, const char *script,
+                                 const char *macros)
+{
+    return e2e_run(
+        folder,
+        "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do mkdir -p $(dirname $DIR/$file) && "
+        "sed -f tests/emulation/ptx.sed -f tests/emulation/%s.sed templates/$file | sed '%s' >$DIR/$file || exit 9; "
+        "done; g++ -std=c++17 -O1 -w "
+        "-I$DIR -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
+        template, template, what, script, macros, what);
+}
+
+// Fails unless the program ended well, or with a mistake of these words.
+static void expect(struct e2e_result r, const char *what, const char *mistake)
+{
+    if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)
+        fail_msg("%s: status %d: %s%.2000s", what, r.status, r.out, r.err);
+}
