@@ -466,5 +466,5 @@ const struct command cmd_check = {
     .more = "`--arch` sets the device whose limits constraints use: sm_80 is an A100, sm_86 an A40, sm_89 an L40S "
             "and sm_90 an H200. `docs/commands.md` lists the others; for unknown architectures those of an H200 are "
             "assumed. `docs/job-file.md` explains every setting and the usual mistakes.",
-    .see = "space list tune",
+    .see = "list tune",
 };
