@@ -326,11 +326,12 @@ static void name_shape(char to[SHAPE_NAME], const char *const *names, size_t cou
 
 static void name_algorithm(const uint32_t has[ATTRIBUTES], int number, char detail[OPERATION_DETAIL_MAX])
 {
-    char tile[SHAPE_NAME], cluster[SHAPE_NAME];
+    char tile[SHAPE_NAME], cluster[SHAPE_NAME], split[SHAPE_NAME];
+    snprintf(split, sizeof split, "%d", (int)has[SPLIT_K]);
     name_shape(tile, tiles, sizeof tiles / sizeof *tiles, has[TILE]);
     name_shape(cluster, clusters, sizeof clusters / sizeof *clusters, has[CLUSTER]);
-    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d: algorithm %u, tile %s, stages %u, cluster %s, split-K %u",
-             number, has[ID], tile, has[STAGES], cluster, has[SPLIT_K]);
+    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d: algorithm %u, tile %s, stages %u, cluster %s, split-K %s",
+             number, has[ID], tile, has[STAGES], cluster, has[SPLIT_K] == UINT32_MAX ? "auto" : split);
 }
 
 // cublasLt's first algorithms for the plan's product.
