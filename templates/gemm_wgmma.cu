@@ -145,11 +145,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     )
 {
     extern __shared__ char memory[];
-    /* Of a warp that does not load, so that the loads need not wait for it. */
-    if (threadIdx.x == 0) {
-        prefetch_map(&a);
-        prefetch_map(&b);
-    }
     const unsigned base = (shared_address(memory) + 1023) & ~1023u;
     const unsigned rank = CLUSTER > 1 ? cluster_rank() : 0;
     constexpr int BUFFERS = STORE_IS == STORE_direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES;
@@ -197,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
      * need not wait for the others. */
     if (CLUSTER_M * CLUSTER_N > 1)
-        cluster_arrive();
+        cluster_sync();
     else if (threadIdx.x < 128 * WARPGROUPS)
         asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
     else if (threadIdx.x < 128 * WARPGROUPS + 32) {
@@ -207,8 +202,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     if (threadIdx.x >= 128 * WARPGROUPS) {
         if (PRODUCER_REGISTERS)
             asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
-        if (CLUSTER_M * CLUSTER_N > 1) cluster_wait();
         if (threadIdx.x == 128 * WARPGROUPS) {
+            asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 #if PRODUCTS == 3
             produce({&a, &b, &a_low, &b_low}, p, r, rank);
 #else
@@ -222,10 +217,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #if CLUSTER_K > 1
         cluster_sync();
 #endif
-        if (CLUSTER > 1) cluster_arrive();
     } else {
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
-        if (CLUSTER_M * CLUSTER_N > 1) cluster_wait();
 #if STREAM_K || TWO_PASS
         consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, {sums, counts});
 #else
@@ -233,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
     }
     /* No block may end while another sends to its memory, reads it, or arrives at its barriers. */
-    if (CLUSTER > 1) cluster_wait();
+    if (CLUSTER > 1) cluster_sync();
 }
 
 /* ---- the sum of the parts ---------------------------------------------------------------------------------------- */

@@ -10,11 +10,6 @@ struct alignas(64) tensor_map {
     unsigned long long opaque[16];
 };
 
-[[maybe_unused]] __device__ __forceinline__ void prefetch_map(const tensor_map *map)
-{
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-
 [[maybe_unused]] __device__ __forceinline__ void barrier_init(unsigned barrier, int count)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");

@@ -230,14 +230,12 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         if (PINGPONG && w.tile < p.tiles) turn_end(group);
         multiply_wait<0>();
         if (IN_FLIGHT && count > 0) release(r, last, rank);
-        if (ENDS_EARLY) cluster_arrive(); /* this was the only tile: nothing is sent to other blocks any more */
         pin(d);
         finish_piece(d, t, p, r, next, row, col, rank, space, later);
     }
 #if DEFER
     if (later.waiting) store_all_deferred(later, t);
 #endif
-    if (CLUSTER > 1 && !ENDS_EARLY) cluster_arrive();
 #if STORE_IS == STORE_tma
     if (threadIdx.x % 128 == 0) stores_read<0>();
 #endif

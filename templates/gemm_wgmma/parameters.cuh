@@ -193,8 +193,6 @@ constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2; /* of an element of A or B *
 constexpr int LINE = BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, PANEL = LINE / SIZE;
 constexpr int A_BYTES = BLOCK_M * BLOCK_K * SIZE, B_BYTES = BLOCK_N * BLOCK_K * SIZE;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K;
-/* Each block has one tile, and after its products nothing to say to the others. */
-constexpr bool ENDS_EARLY = CLUSTER_M * CLUSTER_N > 1 && !PERSISTENT;
 constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
 constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
 

@@ -16,21 +16,9 @@ __device__ __forceinline__ unsigned cluster_rank()
     return rank;
 }
 
-/* The barrier of all threads of the cluster, in two halves. */
-__device__ __forceinline__ void cluster_arrive()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void cluster_wait()
-{
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
 __device__ __forceinline__ void cluster_sync()
 {
-    cluster_arrive();
-    cluster_wait();
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 /* The same barrier of another block of the cluster. Without .cluster: the released reads are those of wgmma, which have
