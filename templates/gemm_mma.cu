@@ -35,11 +35,14 @@
  *     STAGES           2 or more
  *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
  *                      used for the last time. It leaves registers for more sums
- *     WAIT             block: a block barrier separates two stages; stage: each stage has two mbarriers, so that warps
- * may be a part of a stage apart RASTER           consecutive blocks go through RASTER rows of tiles, column by column,
- * so that they share what they read of B in the L2 PERSISTENT       1: blocks go through all tiles, and load the first
- * stages of the next one while they store results; 2: and if the last wave of tiles is not full, its steps along K are
- * divided among all blocks, which leave parts of sums in the workspace; needs WORKSPACE 1; 0: one block per tile
+ *     WAIT             block: a block barrier separates two stages
+ *                      stage: each stage has two mbarriers, so that warps may be a part of a stage apart
+ *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
+ *                      they read of B in the L2
+ *     PERSISTENT       0: one block per tile
+ *                      1: blocks go through all tiles, and load the first stages of the next one while they store
+ *                      2: and if the last wave of tiles is not full, its steps along K are divided among the blocks,
+ *                      at most four to a tile, which leave parts of sums in the workspace; needs WORKSPACE 1
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
