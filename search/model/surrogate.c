@@ -16,7 +16,7 @@ enum {
     BATCH_WIDE = 128,  // with more outstanding, that part grows in proportion to them
     SMALL_BATCH = 4,   // a ranking learns first if a batch has at most so many results
     FIT_BATCH = 8,     // so many times that for a fit, when fits change little
-    BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
+    BEST_ROWS = 60,    // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
     POOL = 4000,       // random candidates; spaces up to this size are looked through whole
@@ -146,7 +146,9 @@ static void add_all_rows(struct surrogate *s)
         if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
 }
 
-// For a history that is too long: the best rows and a sample of the others.
+// For a history that is too long: the best rows and a sample of the others, in random order, because the
+// hyperparameters are fitted to the first ones. The best ones resemble each other: fitted to them alone, the model is
+// far too sure of what it knows nothing about, and the search stays where it is.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
@@ -157,11 +159,13 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     qsort(order, measured, sizeof *order, compare_scored);
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST);
     size_t rows = smaller_of(measured, most_rows(s) - pending);
+    for (size_t i = BEST_ROWS; i < rows; i++) {
+        size_t j = i + random_below(rng, measured - i);
+        memory_swap(order[i], order[j]);
+    }
     for (size_t i = 0; i < rows; i++) {
-        if (i >= BEST_ROWS) {
-            size_t j = i + random_below(rng, measured - i);
-            memory_swap(order[i], order[j]);
-        }
+        size_t j = i + random_below(rng, rows - i);
+        memory_swap(order[i], order[j]);
         add_row(s, order[i].row);
     }
     for (size_t i = count; i-- > 0 && pending;) {
