@@ -92,8 +92,9 @@ static void print_changes(FILE *to, const struct gate_document *d, const struct 
                  {"compiler", last->compiler, d->compiler}};
     char day[32] = "";
     time_t when = (time_t)last->when;
-    if (!(last->when > 0)) return;
-    strftime(day, sizeof day, "%F", gmtime(&when));
+    struct tm utc;
+    if (!(last->when > 0) || !gmtime_r(&when, &utc)) return;
+    strftime(day, sizeof day, "%F", &utc);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(facts[i].before, facts[i].now) != 0)
             fprintf(to, "since the gate of %s another %s: %s instead of %s\n", day, facts[i].what, facts[i].now,
