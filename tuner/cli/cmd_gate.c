@@ -91,9 +91,9 @@ static void print_changes(FILE *to, const struct gate_document *d, const struct 
                  {"driver", last->driver, d->driver},
                  {"compiler", last->compiler, d->compiler}};
     char day[32] = "";
-    time_t when = (time_t)last->when;
+    time_t when = last->when > 0 ? (time_t)last->when : 0;
     struct tm utc;
-    if (!(last->when > 0) || !gmtime_r(&when, &utc)) return;
+    if (!when || !gmtime_r(&when, &utc)) return;
     strftime(day, sizeof day, "%F", &utc);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(facts[i].before, facts[i].now) != 0)
