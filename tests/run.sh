@@ -5,9 +5,9 @@
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
 # Programs after the first `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how
 # many; those of nvidia-smi), or one after another. Programs after the second `--` need the machine for themselves.
-# JOBS: programs at once (one more than there are cores, since tests wait for deadlines). DEADLINE: seconds a program may
-# take; then it and its children are killed, which counts as one failure. A program that dies without its closing lines
-# counts as one failure too. What a program printed is in $BIN/log/<program>.log.
+# JOBS: programs at once (one more than there are cores, since tests wait for deadlines). DEADLINE: seconds a program
+# may take; then it and its children are killed, which counts as one failure. A program that dies without its closing
+# lines counts as one failure too. What a program printed is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would look at scripted workers; tests of it say so.
