@@ -183,7 +183,8 @@ struct operation {
     // and the baselines are held to. Jobs of different classes are different problems, with other bounds and other
     // baselines. NULL: there is one class.
     const char *const *classes;
-    const char *dense; // the class whose bound supposes terms of like size: inputs are not tried half of which are 0
+    const char
+        *dense; // the class whose bound assumes terms of similar size: no input has zeros in half of its elements
     // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
     int (*check)(const struct operation_problem *, struct error *);
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes

@@ -9,8 +9,8 @@ static __device__ u64 device_nanoseconds()
 }
 
 // Each block reads memory at its own pace and ends after a time of its own, `least` to `longest` ns. The sum is never
-// `impossible`, since the memory holds zeros. With `open` the blocks only wait, and so many of those on the
-// multiprocessor `chosen` end at once. `counter` begins at 0.
+// `impossible`, since the memory holds zeros. If `open` is not 0, the blocks only
+// wait, and `open` of those on the multiprocessor `chosen` end at once. `counter` begins at 0.
 // At most 32 registers, so that blocks fill a multiprocessor.
 extern "C" __global__ void __launch_bounds__(1024, 2)
     support_load(const uint4 *memory, i64 n, u64 key, u32 least, u32 longest, u32 impossible, u32 chosen, u32 open,

@@ -42,7 +42,7 @@
  *     PERSISTENT       0: one block per tile
  *                      1: blocks go through all tiles, and load the first stages of the next one while they store
  *                      2: and if the last wave of tiles is not full, its steps along K are divided among the blocks,
- *                      at most four to a tile, which leave parts of sums in the workspace; needs WORKSPACE 1
+ *                      at most four to a tile, which leave partial sums in the workspace; needs WORKSPACE 1
  *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,

@@ -181,7 +181,7 @@ TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
                         test_text(", ratio to cublasLt%s", number) + 2, places[i], " in 10 rounds at 1755 MHz\n");
         assert_non_null(strstr(strstr(r.out, test_text("against cublasLt%s ", number)), places[i])); // of `status`
     }
-    assert_contains(r.out, "rounds in process 2 on gpu 0", "\n1\n"); // its 32 ways were asked for once
+    assert_contains(r.out, "rounds in process 2 on gpu 0", "\n1\n"); // cublasLt was asked for 32 algorithms only once
 }
 
 TEST_MAIN(NULL, NULL)

@@ -58,7 +58,7 @@ static const struct {
     {NULL, "--base new", 2, {"--base new: there is no such file, folder or revision"}},
     {NULL, "--base -x", 2, {"--base -x: there is no such file, folder or revision"}},
     {NULL, "--base ..", 0, {"fake: same"}}, // the repository itself
-    {NULL, "--base job.cfg", 2, {"--base job.cfg: it is no header of sweetspot with a configuration"}},
+    {NULL, "--base job.cfg", 2, {"--base job.cfg: it is not a header that sweetspot wrote"}},
     {NULL, "--base /", 2, {"--base /: it has no jobs/job.cfg"}},
     {NULL, "", 2, {"--base says which version"}},
     {NULL, "--base old --allow 3", 2, {"--allow must be a percentage below 100, such as 1%, not '3'"}},

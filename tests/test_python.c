@@ -1,6 +1,6 @@
 // The Python file: it launches what the C header launches, checks its arrays, and refuses what it cannot do. Launches
 // go to a fake libcuda (tests/launch/fake_libcuda.c), so that no GPU is needed. What the checks are is in
-// tests/launch/*.py. Skipped where there is no python3.
+// tests/launch/*.py. Skipped without python3.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"

@@ -222,7 +222,7 @@ TEST(every_kind_of_values_is_tried)
         if (found[k] < 1 + (k != 1)) fail_msg("%d: %d times", k, found[k]);
 }
 
-// The bound of TF32 supposes terms of like size; FP32's does not.
+// The bound of TF32 assumes terms of similar size; that of FP32 does not.
 TEST(half_of_the_inputs_are_zero_only_where_the_bound_allows_it)
 {
     static const char *const jobs[] = {"configs/tf32gemm.cfg", "configs/sgemm.cfg"};

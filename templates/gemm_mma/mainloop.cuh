@@ -153,7 +153,7 @@ struct ring {
             __syncthreads();
         }
     }
-    /* Goes on to the next stage, when it has arrived and all have loaded what they need of this one. */
+    /* Moves to the next stage. Waits until it has arrived, and until all warps have read this one. */
     template <bool CHECKED> __device__ __forceinline__ void next()
     {
         if (BY_STAGE && !CHECKED) {

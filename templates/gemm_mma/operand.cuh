@@ -81,7 +81,7 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         }
 #endif
     }
-    /* Goes on by so many tiles along K. */
+    /* Advances by `tiles` tiles along K. */
     __device__ __forceinline__ void advance(int tiles, bool more)
     {
         next += (long long)tiles * BLOCK_K * (K_MAJOR ? 1 : ld);

@@ -115,7 +115,7 @@ inline void wait(size_t pending)
     }
 }
 
-// Ends the thread's turn: each other one has one until it goes on.
+// Lets every other thread run once before this one continues.
 inline void yield()
 {
     swapcontext(&threads[current].context, &scheduler);

@@ -216,7 +216,7 @@ CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_
     log_line(text);
     return CUDA_SUCCESS;
 }
-// Writes what it was asked for into the map.
+// Writes the arguments into the map.
 CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                         const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box,
                                         const cuuint32_t *each, CUtensorMapInterleave interleave,

@@ -15,7 +15,7 @@
 
 enum { REVISION_DEADLINE = 120 }; // s
 
-// Runs a script with up to two arguments. What it printed, without the last newline, malloc'ed; NULL where it failed,
+// Runs a script with three arguments. What it printed, without the last newline, malloc'ed; NULL where it failed,
 // with its words or another message.
 static char *run_script(const char *script, const char *first, const char *second, const char *third, struct error *err)
 {
@@ -57,8 +57,8 @@ static int check_out(struct base_version *base, const struct job *job, const cha
     struct error err;
     autofree char *top = NULL, *below = NULL, *said = NULL;
     if (!find_repository(job, &top, &below, &err))
-        return complain(EXIT_USAGE, "--base %s: it is no file or folder, and %s is in no repository: %s", revision,
-                        job->path, err.message);
+        return complain(EXIT_USAGE, "--base %s: it is not a file or folder, and %s is not in a repository: %s",
+                        revision, job->path, err.message);
     if (work_folder_make("base", base->folder, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
     said = run_script(script, top, revision, base->folder, &err);
     if (!said) return complain(EXIT_USAGE, "--base %s: %s", revision, err.message);
@@ -88,7 +88,7 @@ static int read_header(struct base_version *base, const char *path)
     autofree char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
     if (!text) return session_complain(EXIT_USAGE, &err);
     const char *at = strstr(text, word);
-    if (!at) return complain(EXIT_USAGE, "--base %s: it is no header of sweetspot with a configuration", path);
+    if (!at) return complain(EXIT_USAGE, "--base %s: it is not a header that sweetspot wrote", path);
     at += sizeof word - 1;
     base->config = text_format("%.*s", (int)strcspn(at, "\"\n"), at);
     return 0;

@@ -7,8 +7,8 @@
 
 struct base_version {
     char *job_path;        // of the base's job file; NULL: the base is a header, which has the job's own source
-    char *config;          // that a header names; NULL: the base is no header
-    char folder[PATH_MAX]; // with the files of a revision, removed at the end; "": none was made
+    char *config;          // that a header names; NULL: the base is not a header
+    char folder[PATH_MAX]; // with the files of a revision, removed at the end; "": there is none
 };
 
 // Finds it by what the user wrote. The job file has the same place in a revision, and in a folder also its top. Prints

@@ -25,8 +25,8 @@ enum version_verdict version_decide(const double *old, const double *new, const 
     return ratio->high < least ? VERSION_SLOWER : VERSION_UNDECIDED;
 }
 
-// The entry's times of a problem, in *times. False where the version did not pass.
-static bool take_entry(struct version_race *race, const struct final_answer *answer, int64_t trial)
+// Whether a version passed verification. If not, the race says why.
+static bool has_passed(struct version_race *race, const struct final_answer *answer, int64_t trial)
 {
     const struct final_entry_answer *entry = NULL;
     for (size_t i = 0; i < answer->entry_count; i++)
@@ -76,7 +76,7 @@ static int run_process(struct version_race *race, struct single_run *single, con
                                               job->measure.timeout + GRACE, NULL, err);
     if (!message || record_read(&final_answer_record, message, &answer, &memory, err)) return -1;
     if (status_find(answer.head.status) != STATUS_OK) return error_set(err, "%s", answer.head.reason);
-    if (!take_entry(race, &answer, OLD) || !take_entry(race, &answer, NEW)) return 0;
+    if (!has_passed(race, &answer, OLD) || !has_passed(race, &answer, NEW)) return 0;
     for (size_t p = 0; p < job->tuned_count; p++) take_pairs(race, p, &answer);
     race->processes++;
     return 0;

@@ -279,8 +279,8 @@ static size_t condemn_entries(struct final_run *f)
 
 enum { DEATHS_MOST = 3 };
 
-// An entry is out, so that another final may do better; or the worker died for a reason that names none, as a machine
-// that is short of something makes it. `why` is set.
+// Another final may do better if an entry is out, or if the worker died and no candidate is to blame, for example
+// because the machine ran out of memory. `why` is set.
 static enum final_outcome without_winner(struct final_run *f, size_t condemned, struct error *why)
 {
     error_set(why, "a candidate is out");

@@ -133,7 +133,7 @@ void builds_end_ahead(struct final_run *);
 // pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
 bool final_sanitizes(const struct final_run *); // whether it is wanted
-// final_errors.c: candidates of the answer that are too inexact beside a library have not passed.
+// final_errors.c: refuses candidates whose error is too large relative to a library.
 void final_refuse_errors(struct final_run *);
 // final_processes.c: the parts of its rounds and the processes that share them. After an answer, whether there is
 // another part to come, which is then on its way, or the answer is now that of all of them.

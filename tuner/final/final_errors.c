@@ -1,6 +1,6 @@
-// The setting verification.error_ratio: a candidate whose root mean square error is more than so many times that of a
-// library does not win. Both come from the launches that the final's workers verified. Of several libraries, the least
-// exact one counts.
+// The setting verification.error_ratio: a candidate does not win if its root mean square error is more than this many
+// times that of a library. Both errors come from the launches that the final's workers verified. Of several libraries,
+// the least exact one counts.
 #include "tuner/final/final.h"
 
 // The library with the largest error on a problem; NULL: no error is known.

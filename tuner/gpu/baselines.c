@@ -10,8 +10,7 @@ bool baseline_same_result(const struct baseline *b)
     return b->kernel || (b->about && b->about->same_result);
 }
 
-// Sees to it that the library's ways on one problem have their places, and that there is one at the baseline's. They
-// race once for all baselines.
+// Ranks the library's algorithms on one problem, once for all baselines, and checks that one has the baseline's place.
 static int take_places(struct baselines *all, const struct operation_baseline *about, size_t problem, struct error *err)
 {
     struct library_places *places = &all->places[problem];
@@ -19,8 +18,8 @@ static int take_places(struct baselines *all, const struct operation_baseline *a
     if (failed) return failed;
     places->raced = true;
     if (places->count >= (size_t)about->place) return 0;
-    return error_set(err, "of the library's ways to compute %s, only %zu run%s", all->workload->problems[problem].name,
-                     places->count, places->count == 1 ? "s" : "");
+    return error_set(err, "%s: the library has only %zu algorithm%s that can run",
+                     all->workload->problems[problem].name, places->count, places->count == 1 ? "" : "s");
 }
 
 // The ways of a library that are requested, or its fastest ones.

@@ -380,7 +380,7 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// An integer of a drawn number of bits, as counters and flags have it. Bytes hold integers of four.
+// An integer with a random number of bits, like a counter or a flag. A buffer of bytes gets four-byte integers.
 static uint64_t small_integer(enum element type, uint64_t drawn)
 {
     const uint64_t bits = element_size(type) == 8 ? 64 : 32;

@@ -1,10 +1,10 @@
-// Which of a library's ways to compute the job's operation are the fastest (operation_baseline.list): they race under
-// the conditions of a final. After ten rounds, at the clock that lasts, medians decide.
+// Which of a library's algorithms ("ways", operation_baseline.list) are the fastest for the job's operation. They race
+// under the conditions of a final. After ten rounds, at the clock that lasts, medians decide.
 //
-// Time. Each way runs three times (five with a warm cache), and only those that take at most 1.5 times as long as the
-// third fastest race. The rounds of the first 0.2 s warm up and do not count. After three rounds those leave that are
-// over 5% slower than the third fastest. In five seconds as many ways are tried as fit, and as many rounds are taken,
-// but at least three.
+// Time. Each way runs three times (five with a warm cache). Only those that take at most 1.5 times as long as the third
+// fastest race. The rounds of the first 0.2 s warm up and do not count. After three rounds, those that are over 5%
+// slower than the third fastest leave. First runs and rounds may take five seconds each, but at least three ways are
+// tried and three rounds taken.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -368,14 +368,14 @@ static struct cuda_geometry draw_load(const struct cuda_info *info)
                                   .shared = (unsigned)entropy_below((uint64_t)SUPPORT_LOAD_SHARED + 1)};
 }
 
-// Registers of a block, which each warp gets by the 256.
+// Registers of a block. Each warp gets a multiple of 256.
 static int block_registers(unsigned threads, int registers)
 {
     return (int)threads * ((registers + 7) / 8 * 8);
 }
 
-// Blocks of at least the launch's size that fill the device. As many on one multiprocessor end at once as leave room
-// for one block of the launch: two could wait for each other.
+// Blocks of at least the launch's size, which fill the device. On one multiprocessor, `open` of them end at once. That
+// leaves room for one block of the launch, but not for two, which could wait for each other.
 static int draw_one_place(struct support *s, const struct support_launch *l, struct cuda_geometry *g, uint32_t *open,
                           struct error *err)
 {

@@ -45,7 +45,7 @@ static struct expr *constant(struct job *job, int64_t value)
     return job_parse(job, text, &err);
 }
 
-// The kernel takes a pointer for each kind of scratch memory that its version knows, also if it needs none.
+// The kernel takes a pointer for each kind of scratch memory in its metadata, even if it needs none.
 static int add_scratch(struct job *job, struct stage *stage, const struct triton_metadata *m, struct error *err)
 {
     const int64_t bytes[] = {m->global_scratch_size, m->profile_scratch_size};

@@ -216,7 +216,7 @@ static void collect_starts(struct run *r)
 {
     const struct start_list *starts = &r->search.starts;
     struct error err;
-    // A recording has no use for other winners.
+    // A replay depends on its recording alone.
     const bool shipped = !r->options->alone && !r->pool.replay;
     if (search_collect_starts(&r->search, r->options, shipped, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -227,7 +227,7 @@ static void collect_starts(struct run *r)
                                             : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
-    if (r->options->refresh) // and nothing beyond
+    if (r->options->refresh) // these are measured, and nothing else
         r->policy.settings.evaluations = (int64_t)r->policy.stop.evaluations + (int64_t)starts->count;
     if (r->options->refresh && !starts->count && !r->failure.set) {
         error_set(&err, "there is nothing to measure again: no results for another driver, device or version");

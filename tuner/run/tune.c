@@ -249,7 +249,7 @@ static enum final_outcome time_builds(struct run *r)
     return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
 }
 
-// Whether it says who wins, if anything can. Each final that does not has a candidate less than the one before.
+// Whether it says who wins, if anything can. A final without a winner takes at least one entry out of the next one.
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;

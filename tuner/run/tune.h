@@ -34,7 +34,7 @@ struct tune_options {
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
     bool finish;          // no search: the final of what the store has
-    bool refresh;         // no search either: what it would begin with is measured, and the best of it wins
+    bool refresh;         // no search: only what a search would begin with is measured
     bool checks;          // the winner under compute-sanitizer, and nvcc's build of it
     bool quiet;           // no progress
     // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
