@@ -302,7 +302,10 @@ LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_pytho
 # A GPU is not shared between test programs, and those that compare times or energies share the machine with none: as
 # processes start on the other GPUs, each of theirs starts seconds later.
 TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)
-GPU_TESTS := $(filter-out $(TIMED_GPU_TESTS),$(filter $(BIN)/test_gpu%,$(TESTS))) -- $(TIMED_GPU_TESTS)
+# The longest begin first: with several GPUs, one has each.
+LONG_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,hostile tensor gemm header constants jobs plausibility)
+GPU_TESTS := $(LONG_GPU_TESTS) \
+  $(filter-out $(LONG_GPU_TESTS) $(TIMED_GPU_TESTS),$(filter $(BIN)/test_gpu%,$(TESTS))) -- $(TIMED_GPU_TESTS)
 FAST_TESTS := $(LONG_TESTS) \
   $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(COMPILER_TESTS) $(RUN_TESTS) $(GPU_TESTS),$(TESTS))
 ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)

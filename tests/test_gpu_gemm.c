@@ -1,161 +1,62 @@
-// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu, gemm_mma.cu, gemm_rows.cu, gemm_dmma.cu and
+// Matrix products of CUDA cores and in FP64, which need a GPU: templates/gemm_simt.cu, gemm_rows.cu, gemm_dmma.cu and
 // gemv.cu against cuBLAS in double precision (or with twice its bits) where nothing is a multiple of anything.
 // Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence
 // is a failure.
-#include "tests/gpu.h"
+#include "tests/gpu_products.h"
 
-// Tunes a job after a sed script, with further options, and requires that every candidate is right.
-static void all_right(const char *what, const char *job, const char *script, const char *options)
-{
-    char *folder = e2e_folder("gemm");
-    struct e2e_result r = e2e_run(
-        folder,
-        "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; "
-        "s|\"\\([a-z]*_shifted.cu\\)|\"'$PWD'/tests/jobs/\\1|; s|\"\\.\\./templates|\"'$PWD'/templates|' -e "
-        "'%s' %s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/g.db -q --no-counters --no-final %s && "
-        "$BIN/sweetspot status $DIR/job.cfg --store $DIR/g.db && { grep -aE ' trial [0-9]+ [a-z_]+: ' $DIR/g.log; :; }",
-        script, job, options);
-    if (r.status) fail_msg("%s: status %d: %.3000s", what, r.status, r.err);
-    static const char *const bad[] = {" wrong",         " out_of_bounds", " nondeterministic", " crashed", " timeout",
-                                      " compile_error", " launch_error",  " implausible",      " pruned"};
-    // Of a random sample some may be pruned.
-    for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
-        if (strstr(r.out, bad[i])) {
-            puts(r.out); // longer than what cmocka prints
-            fail_msg("%s: %s", what, bad[i]);
-        }
-    assert_contains(r.out, " ok");
-}
-
-// sed scripts for the jobs.
-#define C_NOT_READ "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/"
-#define FEW_LAUNCHES "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/"
 // Few candidates and launches: each means reading 12 GiB, to see that nothing was written between the rows.
 #define FEW_SHIFTED                                                                                \
     "s/M = 5/M = 3/; s/values = .1, 2, 4./values = [4]/; s/values = .0, 1.; .$/values = [1]; }/; " \
     "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/"
-// The inputs, and nothing else, are dense or have ld and no direction.
-#define NOT_FINITE "s/\\(buffer = \"[AB]\".*ld = [^;]*\\); }/\\1; fill = \"nonfinite\"; }/"
-
-// Only of jobs for gemm_wgmma.
-#define IN_TF32                                                                                                     \
-    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"; BYTES = 2; BYTES_C = 2/INPUT = \"tf32\"; OUTPUT = \"f32\"; BYTES = 4; " \
-    "BYTES_C = 4/; s/BLOCK_K = 64/BLOCK_K = 32/; "                                                                  \
-    "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
-
-// Only of mma_cases.cfg.
-#define MMA_TF32                                                                                                      \
-    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"tf32\"; OUTPUT = \"f32\"/; s/type = \"bf16\"/type = \"f32\"/; "  \
-    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[16, 32]/; s/SIZE = 2; BYTES_C = 2/SIZE = 4; BYTES_C = 4/; s/operation " \
-    "= \"gemm\";/& compute = "                                                                                        \
-    "\"tf32\";/"
-#define MMA_INT8                                                                                                       \
-    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"i8\"; OUTPUT = \"i32\"/; s/\\(\"[AB]\"; type = "                  \
-    "\\)\"bf16\"/\\1\"i8\"/; "                                                                                         \
-    "s/type = \"\\(bf16\\|f32\\)\"/type = \"i32\"/; s/-1.5/-2/; s/0.75/3/; s/SIZE = 2; BYTES_C = 2/SIZE = 1; BYTES_C " \
-    "= 4/; "                                                                                                           \
-    "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[64, 128]/"
-
-#define TRANSPOSED                                                                                                    \
-    "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ " \
-    "\"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "                                                         \
-    "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; "       \
-    "swizzle = 128/; "                                                                                                \
-    "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = "       \
-    "\"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/"
-
-static const struct {
-    const char *what, *job, *script, *options; // no options: the job's strategy is exhaustive
-} products[] = {
-    {"ragged sizes, batches, split", "tests/jobs/gemm_cases.cfg", "", ""},
-    {"B transposed", "tests/jobs/gemm_cases.cfg", "s/TB = 0/TB = 1/", ""},
-    {"A transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0/TA = 1/", ""},
-    {"A and B transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0; TB = 0/TA = 1; TB = 1/", ""},
-    // An output starts as NaN, which beta times would keep.
-    {"with beta 0 C is not read", "tests/jobs/gemm_cases.cfg", C_NOT_READ, ""},
-    {"unaligned addresses", "tests/jobs/gemm_shifted.cfg", "", ""},
-    {"unaligned addresses of larger products", "tests/jobs/gemm_shifted.cfg",
-     "s/SHIFT = 1/SHIFT = 3/; s/M = 5; N = 72/M = 64; N = 128/; s/LDA = 80; LDC = 88/LDA = 132; LDC = 132/", ""},
-    {"a sum of no terms leaves beta times C", "tests/jobs/gemm_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/", ""},
-    {"offsets in A beyond 2^31", "tests/jobs/gemm_shifted.cfg", FEW_SHIFTED "; s/LDA = 80/LDA = 1073741824/", ""},
-    {"offsets in C beyond 2^31", "tests/jobs/gemm_shifted.cfg", FEW_SHIFTED "; s/LDC = 88/LDC = 1073741824/", ""},
-    {"few vectors", "tests/jobs/rows_cases.cfg", "", ""},
-    {"few vectors of f16", "tests/jobs/rows_cases.cfg", "s/bf16/f16/g", ""},
-    {"few vectors of f32, beta 0", "tests/jobs/rows_cases.cfg", "s/bf16/f32/g; " C_NOT_READ, ""},
-    {"few vectors at unaligned addresses", "tests/jobs/rows_shifted.cfg", "", ""},
-    {"few vectors, no terms", "tests/jobs/rows_shifted.cfg", "s/DEPTH = 600/DEPTH = 0/", ""},
-    {"few vectors, great offsets", "tests/jobs/rows_shifted.cfg",
-     "s/LDB = 608/LDB = 1073741824/; s/N = 5/N = 3/; s/values = .1, 2./values = [2]/; " FEW_LAUNCHES, ""},
-    {"FP64", "tests/jobs/dmma_cases.cfg", "", ""},
-    {"FP64, beta 0", "tests/jobs/dmma_cases.cfg", C_NOT_READ, ""},
-    {"FP64 at unaligned addresses", "tests/jobs/dmma_shifted.cfg", "", ""},
-    {"FP64, no terms", "tests/jobs/dmma_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/", ""},
-    {"FP64, great offsets", "tests/jobs/dmma_shifted.cfg",
-     "s/LDA = 80/LDA = 536870912/; s/values = .8, 16./values = [8]/; s/values = .2, 3./values = [3]/; " FEW_LAUNCHES,
-     ""},
-    {"mma.sync", "tests/jobs/mma_cases.cfg", "", ""},
-    {"mma.sync, A transposed, beta 0", "tests/jobs/mma_cases.cfg", "s/TA = 0/TA = 1/; " C_NOT_READ, ""},
-    {"mma.sync, FP16, B not transposed", "tests/jobs/mma_cases.cfg", "s/TB = 1/TB = 0/; s/bf16/f16/g", ""},
-    {"mma.sync, TF32", "tests/jobs/mma_cases.cfg", MMA_TF32, ""},
-    {"mma.sync, TF32, A transposed, B not", "tests/jobs/mma_cases.cfg", MMA_TF32 "; s/TA = 0; TB = 1/TA = 1; TB = 0/",
-     ""},
-    {"mma.sync, INT8", "tests/jobs/mma_cases.cfg", MMA_INT8, ""},
-    {"mma.sync at unaligned addresses", "tests/jobs/mma_shifted.cfg", "", ""},
-    {"mma.sync, no terms", "tests/jobs/mma_shifted.cfg", "s/DEPTH = 200/DEPTH = 0/", ""},
-    {"mma.sync, great offsets", "tests/jobs/mma_shifted.cfg",
-     "s/LDA = 208/LDA = 1073741824/; s/SHIFT = 1/SHIFT = 0/; s/values = .32, 64./values = [64]/; s/values = .2, "
-     "3./values = [3]/; " FEW_LAUNCHES,
-     ""},
-    {"infinities and NaN come out where cuBLAS has them", "tests/jobs/gemm_cases.cfg", NOT_FINITE, ""},
-    {"infinities and NaN, few vectors", "tests/jobs/rows_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
-    {"infinities and NaN, FP64", "tests/jobs/dmma_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
-    {"infinities and NaN, mma.sync", "tests/jobs/mma_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
-    {"infinities and NaN, mma.sync, TF32", "tests/jobs/mma_cases.cfg", NOT_FINITE "; " MMA_TF32, ""},
-    // TMA's maps declare the inputs of gemm_wgmma.
-    {"infinities and NaN on tensor cores", "configs/bgemm_1024.cfg",
-     "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
-     "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",
-     "--strategy random -n 24"},
-    {"tensor cores: tiles ordered, divided and stored in all ways", "tests/jobs/wgmma_cases.cfg", "", ""},
-    {"tensor cores: rows of C that TMA does not store", "tests/jobs/wgmma_cases.cfg",
-     "s/.tma., //; s/ROWS = 136; COLS = 88/ROWS = 133; COLS = 95/", ""},
-    {"tensor cores, beta 0", "tests/jobs/wgmma_cases.cfg", C_NOT_READ "; s/% 6 == 4/% 6 == 1/", ""},
-    {"tensor cores: the transpose", "tests/jobs/wgmma_cases.cfg", TRANSPOSED "; s/% 6 == 4/% 6 == 2/", ""},
-    {"TF32", "tests/jobs/wgmma_cases.cfg", IN_TF32, ""},
-    {"TF32, rounded as it is loaded instead of cut off", "tests/jobs/wgmma_cases.cfg",
-     IN_TF32 "; s/swizzle = 128; }/swizzle = 128; convert = \"tf32\"; }/; s/% 6 == 4/% 6 == 3/", ""},
-    {"FP32 by three products of TF32", "configs/sgemm_3xtf32.cfg",
-     "s/^problems .*/problems = ( { M = 648; N = 904; K = 1096; } );/; /^objective/d; s/value = 1.0/value = -2.0/; "
-     "s/value = 0.0/value = 0.5/; s/direction = \"out\"/direction = \"inout\"/; s/^budget.*/search = { strategy = "
-     "\"random\"; }; budget = { evaluations = 60; };/",
-     ""},
-    {"a second launch adds the parts", "tests/jobs/wgmma_two_pass.cfg", "", ""},
-    {"a second launch, TF32, beta 0", "tests/jobs/wgmma_two_pass.cfg", IN_TF32 "; " C_NOT_READ, ""},
-    {"a second launch, the transpose", "tests/jobs/wgmma_two_pass.cfg", TRANSPOSED, ""},
-    {"a second launch: rows of C that begin in the middle of two elements; no map of C",
-     "tests/jobs/wgmma_two_pass.cfg",
-     "s/.tma., //; s/WORKSPACE = 1;/& MAP_C = 0;/; s/round_up(COLS, 8) + 8/COLS/; s/COLS = 776/COLS = 773/; "
-     "s/COLS = 264/COLS = 263/; s/COLS = 96/COLS = 97/; /tensor_map = \"C\"/{N; s/.*/{ buffer = \"C\"; type = "
-     "\"bf16\"; shape = [ \"ROWS\", \"COLS\" ]; direction = \"inout\"; },/}",
-     ""},
-};
-
-GPU_TEST(products_are_right)
+GPU_TEST(products_of_cuda_cores_are_right)
 {
-    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
-        all_right(products[i].what, products[i].job, products[i].script, products[i].options);
+    static const struct product products[] = {
+        {"ragged sizes, batches, split", "tests/jobs/gemm_cases.cfg", "", ""},
+        {"B transposed", "tests/jobs/gemm_cases.cfg", "s/TB = 0/TB = 1/", ""},
+        {"A transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0/TA = 1/", ""},
+        {"A and B transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0; TB = 0/TA = 1; TB = 1/", ""},
+        // An output starts as NaN, which beta times would keep.
+        {"with beta 0 C is not read", "tests/jobs/gemm_cases.cfg", C_NOT_READ, ""},
+        {"unaligned addresses", "tests/jobs/gemm_shifted.cfg", "", ""},
+        {"unaligned addresses of larger products", "tests/jobs/gemm_shifted.cfg",
+         "s/SHIFT = 1/SHIFT = 3/; s/M = 5; N = 72/M = 64; N = 128/; s/LDA = 80; LDC = 88/LDA = 132; LDC = 132/", ""},
+        {"a sum of no terms leaves beta times C", "tests/jobs/gemm_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/", ""},
+        {"offsets in A beyond 2^31", "tests/jobs/gemm_shifted.cfg", FEW_SHIFTED "; s/LDA = 80/LDA = 1073741824/", ""},
+        {"offsets in C beyond 2^31", "tests/jobs/gemm_shifted.cfg", FEW_SHIFTED "; s/LDC = 88/LDC = 1073741824/", ""},
+        {"infinities and NaN come out where cuBLAS has them", "tests/jobs/gemm_cases.cfg", NOT_FINITE, ""},
+    };
+    products_right(products, sizeof products / sizeof *products);
 }
 
-GPU_TEST(a_product_in_tf32_is_not_one_in_fp32)
+GPU_TEST(products_with_few_vectors_are_right)
 {
-    char *folder = e2e_folder("tf32");
-    struct e2e_result r = e2e_run(
-        folder,
-        "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|' -e '" IN_TF32
-        "; s/compute = \"tf32\"/compute = \"full\"/' tests/jobs/wgmma_cases.cfg >$DIR/job.cfg && $BIN/sweetspot tune "
-        "$DIR/job.cfg --store $DIR/g.db -q --no-counters --no-final -n 8; $BIN/sweetspot status $DIR/job.cfg --store "
-        "$DIR/g.db");
-    if (!strstr(r.out, " wrong") || strstr(r.out, " ok ")) fail_msg("%.3000s\n%.3000s", r.out, r.err);
+    static const struct product products[] = {
+        {"few vectors", "tests/jobs/rows_cases.cfg", "", ""},
+        {"few vectors of f16", "tests/jobs/rows_cases.cfg", "s/bf16/f16/g", ""},
+        {"few vectors of f32, beta 0", "tests/jobs/rows_cases.cfg", "s/bf16/f32/g; " C_NOT_READ, ""},
+        {"few vectors at unaligned addresses", "tests/jobs/rows_shifted.cfg", "", ""},
+        {"few vectors, no terms", "tests/jobs/rows_shifted.cfg", "s/DEPTH = 600/DEPTH = 0/", ""},
+        {"few vectors, great offsets", "tests/jobs/rows_shifted.cfg",
+         "s/LDB = 608/LDB = 1073741824/; s/N = 5/N = 3/; s/values = .1, 2./values = [2]/; " FEW_LAUNCHES, ""},
+        {"infinities and NaN, few vectors", "tests/jobs/rows_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
+    };
+    products_right(products, sizeof products / sizeof *products);
+}
+
+GPU_TEST(products_in_fp64_are_right)
+{
+    static const struct product products[] = {
+        {"FP64", "tests/jobs/dmma_cases.cfg", "", ""},
+        {"FP64, beta 0", "tests/jobs/dmma_cases.cfg", C_NOT_READ, ""},
+        {"FP64 at unaligned addresses", "tests/jobs/dmma_shifted.cfg", "", ""},
+        {"FP64, no terms", "tests/jobs/dmma_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/", ""},
+        {"FP64, great offsets", "tests/jobs/dmma_shifted.cfg",
+         "s/LDA = 80/LDA = 536870912/; s/values = .8, 16./values = [8]/; s/values = .2, 3./values = "
+         "[3]/; " FEW_LAUNCHES,
+         ""},
+        {"infinities and NaN, FP64", "tests/jobs/dmma_cases.cfg", NOT_FINITE "; " C_NOT_READ, ""},
+    };
+    products_right(products, sizeof products / sizeof *products);
 }
 
 // Copies with aligned rows, launches that overlap, warp tiles of all heights: random candidates of the suite's space at
