@@ -98,6 +98,7 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
         } else {
             leave_part(sum, space);
         }
+        if (BY_STAGE && more) __syncthreads(); /* before the last stage, which results passed through, is refilled */
     }
 }
 

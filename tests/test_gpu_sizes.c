@@ -55,7 +55,7 @@ GPU_TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
         struct e2e_result r =
             e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache --no-counters "
                            "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
-        print_message("case %zu: %s\n", i, r.out);
+        printf("case %zu: %s\n", i, r.out);
         for (int k = 0; k < 2; k++)
             if (cases[i].said[k]) assert_contains(r.out, cases[i].said[k]);
     }
@@ -68,7 +68,7 @@ GPU_TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
     struct e2e_result r = e2e_run(
         folder, "$BIN/sweetspot tune configs/transpose.cfg --store $DIR/job.db --cache $DIR/cache --no-counters "
                 "--evaluations 12 --time 60s 2>&1; $BIN/sweetspot status configs/transpose.cfg --store $DIR/job.db");
-    print_message("%s\n", r.out);
+    printf("%s\n", r.out);
     assert_null(strstr(r.out, "sizes and values"));
     assert_contains(r.out, " ok");
 }

@@ -86,7 +86,7 @@ GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
         struct e2e_result r =
             e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
                            "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
-        print_message("way %d: %s\n", cases[i].way, r.out);
+        printf("way %d: %s\n", cases[i].way, r.out);
         if (!cases[i].other || !strstr(r.out, cases[i].other)) assert_contains(r.out, cases[i].status);
         if (cases[i].said) assert_contains(r.out, cases[i].said);
     }

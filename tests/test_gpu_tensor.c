@@ -20,13 +20,15 @@
     "= 4/; "                                                                                                           \
     "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[64, 128]/"
 
+// TMA stores rows of C that are multiples of 16 bytes, also those of drawn sizes.
 #define TRANSPOSED                                                                                                    \
     "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ " \
     "\"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "                                                         \
     "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; "       \
     "swizzle = 128/; "                                                                                                \
     "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = "       \
-    "\"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/"
+    "\"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/; s/ROWS = "      \
+    "65/ROWS = 72/"
 
 GPU_TEST(products_by_mma_are_right)
 {
