@@ -47,6 +47,7 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
     case FILL_ZEROS:
     case FILL_NPY:
     case FILL_OFFSETS:
+    case FILL_ADDRESSES:
         break;
     }
     return unknown;

@@ -140,11 +140,44 @@ static void gemm(void **args, const char *fault)
         }
 }
 
+// y[i][j] = 2 x[i][j] + x[1][j], for kernels that get all buffers as arguments, and for those that find them in a
+// struct and in a buffer of addresses, whose last one is null.
+static void rows_direct(const float *x, float *y, long rows, long cols)
+{
+    for (long i = 0; i < rows; i++)
+        for (long j = 0; j < cols; j++) y[i * cols + j] = 2 * x[i * cols + j] + x[cols + j];
+}
+
+static void direct(void **args, const char *fault)
+{
+    (void)fault;
+    rows_direct(FLOATS(0), FLOATS(1), LONG(2), LONG(3));
+}
+
+static void rows(void **args, const char *fault)
+{
+    const struct {
+        int rows;
+        const float *shift;
+        float *y;
+        long cols;
+    } *p = args[0];
+    const float **list = *(const float ***)args[1], **kept = fake_variable("kept");
+    if (HAS("keeps")) { // the addresses of the first launch
+        if (!*kept) *kept = list[0];
+        list[0] = *kept;
+    }
+    if (list[p->rows]) rows_direct(p->shift, p->y, 1, 1); // which never happens
+    for (long i = 0; i < p->rows; i++)
+        for (long j = 0; j < p->cols; j++) p->y[i * p->cols + j] = 2 * list[i][j] + p->shift[j];
+    if (HAS("writes")) list[p->rows] = p->y;
+}
+
 static const struct {
     const char *family;
     void (*run)(void **args, const char *fault);
-} candidates[] = {{"axpy", axpy},   {"sum", sum},     {"nrm2", nrm2}, {"softmax", softmax},
-                  {"twice", twice}, {"power", power}, {"gemm", gemm}};
+} candidates[] = {{"axpy", axpy},   {"sum", sum},   {"nrm2", nrm2}, {"softmax", softmax}, {"twice", twice},
+                  {"power", power}, {"gemm", gemm}, {"rows", rows}, {"direct", direct}};
 
 // NVML --------------------------------------------------------------------------------------------------------------
 

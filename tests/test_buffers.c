@@ -2,6 +2,7 @@
 // fills it: relations hold in both sets of data and in any layout, and padding stays what it is.
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
+#include "tuner/gpu/addresses.h"
 
 static struct error err; // of the last call that failed
 
@@ -63,6 +64,54 @@ TEST(relations_hold_in_both_sets_and_every_layout)
     support_close(support);
 }
 
+// Every copy leads to its own buffers, wherever it lies and whatever it was copied from.
+TEST(addresses_lead_to_the_buffers_of_their_copy)
+{
+    enum { LIST, COPIES = 6 };
+    static const char list[] =
+        "[{\"name\":\"list\",\"type\":\"u64\",\"cols\":7,\"fill\":{\"kind\":\"addresses\"},\"addresses\":[{\"to\":"
+        "\"x\","
+        "\"step\":96,\"count\":5},{\"to\":\"y\",\"place\":40,\"at\":4},{\"place\":48}]},"
+        "{\"name\":\"x\",\"type\":\"f32\",\"rows\":5,\"cols\":20,\"ld\":24,\"fill\":{\"kind\":\"sorted\"}},"
+        "{\"name\":\"y\",\"type\":\"f32\",\"cols\":8,\"direction\":\"out\"}]";
+    struct buffers s, placed;
+    struct support *support;
+    const char *changed;
+    if (support_open(&support, &fake_device,
+                     "\x7f"
+                     "ELF",
+                     &err) ||
+        open_buffers(&s, support, list, &err) || buffers_second(&s, &err))
+        fail_msg("%s", err.message);
+    assert_true(!buffer_is_input(&s.list[LIST]) && buffer_is_input(&s.list[LIST + 1]));
+    for (int again = 0; again < 2; again++) {
+        for (unsigned set = 2; set-- > 0;)
+            if (buffers_fill(&s, set, 7, &err) || buffers_keep(&s, set, &err)) fail_msg("%s", err.message);
+        if (buffers_clone(&s, COPIES, &err)) fail_msg("%s", err.message);
+        for (unsigned c = 0; c < COPIES; c++) {
+            uint64_t *held = (uint64_t *)(uintptr_t)(s.list[LIST].view.device + (uint64_t)s.shift[c]);
+            for (uint64_t i = 0; i < 5; i++)
+                assert_int_equal(held[i], s.list[1].view.device + (uint64_t)s.shift[c] + 96 * i);
+            assert_int_equal(held[5], s.list[2].view.device + (uint64_t)s.shift[c] + 4);
+            assert_int_equal(held[6], 0);
+            assert_true(!addresses_check(&s, c, &changed, &err) && !changed);
+            held[c]++; // what a kernel changes is found, and mended when all data are filled again
+            assert_true(!addresses_check(&s, c, &changed, &err) && changed && !strcmp(changed, "list"));
+        }
+    }
+    uint64_t elsewhere[BUFFERS_MAX], held[7];
+    for (size_t i = 0; i < s.count; i++) elsewhere[i] = (uint64_t)(1 + i) << 40;
+    buffers_move(&placed, &s, elsewhere, 64);
+    addresses_write(&placed, placed.list[LIST].addresses, placed.list[LIST].address_count, 0, held);
+    assert_true(held[4] == (2ull << 40) + 384 && held[5] == (3ull << 40) + 4 && !held[6]);
+    buffers_release(&s);
+    support_close(support);
+}
+
+// Of a buffer with two addresses.
+#define ADDRESSES(to, count) \
+    "\"type\":\"u64\",\"cols\":2,\"fill\":{\"kind\":\"addresses\"},\"addresses\":[{" to ",\"count\":" count "}]"
+
 TEST(requests_that_do_not_fit_are_refused)
 {
     static const struct {
@@ -70,6 +119,18 @@ TEST(requests_that_do_not_fit_are_refused)
     } cases[] = {
         {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"copy\"}", "'kind' of a fill is the unknown word 'copy'"},
         {"\"type\":\"f32\",\"cols\":8,\"fill\":{\"kind\":\"offsets\",\"total\":8}", "needs an integer type"},
+        {"\"type\":\"u64\",\"cols\":2,\"fill\":{\"kind\":\"addresses\"}", "0 addresses are not all elements"},
+        {ADDRESSES("\"to\":\"A\"", "2,\"place\":8"), "addresses of 'A' that are not within their buffers"},
+        {ADDRESSES("\"to\":\"A\",\"at\":32", "2"), "addresses of 'A' that are not within their buffers"},
+        {ADDRESSES("\"to\":\"A\",\"step\":32", "2"), "addresses of 'A' that are not within their buffers"},
+        {ADDRESSES("\"to\":\"A\",\"step\":4611686018427387904", "2"), "that are not within their buffers"},
+        {ADDRESSES("\"to\":\"A\"", "1,\"place\":8"), "its addresses do not follow each other"},
+        {ADDRESSES("\"to\":\"A\"", "1"), "1 addresses are not all elements"},
+        {ADDRESSES("\"to\":\"C\"", "2"), "no buffer 'C' to lead to"},
+        {ADDRESSES("\"to\":\"B\"", "2"), "no buffer 'B' to lead to"},
+        {"\"type\":\"f64\",\"cols\":2,\"fill\":{\"kind\":\"addresses\"}", "addresses are dense inputs of type u64"},
+        {"\"type\":\"u64\",\"cols\":2,\"direction\":\"out\",\"fill\":{\"kind\":\"addresses\"}", "are dense inputs"},
+        {"\"type\":\"u64\",\"cols\":2,\"other\":{\"kind\":\"addresses\"}", "addresses are dense inputs"},
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[8],\"first\":[3],\"count\":[6]}",
          "the part that is compared is not within the buffer"},
         {"\"type\":\"f32\",\"cols\":8,\"direction\":\"out\",\"compare\":{\"sizes\":[4],\"first\":[0],\"count\":[4]}",
@@ -81,7 +142,7 @@ TEST(requests_that_do_not_fit_are_refused)
          "at most 5 dimensions"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[1024];
+        char text[2048];
         struct buffers s;
         snprintf(text, sizeof text,
                  "[{\"name\":\"A\",\"type\":\"f32\",\"cols\":8},{\"name\":\"out\",\"type\":\"f32\",\"cols\":8,"

@@ -62,6 +62,19 @@ static const struct family {
      "verification = { problems = ( { N = 1000; } ); };",
      "winner: ",
      {{"keeps", "wrong", "problem N="}}},
+    {"rows",
+     "{ ROWS = 6; N = 3000; }",
+     "{ scalar = \"p\"; members = ( { name = \"rows\"; type = \"i32\"; value = \"ROWS\"; },\n"
+     "{ name = \"shift\"; type = \"u64\"; value = \"&x[N]\"; }, { name = \"y\"; type = \"u64\"; value = \"&y\"; },\n"
+     "{ name = \"cols\"; type = \"i64\"; value = \"N\"; } ); },\n"
+     "{ buffer = \"list\"; type = \"u64\"; shape = [\"2 * ROWS\"]; fill = (\"&x\", 0); }",
+     "buffers = ( { buffer = \"x\"; type = \"f32\"; shape = [\"ROWS\", \"N\"]; },\n"
+     "{ buffer = \"y\"; type = \"f32\"; shape = [\"ROWS\", \"N\"]; direction = \"out\"; } );\n"
+     "reference = { kernel = \"direct\"; launch = { grid = [1]; block = [32]; };\n"
+     "arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"ROWS\"; type = \"i64\"; },\n"
+     "{ scalar = \"N\"; type = \"i64\"; } ); };\nverification = { problems = ( { ROWS = 2; N = 1003; } ); };",
+     "winner: ",
+     {{"keeps", "wrong", ""}, {"writes", "wrong", "changed the input list, which holds addresses"}}},
     {"power",
      "{ N = 5000; }",
      "{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; },\n"

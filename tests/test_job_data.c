@@ -267,6 +267,93 @@ TEST(members_that_cannot_be_are_refused_by_name)
     assert_contains(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
 }
 
+#define ZEROS "0000000000000000"
+#define A "{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; }"
+#define MEMBER(type, value) \
+    "{ scalar = \"s\"; members = ( { name = \"m\"; type = \"" type "\"; value = \"" value "\"; } ); }"
+
+// Addresses in a struct and in buffers, as they are asked for.
+TEST(addresses_are_asked_for_as_places_in_buffers)
+{
+    struct job *job = sound_job(
+        "{ buffer = \"a\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = 1024; }, { buffer = \"v\"; type = \"f16\"; "
+        "shape = "
+        "[\"N\"]; direction = \"scratch\"; },\n"
+        "{ scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; }, { name = \"a\"; type = "
+        "\"u64\"; "
+        "value = \"&a\"; }, { name = \"v\"; type = \"u64\"; count = 3; value = (\"&v[BLOCK]\", 0, \"&v\"); } ); },\n"
+        "{ buffer = \"rows\"; type = \"u64\"; shape = [\"M\"]; fill = \"&a\"; },\n"
+        "{ buffer = \"both\"; type = \"u64\"; shape = [2, 3]; fill = (\"&a[N - 1]\", 0, \"&v[2]\", \"&v\", 0, 0); },\n"
+        "{ buffer = \"halves\"; type = \"u64\"; shape = [4]; fill = [\"&v\", \"&a\"]; }");
+    static const char *const expected[] = {
+        "[{\"to\":\"a\",\"step\":4096,\"count\":8}]",
+        "[{\"to\":\"a\",\"at\":3996},{\"place\":8},{\"to\":\"v\",\"place\":16,\"at\":4},{\"to\":\"v\",\"place\":24},"
+        "{\"place\":32},{\"place\":40}]",
+        "[{\"to\":\"v\",\"step\":1000,\"count\":2},{\"to\":\"a\",\"place\":16,\"step\":16384,\"count\":2}]"};
+    json_t *problem = test_json(problem_of(job));
+    if (!problem) fail_msg("%s", err.message);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *held = json_object_get(json_array_get(json_object_get(problem, "buffers"), 2 + i), "addresses");
+        if (!json_equal(held, test_json(json_parse(expected[i], &err))))
+            fail_msg("%zu: %s", i, json_dumps(held, JSON_COMPACT));
+    }
+    json_t *problems = test_json(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
+    json_t *stage = json_array_get(json_object_get(json_array_get(problems, 0), "stages"), 0),
+           *argument = json_array_get(json_object_get(stage, "args"), 2),
+           *held = test_json(json_parse("[{\"to\":\"a\",\"place\":8},{\"to\":\"v\",\"place\":16,\"at\":128},"
+                                        "{\"to\":\"v\",\"place\":32}]",
+                                        &err));
+    if (!json_equal(json_object_get(argument, "addresses"), held)) fail_msg("%s", json_dumps(argument, JSON_COMPACT));
+    assert_string_equal(json_get_string(argument, "bytes", ""), "e803000000000000" ZEROS ZEROS ZEROS ZEROS);
+}
+
+TEST(addresses_that_lead_nowhere_are_refused)
+{
+    static const struct {
+        const char *arguments, *said;
+    } cases[] = {
+        {MEMBER("u64", "&none"), "no buffer 'none' is declared before this; 'buffers' can declare it"},
+        {MEMBER("u64", "&y"), "no buffer 'y' is declared before this"}, // it comes later
+        {"{ texture = \"t\"; type = \"f32\"; shape = [8]; }, " MEMBER("u64", "&t"), "'t' is a texture or surface"},
+        {A ", " MEMBER("i64", "&a"), "an address has the type u64, not i64"},
+        {A ", " MEMBER("u64", "&a[M"), "'&a[M' must be \"&BUFFER\" or \"&BUFFER[expression]\""},
+        {A ", " MEMBER("u64", "&a[]"), "'&a[]' must be"},
+        {A ", " MEMBER("u64", "&a[K]"), "unknown name 'K'"},
+        {A ", { scalar = \"p\"; type = \"u64\"; value = \"&a\"; }", "to pass 'a' itself write { buffer = \"a\"; }"},
+        {"{ buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&p\"; }", "'p' cannot hold its own address"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = [\"a\"]; }", "a list as 'fill' has addresses"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = []; }", "'fill' is an empty list"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"addresses\"; }", "written as the addresses them"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a[BLOCK]\"; }",
+         "depends on 'BLOCK', which differs"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a\"; direction = \"inout\"; }",
+         "buffer 'p' holds addresses, so it is an input without"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a\"; restore = true; }",
+         "so it is an input without"},
+        // Known only with the sizes.
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [3]; fill = \"&a\"; }",
+         "fill of buffer 'p': '&a' stands for 3 addresses, but its 8 elements are not as many pieces"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [4]; fill = \"&a[1]\"; }", "4 addresses have one '&a[..]'"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [3]; fill = (\"&a\", 0); }",
+         "3 elements cannot have 2 addresses"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a[M]\"; }",
+         "element 8 is not within buffer 'a'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *mistake;
+        struct job *job = job_with(cases[i].arguments, &mistake);
+        json_t *request = job ? request_job(job, 0, NULL, 1, &err) : NULL;
+        if (request) fail_msg("case %zu is sound", i);
+        if (job) mistake = text_copy(err.message);
+        if (!strstr(mistake, cases[i].said)) fail_msg("case %zu: '%s'", i, mistake);
+        free(mistake);
+        job_free(job);
+    }
+    struct job *job = sound_job(A ", " MEMBER("u64", "&a[-1]"));
+    assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
+    assert_contains(err.message, "argument 's': member 's.m': element -1 is not within buffer 'a', which has 8");
+}
+
 // The "hash" of the reference in the request.
 static char *hash_of_reference(const struct job *job)
 {

@@ -4,8 +4,8 @@
 #include "tuner/base/base.h"
 
 const char *const direction_text[] = {"in", "out", "inout", "scratch", NULL};
-const char *const fill_text[] = {"uniform", "normal", "integer", "zero",        "constant", "index", "nonfinite",
-                                 "zeros",   "npy",    "sorted",  "permutation", "offsets",  NULL};
+const char *const fill_text[] = {"uniform", "normal", "integer", "zero",        "constant", "index",     "nonfinite",
+                                 "zeros",   "npy",    "sorted",  "permutation", "offsets",  "addresses", NULL};
 
 const char *const implementation_words[] = {"none",    "configuration", "kernel", "binary", "operation",
                                             "library", "command",       "npy",    NULL};

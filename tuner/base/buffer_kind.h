@@ -26,7 +26,8 @@ enum fill_kind {
     // kernels/host_fill.h:
     FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
-    FILL_OFFSETS // 0, ascending to a total: where the rows of a sparse matrix begin
+    FILL_OFFSETS,  // 0, ascending to a total: where the rows of a sparse matrix begin
+    FILL_ADDRESSES // of other buffers, wherever they lie (tuner/gpu/addresses.h)
 };
 
 // The words by number, ended by NULL.

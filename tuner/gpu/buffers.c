@@ -4,6 +4,7 @@
 #include "kernels/host_fill.h"
 #include "kernels/npy.h"
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/addresses.h"
 
 enum { ALIGNMENT = 1024 };
 
@@ -74,6 +75,9 @@ static int read_buffer(struct device_buffer *b, const struct buffer_request *fro
     struct device_buffer with = *b;
     if (read_fill(b, from->fill, err) || read_part(b, from->compare, err) || read_fill(&with, from->other, err))
         return error_prefix(err, "buffer %s", name);
+    bool holds = b->fill == FILL_ADDRESSES, plain = b->direction == DIRECTION_IN && !b->restored && v->ld == v->cols;
+    if (with.fill == FILL_ADDRESSES || (holds && (v->type != ELEMENT_U64 || !plain || from->image)))
+        return error_set(err, "buffer %s: addresses are dense inputs of type u64", name);
     b->other.given = with.filled;
     b->other.fill = with.fill;
     b->other.low = with.low;
@@ -143,6 +147,23 @@ static int check_host_fill(const struct device_buffer *b, struct error *err)
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
+// Of buffer i, once all are known: as many addresses as it has elements.
+static int read_addresses(struct buffers *s, size_t i, const struct buffer_request *from, struct error *err)
+{
+    struct device_buffer *b = &s->list[i];
+    size_t count = 0, next = 0;
+    if (b->fill != FILL_ADDRESSES) return 0;
+    int failed = addresses_read(s, (int)i, from->addresses, from->address_count, b->bytes, &b->addresses, err);
+    for (size_t k = 0; k < from->address_count && !failed; k++) {
+        failed = b->addresses[k].place == next ? 0 : error_set(err, "its addresses do not follow each other");
+        count += b->addresses[k].count;
+        next = count * sizeof(uint64_t);
+    }
+    if (!failed && count != buffer_elements(b)) failed = error_set(err, "%zu addresses are not all elements", count);
+    b->address_count = from->address_count;
+    return failed ? error_prefix(err, "buffer %s", b->name) : 0;
+}
+
 // Room for the origins of a set of data.
 static int open_origins(struct buffers *s, unsigned set, struct error *err)
 {
@@ -176,6 +197,8 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         offset += slot_bytes(b, guard_bytes);
         if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
+    for (size_t i = 0; i < count; i++)
+        if (read_addresses(s, i, &list[i], err)) return -1;
     s->arena_bytes = offset;
     if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) || (failed = open_origins(s, 0, err)) ||
         (failed = cuda_alloc(BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)) ||
@@ -248,6 +271,7 @@ void buffers_release(struct buffers *s)
     cuda_free(s->findings);
     for (size_t i = 0; i < s->count; i++)
         if (s->list[i].has_image) device_image_release(&s->list[i].image);
+    for (size_t i = 0; i < s->count; i++) free(s->list[i].addresses);
     memset(s, 0, sizeof *s);
 }
 
@@ -316,11 +340,11 @@ int buffers_fill(struct buffers *s, unsigned set, uint64_t seed, struct error *e
     s->set[0] = (unsigned char)set;
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct device_buffer *b = &s->list[i];
-        if (b->direction != DIRECTION_IN && !has_origin(b)) continue;
+        if ((b->direction != DIRECTION_IN && !has_origin(b)) || b->address_count) continue;
         failed = fill(s, b, set, seed + (i + 1) * 0x632be59bd9b4e019ull, err);
         if (!failed && has_origin(b)) failed = cuda_copy(s->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
-    return failed;
+    return failed ? failed : addresses_store(s, 0, err);
 }
 
 int buffers_keep(struct buffers *s, unsigned set, struct error *err)
@@ -329,6 +353,7 @@ int buffers_keep(struct buffers *s, unsigned set, struct error *err)
     for (unsigned c = s->sets; c < s->copy_count && !failed; c++)
         if (s->set[c] == set)
             failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena, s->arena_bytes, err);
+    for (unsigned c = 1; c < s->copy_count && !failed; c++) failed = addresses_store(s, c, err);
     return failed ? failed : buffers_write_guards(s, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
@@ -514,6 +539,7 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
         s->shift[c] = (int64_t)(round_up(*slab, ALIGNMENT) - ALIGNMENT + at - s->arena);
         failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena + (uint64_t)s->shift[s->set[c]],
                            s->arena_bytes, err);
+        if (!failed) failed = addresses_store(s, c, err);
         s->guards.key[c] = s->guards.key[s->set[c]];
         s->guards.kind[c] = s->guards.kind[s->set[c]];
     }

@@ -22,6 +22,14 @@
 
 enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
 
+// `count` addresses of places in buffer number `to`, -1 for null: see addresses.h.
+struct device_address {
+    int to;
+    size_t place; // bytes before the first in the memory that holds them
+    uint64_t at, step;
+    size_t count;
+};
+
 struct device_buffer {
     const char *name; // this and path are borrowed from the request
     struct operand view;
@@ -32,8 +40,10 @@ struct device_buffer {
         bool given;
         enum fill_kind fill;
         double low, high;
-    } other;               // what set 1 holds, where that is something else
-    const char *path;      // of an npy fill
+    } other;                          // what set 1 holds, where that is something else
+    const char *path;                 // of an npy fill
+    struct device_address *addresses; // of the fill "addresses"
+    size_t address_count;
     bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
     bool has_image;        // kernels see it by objects:
     struct device_image image;
@@ -94,9 +104,10 @@ static inline size_t buffer_elements(const struct device_buffer *b)
 }
 // A buffer as it lies in the first copy, with its padding: malloc'ed, to be freed also after a failure. Waits.
 int buffer_download(struct cuda *, const struct device_buffer *, void **to, struct error *err);
+// Addresses are no input of a reference on the host.
 static inline bool buffer_is_input(const struct device_buffer *b)
 {
-    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT;
+    return (b->direction == DIRECTION_IN && !b->address_count) || b->direction == DIRECTION_INOUT;
 }
 static inline bool buffer_is_output(const struct device_buffer *b)
 {

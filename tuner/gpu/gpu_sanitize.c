@@ -7,6 +7,7 @@
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/protocol.h"
+#include "tuner/gpu/addresses.h"
 #include "tuner/gpu/pipeline.h"
 
 // The second launch finds what the first one left in variables of the module.
@@ -27,7 +28,8 @@ struct sanitized {
 
 static bool has_contents(const struct device_buffer *b)
 {
-    return buffer_is_input(b) || (b->direction == DIRECTION_SCRATCH && b->filled);
+    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT ||
+           (b->direction == DIRECTION_SCRATCH && b->filled);
 }
 
 static int move_apart(struct sanitized *s, size_t i, struct error *err)
@@ -50,6 +52,8 @@ static int open_apart(struct sanitized *s, struct error *err)
     s->sets = all->sets;
     all->sets = 1;
     for (size_t i = 0; i < all->count && !failed; i++) failed = move_apart(s, i, err);
+    for (size_t i = 0; i < all->count && !failed; i++)
+        addresses_write(all, all->list[i].addresses, all->list[i].address_count, 0, s->apart[i].contents);
     return failed;
 }
 

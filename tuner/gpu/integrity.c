@@ -2,6 +2,7 @@
 #include "tuner/gpu/integrity.h"
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/addresses.h"
 #include "tuner/gpu/placement.h"
 #include "tuner/gpu/verify.h"
 
@@ -46,6 +47,7 @@ static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct 
     for (size_t i = 0; i < own->count; i++) {
         struct device_buffer *b = &own->list[i];
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
+        if (b->address_count) continue; // other ones in each copy: check_addresses()
         if (b->direction == DIRECTION_IN && !b->restored)
             p.address = in->list[i].view.device + (uint64_t)in->shift[copy], p.kind = INPUT;
         else if (origins && set < SET_MIXED && b->origin[set])
@@ -215,6 +217,24 @@ static enum trial_status judge(const struct pieces *all, struct error *reason)
     return STATUS_OUT_OF_BOUNDS;
 }
 
+static int check_addresses(const struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
+{
+    const struct placement *p = w->placement;
+    int failed = 0;
+    for (size_t k = 0; k < w->problem_count; k++) {
+        const struct buffers *own = &w->problems[k].buffers, *placed = p && p->holds == k ? &p->placed[k] : NULL;
+        for (unsigned c = 0; c < own->copy_count + (placed != NULL) && !failed && *status == STATUS_OK; c++) {
+            const char *changed;
+            failed = c < own->copy_count ? addresses_check(own, c, &changed, err)
+                                         : addresses_check(placed, 0, &changed, err);
+            if (failed || !changed) continue;
+            error_set(reason, "problem %s: changed the input %s, which holds addresses", w->problems[k].name, changed);
+            *status = STATUS_WRONG;
+        }
+    }
+    return failed;
+}
+
 int integrity_check(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
     struct pieces all = {.w = w, .err = err};
@@ -233,6 +253,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (ended) failed = ended;
     if (!failed) *status = judge(&all, reason);
+    if (!failed) failed = check_addresses(w, status, reason, err);
     if (!failed && *status == STATUS_OK) { // else everything is filled again, and then all sums are taken
         keep(&all);
         w->check_key = next;

@@ -58,7 +58,7 @@ static int turn(struct workload *w, struct device_problem *p, struct error *err)
         const bool piece = i == p->mixed.piece[1].buffer;
         const size_t first = piece ? p->mixed.piece[1].offset : b->bytes;
         const size_t end = piece ? first + p->mixed.piece[1].bytes : b->bytes;
-        if (b->direction != DIRECTION_IN && !b->origin[1]) continue;
+        if ((b->direction != DIRECTION_IN && !b->origin[1]) || b->address_count) continue;
         if (first) failed = cuda_copy(w->cuda, to, from, first, err);
         if (!failed && end < b->bytes) failed = cuda_copy(w->cuda, to + end, from + end, b->bytes - end, err);
     }

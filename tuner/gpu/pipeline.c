@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "tuner/gpu/addresses.h"
+
 // The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
 struct launch_arguments {
     uint64_t value[PIPELINE_ARGUMENTS_MAX];
@@ -22,10 +24,12 @@ static uint64_t moved(const struct pipeline_part *part, uint64_t address, int64_
 static int set_arguments(struct launch_arguments *a, struct pipeline_part *part, const struct pipeline_launch *s,
                          int64_t shift, struct error *err)
 {
+    const struct buffers *now = part->symbol_bindings.buffers ? part->symbol_bindings.buffers : part->home;
     memcpy(a->maps, s->maps, s->map_count * sizeof *a->maps);
     for (unsigned i = 0; i < s->count; i++) {
         struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
         a->value[i] = s->pointer[i] || map ? moved(part, s->value[i], shift) : s->value[i];
+        if (s->address_count[i]) addresses_write(now, s->addresses[i], s->address_count[i], shift, s->bytes[i]);
         a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
         int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(map, a->value[i], err) : 0;
         if (s->object[i])
@@ -245,7 +249,10 @@ void pipeline_release(struct pipeline *p)
         struct pipeline_part *part = &p->parts[i];
         symbol_bindings_release(&part->symbol_bindings);
         for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
-            for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) free(part->launch[k].bytes[a]);
+            for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) {
+                free(part->launch[k].bytes[a]);
+                free(part->launch[k].addresses[a]);
+            }
         free(part->launch);
     }
     for (size_t u = 0; p->cuda && u < p->unit_count; u++) {

@@ -38,6 +38,8 @@ struct pipeline_launch {
     unsigned char object[PIPELINE_ARGUMENTS_MAX]; // BINDING_TEXTURE, BINDING_SURFACE: it is an object of the buffer
                                                   // whose index is the value; 0: it is none
     unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
+    struct device_address *addresses[PIPELINE_ARGUMENTS_MAX]; // among those bytes
+    size_t address_count[PIPELINE_ARGUMENTS_MAX];
     int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]

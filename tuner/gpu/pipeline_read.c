@@ -1,6 +1,8 @@
 // Reading the stages of a candidate: launches with their arguments, a library's calls, functions of the user's.
 #include "tuner/gpu/pipeline.h"
 
+#include "tuner/gpu/addresses.h"
+
 // -1: it is missing. A zero size is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])
 {
@@ -54,8 +56,10 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
 }
 
 // A struct or a vector by value.
-static int read_bytes(struct pipeline_launch *s, const char *digits, struct error *err)
+static int read_bytes(struct pipeline_launch *s, const struct device_problem *problem,
+                      const struct stage_argument *from, struct error *err)
 {
+    const char *digits = from->bytes;
     static const char hex[] = "0123456789abcdef";
     size_t length = strlen(digits);
     if (!length || length % 2 || length > 2 * PIPELINE_BYTES_MAX || strspn(digits, hex) != length)
@@ -65,7 +69,12 @@ static int read_bytes(struct pipeline_launch *s, const char *digits, struct erro
     if (!bytes) return -1;
     for (size_t i = 0; i < length / 2; i++)
         bytes[i] = (unsigned char)((strchr(hex, digits[2 * i]) - hex) * 16 + (strchr(hex, digits[2 * i + 1]) - hex));
-    s->bytes[s->count++] = bytes;
+    s->bytes[s->count] = bytes;
+    s->address_count[s->count] = from->address_count;
+    if (addresses_read(&problem->buffers, -1, from->addresses, from->address_count, length / 2, &s->addresses[s->count],
+                       err))
+        return error_prefix(err, "argument %u", s->count);
+    s->count++;
     return 0;
 }
 
@@ -76,7 +85,7 @@ static int read_argument(struct pipeline_launch *s, const struct device_problem 
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
     if (*from->tensor_map) return read_tensor_map(s, problem, from, err);
     if (*from->texture || *from->surface) return read_object(s, problem, from, err);
-    if (*from->bytes) return read_bytes(s, from->bytes, err);
+    if (*from->bytes) return read_bytes(s, problem, from, err);
     if (*from->buffer) {
         int found = buffers_find(&problem->buffers, from->buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, from->buffer);

@@ -3,6 +3,7 @@
 
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/addresses.h"
 
 // Room in which an address is drawn.
 enum { SLACK = 4096, IMAGE_ALIGNMENT = 1024 };
@@ -113,6 +114,7 @@ int placement_fill(struct placement *p, const struct workload *w, size_t problem
             failed = cuda_copy(w->cuda, b->view.device + offset, at + (uint64_t)from->buffers.shift[!base] + offset,
                                from->mixed.piece[base].bytes, err);
     }
+    if (!failed) failed = addresses_store(to, 0, err);
     p->holds = failed ? p->problem_count : problem;
     to->set[0] = (unsigned char)set;
     return failed;

@@ -395,9 +395,11 @@ class _Plan:
                 part = self.number(member, at)
                 data[member["offset"]:member["offset"] + len(part)] = part
             self.add_value(data, 16)
+            self.pointers += [(self.places[-1] + member["offset"], stands[member["buffer"]], _value(member["value"], at))
+                              for member in argument["members"] if "buffer" in member]
         elif argument["kind"] == "buffer":
             self.add_value(bytes(8), 8)
-            self.pointers.append((self.places[-1], stands[argument["name"]]))
+            self.pointers.append((self.places[-1], stands[argument["name"]], 0))
         else:
             described = next(one for one in stage["tensor_maps"] if one["argument"] == place)
             self.add_value(bytes(128), 128)
@@ -450,8 +452,8 @@ class _Ready:
         base = -(-ctypes.addressof(self.memory) // 128) * 128
         ctypes.memmove(base, bytes(plan.blob), len(plan.blob))
         self.places = (ctypes.c_void_p * (len(plan.places) + 1))(*[base + place for place in plan.places])
-        for place, name in plan.pointers:
-            ctypes.memmove(base + place, struct.pack("<Q", addresses[name]), 8)
+        for place, name, offset in plan.pointers:
+            ctypes.memmove(base + place, struct.pack("<Q", addresses[name] + offset), 8)
         for place, name, before, after in plan.maps:
             driver.call("cuTensorMapEncodeTiled", ctypes.c_void_p(base + place), *before,
                         ctypes.c_void_p(addresses[name]), *after)

@@ -139,9 +139,13 @@ static char *fill_words(const struct fill *f)
         [FILL_SORTED] = "ascending random numbers from %s to %s",
         [FILL_PERMUTATION] = "a random permutation of the elements' numbers, from 0",
         [FILL_OFFSETS] = "ascending random offsets from %s to %s",
+        [FILL_ADDRESSES] = "the addresses %s; several addresses of one buffer lead to equal pieces of it",
     };
+    autorelease(text_release) struct text addresses = {0};
+    for (size_t i = 0; i < f->address_count; i++) text_add(&addresses, "%s%s", i ? ", " : "", f->addresses[i].text);
     const char *from = f->kind == FILL_NPY       ? text_file_name(f->path)
                        : f->kind == FILL_OFFSETS ? "0"
+                       : addresses.text          ? addresses.text
                        : f->low_value            ? expr_text(f->low_value)
                                                  : text_show_number(f->low, TEXT_ROOM),
                *to = f->high_value ? expr_text(f->high_value) : text_show_number(f->high, TEXT_ROOM);
@@ -152,6 +156,7 @@ static char *fill_words(const struct fill *f)
 static char *contents_text(const struct buffer *b)
 {
     autofree char *fill = fill_words(&b->fill);
+    if (b->fill.kind == FILL_ADDRESSES) return text_format("your input: %s", fill);
     if (b->direction == DIRECTION_IN && b->restore)
         return text_format("your input, again before every launch, since a launch may change it; verified with %s",
                            fill);
@@ -306,13 +311,25 @@ static json_t *describe_scalar(struct const_eval *f, const char *name, enum elem
                      expr_text(value), "value", const_eval_text(f, value, "0"));
 }
 
+// The address of a place in a buffer, so many bytes into it.
+static json_t *describe_address(struct const_eval *f, const char *name, const struct address *a)
+{
+    const struct buffer *b = &f->job->buffers[a->buffer];
+    autojson json_t *at = const_eval_text(f, a->at, "0");
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "kind", "address", "name", name, "type",
+                     element_name(ELEMENT_U64), "buffer", b->name, "from", a->text, "value",
+                     json_sprintf("(%s) * %zu", json_string_value(at), element_size(b->type)));
+}
+
 // A struct or a vector by value. Members have their names without the argument's.
 static json_t *describe_struct(struct const_eval *f, const struct argument *a)
 {
     json_t *members = json_array();
     for (size_t i = 0; i < a->member_count; i++) {
         const struct value_member *m = &a->members[i];
-        json_t *one = describe_scalar(f, m->name + strlen(a->name) + 1, m->type, m->value, m->real);
+        const char *name = m->name + strlen(a->name) + 1;
+        json_t *one = m->is_address ? describe_address(f, name, &m->address)
+                                    : describe_scalar(f, name, m->type, m->value, m->real);
         json_object_set_new(one, "offset", json_integer((json_int_t)m->offset));
         json_array_append_new(members, one);
     }

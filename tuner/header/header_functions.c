@@ -99,6 +99,8 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     header_put_comment(r->file, json_get_string(like, "name", "?"));
     header_put(r, " (%s)", json_get_string(like, "type", "?"));
     if (own) header_put(r, ", at byte %" PRId64, json_get_integer(like, "offset", 0));
+    if (json_object_get(like, "buffer"))
+        header_put(r, ": bytes into %s, whose address is added", json_get_string(like, "buffer", "?"));
     header_put(r, ". */\n");
     json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");

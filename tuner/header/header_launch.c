@@ -241,7 +241,8 @@ static void put_scalar(struct renderer *r, const json_t *a, size_t section, cons
     }
 }
 
-static void put_values(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t place)
+static void put_values(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t place,
+                       int64_t alignment)
 {
     const json_t *members = json_object_get(a, "members");
     if (!members) {
@@ -256,7 +257,12 @@ static void put_values(struct renderer *r, const json_t *a, size_t section, cons
     json_array_each(members, i, member) {
         autofree char *function = header_scalar_name(prefix, place, member),
                       *at = text_format("at + %" PRId64, json_get_integer(member, "offset", 0));
-        put_scalar(r, member, section, function, at);
+        const char *buffer = json_get_string(member, "buffer", NULL);
+        if (buffer)
+            header_put(r, "        name_address(s, %s, c->buffer[%zu], %s_on(%zu name_given_sizes), %" PRId64 ");\n",
+                       at, header_index(header_buffers(r), buffer), function, section, alignment);
+        else
+            put_scalar(r, member, section, function, at);
     }
     header_put(r, "        }\n");
 }
@@ -268,7 +274,7 @@ static void put_argument(struct renderer *r, const json_t *section, size_t i, co
     int64_t alignment = json_get_integer(section, "alignment", 16);
     size_t buffer = header_index(header_buffers(r), json_get_string(a, "name", ""));
     if (!strcmp(kind, "scalar") || !strcmp(kind, "struct"))
-        put_values(r, a, i, prefix, place);
+        put_values(r, a, i, prefix, place, alignment);
     else if (!strcmp(kind, "map"))
         header_put(r, "        name_map(s, c->buffer[%zu], %" PRId64 ", %stensor_map_%zu_on(%zu name_given_sizes));\n",
                    buffer, alignment, prefix, place, i);

@@ -232,6 +232,8 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         double low, high;
         int64_t size, first, count;
         if (!result) result = job_fill_numbers(b, values, &low, &high, err);
+        autofree struct address_run *runs = memory_new(b->fill.address_count + 1, sizeof *runs);
+        if (!result && b->fill.address_count) result = job_addresses(job, b, values, runs, err);
         for (size_t k = 0; b->compared && k < b->compared->rank && !result; k++)
             result = job_compared_numbers(b, k, values, &size, &first, &count, err);
     }
@@ -352,7 +354,8 @@ void stage_each_expression(const struct stage *s, void (*visit)(void *user, stru
     for (size_t i = 0; i < s->argument_count; i++) {
         const struct argument *a = &s->arguments[i];
         each(&v, &a->value, 1);
-        for (size_t k = 0; k < a->member_count; k++) each(&v, &a->members[k].value, 1);
+        for (size_t k = 0; k < a->member_count; k++)
+            each(&v, (struct expr *[]){a->members[k].value, a->members[k].address.at}, 2);
         if (!a->map) continue;
         each(&v, a->map->view, TENSOR_MAP_RANK_MAX);
         each(&v, a->map->stride, TENSOR_MAP_RANK_MAX);

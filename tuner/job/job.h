@@ -229,6 +229,15 @@ struct job_number {
 struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
+// An address as bytes into its buffer, and the addresses that fill a buffer: as many runs as its fill has addresses.
+// For a problem, from its values. -1 with a message. (job_addresses.c)
+struct address_run {
+    int buffer;              // -1: null
+    int64_t at, step, count; // bytes into the buffer; bytes from one to the next
+};
+int job_address(const struct job *, const struct address *, const int64_t *values, int64_t *bytes, struct error *);
+int job_addresses(const struct job *, const struct buffer *, const int64_t *values, struct address_run *runs,
+                  struct error *);
 // "width at 0, scale at 4". malloc'ed. (job_members.c)
 char *job_argument_layout(const struct argument *);
 

@@ -41,6 +41,9 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     if (b.restore && b.direction != DIRECTION_IN)
         reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
                        direction_text[b.direction]);
+    if (b.fill.kind == FILL_ADDRESSES && (b.direction != DIRECTION_IN || b.restore || image || node_member(n, "ld")))
+        reader_mistake(r, n, "buffer '%s' holds addresses, so it is an input without 'restore', 'ld' or an image",
+                       name);
     const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
@@ -154,6 +157,19 @@ void load_constants(struct reader *r, struct job *job, const struct node *root)
         if (reader_is_group(r, node_at(list, i),
                             "a constant must be a group { name = \"coef\"; type = \"f32\"; shape = [...]; }"))
             load_constant(r, job, node_at(list, i));
+}
+
+void load_buffers(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *list = reader_member(r, root, "buffers");
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i), *name = node_is_group(n) ? node_member(n, "buffer") : NULL;
+        if (name && node_is_string(name))
+            load_buffer(r, job, n, node_string(name), "buffer");
+        else
+            reader_mistake(r, n,
+                           "each of 'buffers' must be a group { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
+    }
 }
 
 int job_constant_value(const struct buffer *b, const int64_t *values, int64_t *out, struct error *err)

@@ -58,6 +58,8 @@ static void load_bound(struct reader *r, struct job *job, const struct node *gro
 static void check_value(struct reader *r, const struct node *n, enum fill_kind kind)
 {
     if (kind == FILL_CONSTANT) reader_mistake(r, n, "fill \"constant\" is written as the number itself: fill = 3.0");
+    if (kind == FILL_ADDRESSES)
+        reader_mistake(r, n, "fill \"addresses\" is written as the addresses themselves: fill = [\"&A\", \"&B\"]");
     if (kind == FILL_NPY) reader_mistake(r, n, "fill \"npy\" is written as the path itself: fill = \"x.npy\"");
 }
 
@@ -90,9 +92,11 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
 
 // A fill as one word.
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
-                      struct fill *fill)
+                      const char *buffer, enum element type, struct fill *fill)
 {
-    if (text_before(node_string(n), ".npy")) {
+    if (is_address(n)) {
+        load_addresses(r, job, n, buffer, type, fill);
+    } else if (text_before(node_string(n), ".npy")) {
         fill->kind = FILL_NPY;
         fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
         check_npy(r, n, fill->path);
@@ -115,14 +119,16 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     if (!n) return fill;
     fill.given = true;
     if (node_is_string(n)) {
-        load_word(r, job, argument, n, &fill);
+        load_word(r, job, argument, n, buffer, type, &fill);
     } else if (node_is_number(n)) {
         fill.kind = FILL_CONSTANT;
         fill.low = node_real(n);
     } else if (node_is_group(n)) {
         load_group(r, job, n, buffer, type, &fill);
+    } else if (node_is_sequence(n)) {
+        load_addresses(r, job, n, buffer, type, &fill);
     } else {
-        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
+        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, a group, or addresses");
     }
     bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM || fill.kind == FILL_SORTED;
     double greatest = range ? fill.high : fill.low, least = (double)element_least(type);

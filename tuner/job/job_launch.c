@@ -7,6 +7,13 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
     const char *name = node_string(node_member(n, "scalar"));
     a->name = job_copy(job, name);
+    if (is_address(node_member(n, "value"))) {
+        reader_mistake(r, n,
+                       "an address is the value of a member of a struct, or the fill of a buffer; to pass '%s' "
+                       "itself write { buffer = \"%s\"; }",
+                       node_string(node_member(n, "value")) + 1, node_string(node_member(n, "value")) + 1);
+        return;
+    }
     if (load_value_argument(r, job, n, a)) return;
     a->type = (enum element)reader_word(r, n, "arguments[].type");
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);

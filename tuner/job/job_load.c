@@ -452,6 +452,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_kernel(r, job, root);
     load_problems(r, job, root);
     load_parameters(r, job, root);
+    load_buffers(r, job, root);
     load_constants(r, job, root);
     load_launches(r, job, root); // defines `shared_bytes`, for constraints
     load_constraints(r, job, root);

@@ -48,7 +48,11 @@ static void add_number(struct reader *r, struct job *job, const struct node *own
     a->members = job_room(job, a->members, a->member_count, sizeof *a->members);
     struct value_member *m = &a->members[a->member_count++];
     *m = (struct value_member){.name = job_copy(job, path), .type = type, .offset = offset};
-    load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
+    m->is_address = is_address(value);
+    if (m->is_address)
+        m->address = load_address(r, job, value, path, type);
+    else
+        load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
 }
 
 // `count` elements of a type, or vectors, whose lanes are numbers of their own.
@@ -187,6 +191,7 @@ int job_argument_bytes(const struct argument *a, const int64_t *values, unsigned
     memset(to, 0, a->bytes);
     for (size_t i = 0; i < a->member_count; i++) {
         const struct value_member *m = &a->members[i];
+        if (m->is_address) continue; // the GPU worker's to write
         if (job_number(m->type, m->value, m->real, values, to + m->offset, err))
             return error_prefix(err, "member '%s'", m->name);
     }
@@ -211,8 +216,9 @@ struct job_number *job_numbers(const struct job *job)
             if (a->buffer < 0 && !a->member_count)
                 memory_add(list, count) = (struct job_number){a->name, a->value, a->real};
             for (size_t k = 0; k < a->member_count; k++)
-                memory_add(list, count) =
-                    (struct job_number){a->members[k].name, a->members[k].value, a->members[k].real};
+                if (!a->members[k].is_address)
+                    memory_add(list, count) =
+                        (struct job_number){a->members[k].name, a->members[k].value, a->members[k].real};
         }
     memory_add(list, count) = (struct job_number){0};
     return list;

@@ -44,7 +44,9 @@ int load_buffer(struct reader *, struct job *, const struct node *, const char *
 // A stage that a library computes, and the reference's operation.
 void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
 void load_operation(struct reader *, struct job *, const struct node *, struct implementation *);
-void load_constants(struct reader *, struct job *, const struct node *root); // before launches
+// Variables of the module, and buffers that other data lead to. Both come before launches.
+void load_constants(struct reader *, struct job *, const struct node *root);
+void load_buffers(struct reader *, struct job *, const struct node *root);
 // Reads what the first argument that names a texture or surface says of its memory.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                 bool surface);
@@ -67,6 +69,10 @@ void check_fixed(struct reader *, const struct job *, const struct node *, const
                  const char *buffer);
 // Reads the fill of an argument that declares a buffer, and what is compared of it (NULL: all).
 struct fill load_fill(struct reader *, struct job *, const struct node *argument, const char *buffer, enum element);
+// Whether a value is an address; reading one, and those of a fill, for the owner of that name. (job_addresses.c)
+bool is_address(const struct node *);
+struct address load_address(struct reader *, struct job *, const struct node *, const char *owner, enum element);
+void load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element, struct fill *);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
 // The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.

@@ -100,6 +100,11 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
         return reader_mistake(r, n,
                               "'%s' is a %s, which is a place of its own: only buffers in memory can be exchanged",
                               name, job->buffers[i].symbol ? "variable of the module" : "texture or surface");
+    for (size_t k = 0; k < job->buffer_count; k++)
+        for (size_t a = 0; a < job->buffers[k].fill.address_count; a++)
+            if (job->buffers[k].fill.addresses[a].buffer == i)
+                return reader_mistake(r, n, "'%s' cannot be exchanged, because '%s' holds its address", name,
+                                      job->buffers[k].name);
     for (size_t k = 0; k < repeat->swap_count; k++)
         if (repeat->swaps[k][0] == i || repeat->swaps[k][1] == i)
             return reader_mistake(r, n, "'%s' is exchanged twice", name);

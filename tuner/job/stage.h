@@ -8,12 +8,21 @@
 #include "tuner/base/image.h"
 #include "tuner/base/limits.h"
 
+// "&NAME" or "&NAME[at]": the address of a buffer, or of an element in it.
+struct address {
+    int buffer;      // index into job.buffers, declared before; -1: null
+    struct expr *at; // elements in memory; NULL: 0
+    const char *text;
+};
+
 struct fill {
     enum fill_kind kind;
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
     struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
     const char *path;                    // npy: absolute
-    bool given;                          // by the job; else the default of its type
+    struct address *addresses;           // addresses: each leads to as many equal pieces of its buffer
+    size_t address_count;
+    bool given; // by the job; else the default of its type
 };
 
 // What is compared of an output: in each dimension of its shape `count` elements from `first` on.
@@ -73,7 +82,9 @@ struct value_member {
     enum element type;
     size_t offset; // bytes from the argument's beginning
     struct expr *value;
-    double real; // where value is NULL
+    double real;     // where value is NULL
+    bool is_address; // of `address`, and neither value nor real counts
+    struct address address;
 };
 
 // An argument of a launch: a buffer's address, object (8 bytes) or tensor map, a scalar (an expression of integers, or

@@ -7,6 +7,7 @@ static const struct record_field argument_fields[] = {
     {"texture", ARGUMENT(texture)},
     {"surface", ARGUMENT(surface)},
     {"bytes", ARGUMENT(bytes)},
+    {"addresses", RECORD_RECORDS(struct stage_argument, addresses, address_count, address_record)},
     {"scalar", ARGUMENT(scalar)},
     {"value", ARGUMENT(value)},
     {"tensor_map", ARGUMENT(tensor_map)},

@@ -7,17 +7,20 @@
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call |
 //       {"library":"x.so","function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}: a function of the user's
 //     ARGUMENT = {"buffer":"A"} | {"texture":"A"} | {"surface":"A"} | {"scalar":"i32","value":2048} |
-//       {"scalar":"f32","value":1.0} | {"bytes":"0a000000.."}: a struct or a vector by value |
+//       {"scalar":"f32","value":1.0} | {"bytes":"0a000000..","addresses":ADDRESSES}: a struct or a vector by
+//       value, with the addresses in it (address_message.h) |
 //       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
 //        "promotion":0,"nan":false,"tf32":false}
 #pragma once
 
-#include "tuner/base/record.h"
+#include "tuner/protocol/address_message.h"
 
 struct stage_argument {
-    const char *buffer, *texture, *surface; // names of buffers
-    const char *bytes;                      // two hexadecimal digits for each byte
-    const char *scalar;                     // its type
+    const char *buffer, *texture, *surface;  // names of buffers
+    const char *bytes;                       // two hexadecimal digits for each byte
+    const struct address_request *addresses; // among the bytes
+    size_t address_count;
+    const char *scalar; // its type
     struct record_number value;
     const char *tensor_map; // a buffer's name. The lists are in CUDA's order, the contiguous dimension first
     const int64_t *sizes, *strides, *box; // elements, bytes, elements

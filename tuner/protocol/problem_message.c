@@ -47,6 +47,7 @@ static const struct record_field buffer_fields[] = {
     {"direction", RECORD_WORDS(struct buffer_request, direction, direction_text), .flags = RECORD_ALWAYS},
     {"fill", RECORD_RECORD(struct buffer_request, fill, fill_record)},
     {"other", RECORD_RECORD(struct buffer_request, other, fill_record)},
+    {"addresses", RECORD_RECORDS(struct buffer_request, addresses, address_count, address_record)},
     {"restore", BUFFER(restore)},
     {"symbol", RECORD_WORDS(struct buffer_request, symbol, symbol_text)},
     {"compare", RECORD_RECORD(struct buffer_request, compare, compare_record)},

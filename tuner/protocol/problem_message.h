@@ -3,9 +3,10 @@
 //     {"name":"M=2048,N=2048,K=2048","tune":true,"weight":1.0,"sizes":{"M":2048,..},"roles":{"M":2048,"alpha":1.0},
 //      "flops":..,"bytes":..,"buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}
+//     with the fill "addresses" also "addresses":ADDRESSES (address_message.h)
 //     FILL = {"kind":"uniform"|"nonfinite"|"zeros"|"integer"|"sorted","low":-1,"high":1} |
 //       {"kind":"constant","value":1} | {"kind":"npy","path":"x.npy"} | {"kind":"offsets","total":5000} |
-//       {"kind":"normal"|"zero"|"index"|"permutation"}
+//       {"kind":"normal"|"zero"|"index"|"permutation"|"addresses"}
 //
 // Facts of the problems are part of an environment's key (tuner/trial/environment.h): another form would make stored
 // trials those of another environment.
@@ -13,7 +14,7 @@
 
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/image.h"
-#include "tuner/base/record.h"
+#include "tuner/protocol/address_message.h"
 
 struct fill_request {
     enum fill_kind kind;
@@ -46,7 +47,9 @@ struct buffer_request {
     int64_t rows, cols, ld;  // ld: 0 for cols
     enum direction direction;
     const struct fill_request *fill, *other; // NULL: nothing is promised; the same in the second set of data
-    bool restore;                            // an input that launches may change
+    const struct address_request *addresses; // of the fill "addresses": all elements
+    size_t address_count;
+    bool restore; // an input that launches may change
     enum symbol_use symbol;
     const struct compare_request *compare; // NULL: all elements
     const struct image_request *image;     // NULL: none

@@ -137,6 +137,24 @@ static const struct fill_request *other_fill(const struct job *job, const struct
     return describe_fill(memory, FILL_CONSTANT, 0, 0);
 }
 
+static int describe_addresses(const struct job *job, const struct buffer *b, const int64_t *values,
+                              struct buffer_request *to, struct arena *memory, struct error *err)
+{
+    struct address_run *runs = arena_new(memory, b->fill.address_count * sizeof *runs);
+    struct address_request *list = arena_new(memory, b->fill.address_count * sizeof *list);
+    int64_t place = 0;
+    if (job_addresses(job, b, values, runs, err)) return -1;
+    for (size_t i = 0; i < b->fill.address_count; i++) {
+        const struct address_run *run = &runs[i];
+        list[i] = (struct address_request){run->buffer < 0 ? "" : job->buffers[run->buffer].name, place, run->at,
+                                           run->step, run->count};
+        place += run->count * (int64_t)element_size(b->type);
+    }
+    to->addresses = list;
+    to->address_count = b->fill.address_count;
+    return 0;
+}
+
 static int describe_buffer(const struct job *job, const struct buffer *b, uint64_t variant, const int64_t *values,
                            struct buffer_request *to, struct arena *memory, struct error *err)
 {
@@ -145,6 +163,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
     int64_t value = 0;
     if (job_buffer_shape(b, values, &o, err) || job_fill_numbers(b, values, &low, &high, err) ||
         (b->value && job_constant_value(b, values, &value, err)) ||
+        (b->fill.address_count && describe_addresses(job, b, values, to, memory, err)) ||
         (b->image && describe_image(b, values, to, memory, err)) ||
         (b->compared && describe_compared(b, values, to, memory, err)))
         return -1;

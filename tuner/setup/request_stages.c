@@ -43,15 +43,25 @@ static int describe_tensor_map(const struct job *job, const struct argument *a, 
     return 0;
 }
 
-// A struct or a vector, as hexadecimal digits.
-static int describe_bytes(const struct argument *a, const int64_t *values, struct stage_argument *out,
-                          struct arena *memory, struct error *err)
+// A struct or a vector, as hexadecimal digits, and the addresses among its members.
+static int describe_bytes(const struct job *job, const struct argument *a, const int *names, const int64_t *values,
+                          struct stage_argument *out, struct arena *memory, struct error *err)
 {
+    struct address_request *list = arena_new(memory, a->member_count * sizeof *list);
     unsigned char bytes[ARGUMENT_BYTES_MAX];
     char *text = arena_new(memory, 2 * a->bytes + 1);
     if (job_argument_bytes(a, values, bytes, err)) return -1;
     for (size_t i = 0; i < a->bytes; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     out->bytes = text;
+    out->addresses = list;
+    for (size_t i = 0; i < a->member_count; i++) {
+        const struct value_member *m = &a->members[i];
+        struct address_request *one = &list[out->address_count];
+        if (!m->is_address) continue;
+        *one = (struct address_request){buffer_name(job, names, m->address.buffer), (int64_t)m->offset, 0, 0, 1};
+        if (job_address(job, &m->address, values, &one->at, err)) return error_prefix(err, "member '%s'", m->name);
+        out->address_count++;
+    }
     return 0;
 }
 
@@ -65,7 +75,7 @@ static int describe_argument(const struct job *job, const struct argument *a, co
     if (a->map) return describe_tensor_map(job, a, names, values, out, memory, err);
     if (a->buffer >= 0) *views[a->view] = buffer_name(job, names, a->buffer);
     if (a->buffer >= 0) return 0;
-    if (a->member_count) return describe_bytes(a, values, out, memory, err);
+    if (a->member_count) return describe_bytes(job, a, names, values, out, memory, err);
     out->scalar = element_name(a->type);
     out->value = (struct record_number){.real = a->real};
     if (!a->value) return 0;
