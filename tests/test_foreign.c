@@ -68,6 +68,11 @@ TEST(jobs_for_sgemm_cuda_s_kernels_are_sound)
     check_project("SGEMM_CUDA");
 }
 
+TEST(jobs_for_abacus_s_kernels_are_sound)
+{
+    check_project("abacus-develop");
+}
+
 TEST(every_job_is_described_and_has_its_author_s_configuration)
 {
     glob_t jobs;

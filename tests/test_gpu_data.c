@@ -93,6 +93,37 @@ GPU_TEST(structs_and_vectors_arrive_by_value)
     }
 }
 
+// A matrix of 4 rows by the addresses of its rows, and a struct that leads to the output and to the second row.
+// Addresses that a launch left are of no use for the next.
+GPU_TEST(addresses_lead_to_the_buffers_of_each_launch)
+{
+    static const char source[] =
+        "struct params { int n; const float *second; float *y; };\n__device__ const float *first;\n"
+        "extern \"C\" __global__ void x(struct params p, const float **rows)\n{\n" INDEX
+        "    const float *at = rows[0];\n    if (i >= p.n) return;\n"
+        "    if (KEEP && i == 0 && !first) first = at;\n    if (KEEP && first) at = first;\n"
+        "    p.y[i] = at[i] + 2 * rows[1][i] + rows[2][i] * rows[3][i] - p.second[i] + (rows[4] ? 1 : 0);\n"
+        "    if (WRITE && i == 0) rows[4] = rows[0];\n}\n"
+        "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
+        "    if (i < n) y[i] = a[i] + a[n + i] + a[2 * n + i] * a[3 * n + i];\n}\n";
+    static const struct {
+        const char *what, *macros, *found;
+    } cases[] = {{"addresses", "#define KEEP 0\n#define WRITE 0\n", NULL},
+                 {"addresses that are kept", "#define KEEP 1\n#define WRITE 0\n", "wrong"},
+                 {"addresses that are changed", "#define KEEP 0\n#define WRITE 1\n", "wrong"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        hold(cases[i].what,
+             "{ scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; }, { name = \"second\"; "
+             "type = "
+             "\"u64\"; value = \"&a[N]\"; }, { name = \"y\"; type = \"u64\"; value = \"&y\"; } ); }, { buffer = "
+             "\"rows\"; type "
+             "= \"u64\"; shape = [5]; fill = (\"&a\", \"&a[N]\", \"&a[2*N]\", \"&a[3*N]\", 0); } ); buffers = ( { "
+             "buffer = "
+             "\"a\"; type = \"f32\"; shape = (4, \"N\"); }, " OUTPUT("y", "f32", ""),
+             "arguments = ( " N_ARGUMENT "{ buffer = \"a\"; }, { buffer = \"y\"; } );",
+             test_text("%s%s", cases[i].macros, source), cases[i].found);
+}
+
 // A stencil whose border is whatever BLOCK is.
 GPU_TEST(what_is_not_compared_may_be_anything)
 {

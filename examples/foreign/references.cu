@@ -96,3 +96,15 @@ extern "C" __global__ void sparse(float *y, const int *starts, const int *column
     for (int i = starts[row]; i < starts[row + 1]; i++) sum += (double)values[i] * x[columns[i]];
     y[row] = sum;
 }
+
+// C += B*A^T of many matrices: A has m rows of k numbers, B has n; a block has one product.
+extern "C" __global__ void products(const double *A, const double *B, double *C, int m, int n, int k)
+{
+    const double *a = A + (size_t)blockIdx.x * m * k, *b = B + (size_t)blockIdx.x * n * k;
+    double *c = C + (size_t)blockIdx.x * m * n;
+    for (int i = threadIdx.x; i < m * n; i += blockDim.x) {
+        double sum = 0;
+        for (int j = 0; j < k; j++) sum += a[i % m * k + j] * b[i / m * k + j];
+        c[i] += sum;
+    }
+}
