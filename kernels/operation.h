@@ -138,6 +138,7 @@ struct device_operations {
     // cuBLAS's vector routines; `y` is NULL for all but dot.
     int (*vector)(void *self, enum vector_routine, const struct operand *x, const struct operand *y,
                   const struct operand *result, struct error *err);
+    int (*clear)(void *self, const struct operand *x, struct error *err); // dense rows
     // cublasSgeam, cublasDgeam: to = the transpose of `from`, out of place.
     int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };

@@ -21,6 +21,7 @@
     x(prefix_sum) \
     x(transpose) \
     x(transpose_in_place) \
+    x(clear) \
     x(smith_waterman)
 // clang-format on
 

@@ -173,11 +173,28 @@ static void rows(void **args, const char *fault)
     if (HAS("writes")) list[p->rows] = p->y;
 }
 
+// A table that a stage makes: t = 2 * x. And a kernel that adds it to y, which another stage has cleared.
+static void table(void **args, const char *fault)
+{
+    const float *x = FLOATS(0);
+    float *t = FLOATS(1);
+    (void)fault;
+    for (long i = 0; i < LONG(2); i++) t[i] = 2 * x[i];
+}
+
+static void add_table(void **args, const char *fault)
+{
+    float *t = FLOATS(0), *y = FLOATS(1);
+    for (long i = 0; i < LONG(2); i++) y[i] += t[i];
+    if (HAS("spoils")) t[0] = 1;
+}
+
 static const struct {
     const char *family;
     void (*run)(void **args, const char *fault);
-} candidates[] = {{"axpy", axpy},   {"sum", sum},   {"nrm2", nrm2}, {"softmax", softmax}, {"twice", twice},
-                  {"power", power}, {"gemm", gemm}, {"rows", rows}, {"direct", direct}};
+} candidates[] = {{"axpy", axpy},     {"sum", sum},     {"nrm2", nrm2},         {"softmax", softmax},
+                  {"twice", twice},   {"power", power}, {"gemm", gemm},         {"rows", rows},
+                  {"direct", direct}, {"table", table}, {"addition", add_table}};
 
 // NVML --------------------------------------------------------------------------------------------------------------
 

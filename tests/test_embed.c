@@ -204,6 +204,59 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     make_cubin(1);
 }
 
+// A stage that is not timed, and a kernel with an address in a struct.
+static const char prepared_text[] =
+    "stages = (\n"
+    "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false; launch = { grid = [ \"M\" ]; block = [ 32 "
+    "]; };\n"
+    "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; },\n"
+    "                  { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; } ); },\n"
+    "  { name = \"last\"; entry = \"second\"; launch = { grid = [ \"N\" ]; block = [ 32 ]; };\n"
+    "    arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; },\n"
+    "                  { scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; },\n"
+    "                      { name = \"row\"; type = \"u64\"; value = \"&x[2*N]\"; },\n"
+    "                      { name = \"t\"; type = \"u64\"; value = \"&t\"; } ); },\n"
+    "                  { buffer = \"all\"; type = \"u64\"; shape = [\"M + 1\"]; fill = \"&x[3]\"; } ); }\n"
+    ");\n";
+static const char prepared_program[] =
+    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    unsigned long long at[3];\n"
+    "    fake_sizes[0][0] = fake_sizes[0][2] = 8;\n    fake_sizes[0][1] = 24;\n"
+    "    if (mini_gemm_load(&k)) return 1;\n"
+    "    if (mini_gemm_launch(&k, 0, 1000, 77, 0x1000, 0x2000, 0x3000, 0x4000) || fake_launches != 1) return 2;\n"
+    "    if (strcmp(fake_launch[0].symbol, \"second\") || fake_launch[0].config.gridDimX != 77) return 3;\n"
+    "    memcpy(at, fake_launch[0].bytes[1], sizeof at);\n"
+    "    if ((int)at[0] != 77 || at[1] != 0x1000 + 4 * 2 * 77 || at[2] != 0x2000) return 4;\n"
+    "    if (fake_launch[0].arguments[2] != 0x4000) return 5;\n"
+    "    if (mini_gemm_launch(&k, 0, 1000, 77, 0x1000, 0, 0x3000, 0x4000) != MINI_GEMM_NO_POINTER) return 6;\n"
+    "    fake_launches = fake_sizes[0][1] = 0;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 1000, 77, 0x1000, 0x2000, 0x3000, 0x4000) || fake_launches != 1) return "
+    "7;\n"
+    "    return strcmp(fake_launch[0].symbol, \"mini\") ? 8 : fake_launch[0].config.gridDimX != 1000;\n}\n";
+
+TEST_WITH(stages_that_are_not_timed_have_a_function_and_addresses_follow_the_buffers, setup, teardown)
+{
+    finished_write(job.job, test_owned(finished_stages(prepared_text, "kernel = \"mini_naive\"; launch = { grid = [1]; "
+                                                                      "block = [1]; }; arguments = ( { buffer = \"y\"; "
+                                                                      "} );")));
+    finished_decided(&job);
+    keep_binary("{\"mini<float, BLOCK_M>\":\"mini\",\"second\":\"second\"}");
+    finished_embed(&job);
+    char *c = test_text("%s/main.c", job.folder),
+         *source = test_text("%s %s/include/mini_best_binary.c", c, job.folder);
+    finished_write(c, prepared_program);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        int status = finished_program(&job, compilers[i], source, "", "");
+        if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
+    }
+    assert_contains(test_owned(text_read_file(job.header, NULL)),
+                    "not part of the times: run it before the others, when what it reads has changed",
+                    "p.row (u64), at byte 8: bytes into x, whose address is added",
+                    "your input: the addresses &x[3]; several addresses of one buffer lead to equal pieces of it");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE -o - --python").err,
+                    "a Python file cannot run stage 'pack' apart from the launches; use --embed");
+}
+
 static char *read_binary_file(void)
 {
     char *path = test_text("%s/include/mini_best_binary.c", job.folder), *text = text_read_file(path, NULL);

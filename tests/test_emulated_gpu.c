@@ -101,6 +101,7 @@ static void write_job(const char *folder, const struct family *f)
 struct seen {
     const struct family *family;
     int right, wrong;
+    double longest; // s, of the right ones
 };
 
 static int look_at_trial(void *user, const struct trial *trial)
@@ -112,6 +113,7 @@ static int look_at_trial(void *user, const struct trial *trial)
     const bool right = i == FAULTS || !e[i].fault;
     if (strcmp(status_name(trial->status), right ? "ok" : e[i].status) || (!right && !strstr(trial->reason, e[i].said)))
         fail_msg("%s: %s: %s", trial->config, status_name(trial->status), trial->reason);
+    if (right) s->longest = fmax(s->longest, trial->problems[0].time);
     s->right += right;
     s->wrong += !right;
     return 0;
@@ -121,7 +123,7 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char *folder = e2e_folder(families[i].name);
-        struct seen seen = {&families[i], 0, 0};
+        struct seen seen = {&families[i], 0, 0, 0};
         struct error err;
         write_job(folder, &families[i]);
         struct e2e_result r = e2e_pass(
@@ -140,6 +142,42 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
         assert_int_equal(seen.right, 2);
         assert_int_equal(seen.wrong, 2 * faults);
     }
+}
+
+// A stage that is not timed, one that clears the output, and the kernel. A kernel that destroys what the first stage
+// has made, and one whose output is not cleared, are wrong; and only the kernel's millisecond counts.
+TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_output)
+{
+    static const struct family staged = {
+        "staged", "", "", "", "", {{"spoils", "nondeterministic", "in one loaded module"}, {"uncleared", "wrong", ""}}};
+    char *folder = e2e_folder("staged");
+    struct seen seen = {&staged, 0, 0, 0};
+    struct error err;
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void addition() {}\nextern \"C\" __global__ void table() {}\n");
+    e2e_write(
+        folder, "job.cfg",
+        test_text("name = \"staged\"; kernel = { template = \"x.cu\"; };\n"
+                  "parameters = ( { name = \"FAULT\"; values = [\"none\", \"spoils\", \"uncleared\"]; }, { name = "
+                  "\"X\"; values = [1, 2]; } );\nproblems = ( { N = 3000; } );\nstages = (\n"
+                  "{ entry = \"table\"; timed = false; launch = { grid = [1]; block = [32]; }; arguments = ( { buffer "
+                  "= \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"t\"; type = \"f32\"; shape = [\"N\"]; "
+                  "direction = \"scratch\"; }, { scalar = \"N\"; type = \"i64\"; } ); },\n"
+                  "{ operation = \"clear\"; by = \"memset\"; x = \"y\"; when = \"FAULT != \\\"uncleared\\\"\"; },\n"
+                  "{ entry = \"addition\"; launch = { grid = [1]; block = [32]; }; arguments = ( { buffer = \"t\"; }, "
+                  "{ buffer = \"y\"; }, { scalar = \"N\"; type = \"i64\"; } ); } );\n"
+                  "buffers = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                  "reference = { kernel = \"table\"; launch = { grid = [1]; block = [32]; }; arguments = ( { buffer = "
+                  "\"x\"; }, { buffer = \"y\"; }, { scalar = \"N\"; type = \"i64\"; } ); };\n%s",
+                  common));
+    e2e_pass(folder,
+             "sed 1d tests/fuzz/corpus/cubin/variables >$DIR/cubin; cd $DIR; export SWEETSPOT_NVCC=none "
+             "SWEETSPOT_SANITIZER=none FAKE_CUBIN=cubin SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu "
+             "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; $BIN/sweetspot tune job.cfg --store job.db --no-counters");
+    struct store *store = opened_store("%s/job.db", folder);
+    if (store_each(store, false, 0, STORE_WHOLE, look_at_trial, &seen, &err)) fail_msg("%s", err.message);
+    store_close(store);
+    assert_true(seen.right == 2 && seen.wrong == 4);
+    assert_true(seen.longest > 0.9e-3 && seen.longest < 1.1e-3);
 }
 
 // The counter grows by 300 W all the time.

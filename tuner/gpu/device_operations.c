@@ -114,6 +114,12 @@ static int vector(void *self, enum vector_routine which, const struct operand *x
     return blas ? blas_vector(blas, which, x, y, result, err) : -1;
 }
 
+static int clear(void *self, const struct operand *x, struct error *err)
+{
+    const size_t bytes = (size_t)x->rows * (size_t)x->cols * element_size(x->type);
+    return cuda_zero(((struct device_operations_context *)self)->machine->cuda, x->device, bytes, err);
+}
+
 static int transpose(void *self, const struct operand *from, const struct operand *to, struct error *err)
 {
     struct blas *blas = blas_of(self, err);
@@ -138,6 +144,7 @@ void device_operations_init(struct device_operations *t, struct device_operation
         .run_plan = run_plan,
         .plan_free = plan_free,
         .vector = vector,
+        .clear = clear,
         .transpose = transpose,
     };
 }

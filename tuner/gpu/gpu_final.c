@@ -264,6 +264,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
                     failed = plausibility_trust(f->w, problem, e->baseline->name, median, err);
                 continue;
             }
+            if (pipeline_prepares(&e->pipeline, problem)) continue;
             failed = plausibility_check(f->w, problem, median, &status, &reason, err);
             if (failed || status == STATUS_OK) continue;
             error_prefix(&reason, "problem %s", f->w->problems[problem].name);

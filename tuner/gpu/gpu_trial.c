@@ -248,7 +248,7 @@ static int check_times(struct gpu_trial *t, struct error *err)
     int failed = 0;
     for (size_t k = 0; k < t->w->problem_count && t->status == STATUS_OK && !failed; k++) {
         struct error reason;
-        if (!t->timed[k]) continue;
+        if (!t->timed[k] || pipeline_prepares(&t->pipeline, k)) continue;
         failed = plausibility_check(t->w, k, t->times[k].time, &t->status, &reason, err);
         if (!failed && t->status != STATUS_OK) settle(t, t->status, k, &reason);
     }

@@ -41,8 +41,10 @@ static int execute(struct workload *w, const struct measure_plan *plan, struct c
     int failed;
     for (unsigned i = 0; i < plan->repeats; i++) copies[i] = i;
     *key = buffers_key(0);
-    if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *key, err)) ||
-        (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
+    if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *key, err))) return failed;
+    for (unsigned i = 0; i < plan->repeats; i++)
+        if ((failed = work_begin(&plan->subject.work, plan->subject.buffers->shift[i], err))) return failed;
+    if ((w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, first, err)) || (failed = cuda_graph_launch(w->cuda, graph, err)) ||
         (failed = cuda_event_record(w->cuda, last, err)) || (failed = cuda_sync(w->cuda, err)) ||
         (failed = cuda_event_seconds(first, last, seconds, err)))

@@ -139,9 +139,10 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
     copies[0] = copy;
     for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
     if ((failed = buffers_restore(s->buffers, copies, plan->repeats, key, err)) ||
-        (s->work.restore && entropy_below(restored_of) && (failed = s->work.restore(s->work.self, err))) ||
-        (s->work.copy && (failed = s->work.copy(s->work.self, s->buffers->shift[copy], false, err))))
+        (s->work.restore && entropy_below(restored_of) && (failed = s->work.restore(s->work.self, err))))
         return failed;
+    for (unsigned i = 0; i < plan->repeats; i++)
+        if ((failed = work_begin(&s->work, s->buffers->shift[copies[i]], err))) return failed;
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
 

@@ -23,13 +23,22 @@ enum { MEASURE_BATCH = 64 };
 // What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
 // which may be NULL, enqueues what else must be put back before a launch. copy(), NULL too where there is nothing of
 // the kind, enqueues copying the buffers to where kernels see them, before a launch, and `back` to be judged
-// (symbol_bindings.h). Work with restore() or copy() is not put into graphs.
+// (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare(), NULL too, enqueues the stages
+// that are not timed.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
     int (*copy)(void *self, int64_t shift, bool back, struct error *err);
+    int (*prepare)(void *self, int64_t shift, struct error *err);
     void *self;
 };
+
+// Enqueues what comes between the restored buffers and a launch on them.
+static inline int work_begin(const struct work *w, int64_t shift, struct error *err)
+{
+    int failed = w->copy ? w->copy(w->self, shift, false, err) : 0;
+    return failed || !w->prepare ? failed : w->prepare(w->self, shift, err);
+}
 
 // The judge of timed launches; compare NULL: none. compare() enqueues the comparison of what the last launch on a copy
 // left, which was made ready with the key; after a wait verdict() gives the result. slot < MEASURE_BATCH.

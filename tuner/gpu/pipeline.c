@@ -289,13 +289,28 @@ int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t s
     return failed;
 }
 
-int pipeline_enqueue(void *self, int64_t shift, struct error *err)
+static int enqueue_some(struct pipeline_part *part, bool untimed, int64_t shift, struct error *err)
 {
-    struct pipeline_part *part = self;
     int failed = 0;
     for (unsigned i = 0; i < part->count && !failed; i++)
-        failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
+        if (part->launch[i].untimed == untimed) failed = enqueue_launch(part, i, shift, part->launch[i].overlap, err);
     return failed;
+}
+
+static int prepare(void *self, int64_t shift, struct error *err)
+{
+    return enqueue_some(self, true, shift, err);
+}
+
+static int enqueue(void *self, int64_t shift, struct error *err)
+{
+    return enqueue_some(self, false, shift, err);
+}
+
+int pipeline_enqueue(struct pipeline_part *part, int64_t shift, struct error *err)
+{
+    int failed = prepare(part, shift, err);
+    return failed ? failed : enqueue(part, shift, err);
 }
 
 int pipeline_reach(struct workload *w, struct pipeline_part *part, unsigned stage, struct error *err)
@@ -333,6 +348,11 @@ bool pipeline_does(const struct pipeline *p, size_t problem)
     return p->parts && p->parts[problem].count > 0;
 }
 
+bool pipeline_prepares(const struct pipeline *p, size_t problem)
+{
+    return p->parts[problem].count && p->parts[problem].launch->untimed; // they come first
+}
+
 static int restore_variables(void *self, struct error *err)
 {
     const struct pipeline_part *part = self;
@@ -354,7 +374,8 @@ struct work pipeline_work(struct pipeline *p, size_t problem)
 {
     bool placed = p->parts[problem].symbol_bindings.count > 0, changes = false;
     for (size_t u = 0; u < p->unit_count; u++) changes |= p->units[u].state.changes;
-    return (struct work){.enqueue = pipeline_enqueue,
+    return (struct work){.enqueue = enqueue,
+                         .prepare = pipeline_prepares(p, problem) ? prepare : NULL,
                          .restore = changes ? restore_variables : NULL,
                          .copy = placed ? copy : NULL,
                          .self = &p->parts[problem]};

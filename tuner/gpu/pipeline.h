@@ -24,6 +24,7 @@ enum {
 // One run of a stage: a launch, or a library's call.
 struct pipeline_launch {
     unsigned stage; // runs of one stage follow each other
+    bool untimed;   // part of work.prepare(), not of work.enqueue()
     const struct operation_baseline
         *library;                 // not NULL: a library's call on this problem, and nothing below but `state`
     struct program_call *program; // not NULL: a function of the user's, with the arguments below and no kernel
@@ -91,7 +92,7 @@ bool pipeline_leaves_traces(const struct pipeline *);
 // textures and surfaces of a copy. For launches that are not a struct work's.
 int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
-int pipeline_enqueue(void *part, int64_t shift, struct error *err);
+int pipeline_enqueue(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
 // Runs the stages before one, on the first copy of the buffers, made ready. Waits; then the L2 is as the job says.
@@ -105,6 +106,8 @@ bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
+// Whether stages of a problem are not timed; then its time may be shorter than all of its work allows.
+bool pipeline_prepares(const struct pipeline *, size_t problem);
 // Its variables are restored before every launch once they have been seen to change (module_state_inspect).
 struct work pipeline_work(struct pipeline *, size_t problem);
 

@@ -165,6 +165,7 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
         return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     if (!again) part->stage_count++;
     part->launch[part->count].stage = part->stage_count - 1;
+    part->launch[part->count].untimed = from->untimed;
     if (*from->operation) return read_library_stage(part, problem, from, err);
     if (*from->function) return read_program(part, problem, candidate->name, from, err);
     struct pipeline_launch *s = &part->launch[part->count];
@@ -175,7 +176,8 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
     read_triple(from->cluster, s->geometry.cluster);
     s->geometry.shared = from->shared < 0 || from->shared > INT32_MAX ? INT32_MAX : (unsigned)from->shared;
     s->geometry.cooperative = from->cooperative;
-    s->overlap = from->overlap && part->count && !part->launch[part->count - 1].library;
+    const struct pipeline_launch *before = part->count ? s - 1 : NULL;
+    s->overlap = from->overlap && before && !before->library && before->untimed == s->untimed;
     int failed = read_arguments(s, problem, from, err);
     if (failed) return failed;
     for (size_t i = 0; i < 3; i++)

@@ -77,6 +77,18 @@ static int begin_load(struct soak *s, size_t problem, struct error *err)
     return support_load_begin(s->w->support, &beside, err);
 }
 
+// Whether a launch after another one needs nothing to be restored.
+static bool is_repeatable(const struct buffers *in)
+{
+    bool repeatable = true;
+    for (size_t i = 0; i < in->count; i++) {
+        const struct device_buffer *b = &in->list[i];
+        repeatable &= b->direction != DIRECTION_INOUT && !b->restored && !b->symbol && !b->has_image &&
+                      !(b->direction == DIRECTION_SCRATCH && b->filled);
+    }
+    return repeatable;
+}
+
 static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool last, struct error *err)
 {
     struct workload *w = s->w;
@@ -91,10 +103,12 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
-    if (!failed && work.copy) failed = work.copy(work.self, shift, false, err);
+    if (!failed) failed = work_begin(&work, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = begin_load(s, l->problem, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
+    // What stages that are not timed have left must still be there for the next launch.
+    if (!failed && work.prepare && is_repeatable(in)) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
     // Drawn after the launch was enqueued.

@@ -72,7 +72,7 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
     if (!data->stored) data->key = key;
     if ((runs != VERIFY_SAME && (failed = buffers_write_guards(&p->buffers, (int)copy, key, err))) ||
         (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
-        (work->copy && (failed = work->copy(work->self, p->buffers.shift[copy], false, err))) ||
+        (failed = work_begin(work, p->buffers.shift[copy], err)) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
         (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||

@@ -35,7 +35,7 @@ static int launch(struct workload *w, struct pipeline *pipeline, size_t problem,
         if (zeros && is_arbitrary(&in->list[i], direction))
             failed = cuda_zero(w->cuda, in->list[i].view.device, in->list[i].bytes, err);
     if (!failed) failed = pipeline_restore(pipeline, err);
-    if (!failed && work.copy) failed = work.copy(work.self, 0, false, err);
+    if (!failed) failed = work_begin(&work, 0, err);
     if (!failed) failed = work.enqueue(work.self, 0, err);
     if (!failed && work.copy) failed = work.copy(work.self, 0, true, err);
     if (!failed) failed = verify_launch(w, problem, in, first, key, 0, err);

@@ -163,9 +163,10 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
     autofree char *symbol = stage_symbol(r, section, stage), *call = library ? header_literal(name) : text_copy("0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
     autojson json_t *loops = header_loops(r->sections, name);
-    header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %zu, {", symbol, call,
+    header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %d, %zu, {", symbol, call,
                json_get_integer(stage, "unit", 0), header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
-               product(stage, "cluster") > 8, loops != NULL, part ? json_array_size(swaps) : 0);
+               product(stage, "cluster") > 8, loops != NULL, json_get_bool(stage, "untimed", false),
+               part ? json_array_size(swaps) : 0);
     json_array_each(swaps, i, pair)
         header_put(r, "%s{%zu, %zu}", i ? ", " : "",
                    header_index(header_buffers(r), json_string_value(json_array_get(pair, 0))),
@@ -322,17 +323,33 @@ static void put_fill(struct renderer *r)
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }
 
-static void put_launch(struct renderer *r)
+// Whether any section has stages that are not part of a launch, but of name_launch_untimed().
+static bool has_untimed(const struct renderer *r)
+{
+    bool any = false;
+    json_array_each(r->sections, i, section)
+        json_array_each(json_object_get(section, "stages"), k, stage) any |= json_get_bool(stage, "untimed", false);
+    return any;
+}
+
+static void put_launch(struct renderer *r, bool untimed)
 {
     bool library = calls_library(r), several = header_several_kernels(r->sections);
     autorelease(text_release) struct text call = {0};
-    header_put(
-        r,
-        "/* Launches on a stream: the sizes, then the buffers%s%s. With NAME_ALLOW_UNVERIFIED defined, any sizes "
-        "are accepted. */\n"
-        "static inline int name_launch(const struct name_kernels *kernels, name_stream stream name_declared_sizes",
-        header_objects(r) ? ", then texture and surface objects" : "",
-        library ? ", then the callback for a library's stage" : "");
+    if (untimed)
+        header_put(r,
+                   "/* The stages that are not part of name_launch() and its times, with the same arguments. Call it "
+                   "before the first\n * launch, and again when the sizes or the buffers that these stages read have "
+                   "changed; leave those that they\n * write as they are. */\n");
+    else
+        header_put(r,
+                   "/* Launches on a stream: the sizes, then the buffers%s%s. With NAME_ALLOW_UNVERIFIED defined, any "
+                   "sizes are accepted. */\n",
+                   header_objects(r) ? ", then texture and surface objects" : "",
+                   library ? ", then the callback for a library's stage" : "");
+    header_put(r,
+               "static inline int name_%s(const struct name_kernels *kernels, name_stream stream name_declared_sizes",
+               untimed ? "launch_untimed" : "launch");
     json_array_each(r->sizes, i, each) text_add(&call, "    c.size[%zu] = size_%s;\n", i, json_string_value(each));
     json_array_each(header_buffers(r), i, each) {
         autofree char *name = header_identifier(json_get_string(each, "name", "?"));
@@ -357,8 +374,8 @@ static void put_launch(struct renderer *r)
     header_put(r, "#ifndef NAME_ALLOW_UNVERIFIED\n"
                   "    if (!name_supported_on(section name_given_sizes)) return NAME_SIZES;\n#endif\n"
                   "    memset(&c, 0, sizeof c);\n    c.stream = stream;\n");
-    header_put(r, "%s%s    return name_run(kernels->kernel[number], section, &c);\n}\n\n", call.text ? call.text : "",
-               library ? "    c.library = call;\n    c.user = user;\n" : "");
+    header_put(r, "%s%s    return name_run(kernels->kernel[number], section, &c, %d);\n}\n\n",
+               call.text ? call.text : "", library ? "    c.library = call;\n    c.user = user;\n" : "", untimed);
 }
 
 void header_launch(struct renderer *r)
@@ -376,6 +393,7 @@ void header_launch(struct renderer *r)
     put_stages(r);
     put_variables(r);
     put_fill(r);
-    put_launch(r);
+    if (has_untimed(r)) put_launch(r, true);
+    put_launch(r, false);
     header_put(r, "#undef NAME_EITHER\n#undef NAME_IN\n#undef NAME_OUT\n#undef NAME_ADDRESS\n#endif\n\n");
 }

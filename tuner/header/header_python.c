@@ -61,6 +61,8 @@ static int complete_stage(const json_t *section, json_t *stage, struct error *er
     if (!header_is_part(stage)) return 0;
     if (json_object_get(stage, "library"))
         return error_set(err, "a Python file cannot call a library, which stage '%s' needs; use --embed", name);
+    if (json_get_bool(stage, "untimed", false))
+        return error_set(err, "a Python file cannot run stage '%s' apart from the launches; use --embed", name);
     const char *symbol = header_symbol(section, stage, err);
     if (!symbol) return -1;
     json_object_set_new(stage, "symbol", json_string(symbol));

@@ -72,6 +72,7 @@ static json_t *stage_section(struct const_eval *f, const struct stage *stage, co
         add_define(defines, stage->defines[i].name, stage->defines[i].value);
     const_eval_set_list(object, "defines", defines);
     if (stage->unit) json_object_set_new(object, "unit", json_integer((json_int_t)stage->unit));
+    if (stage->untimed) json_object_set_new(object, "untimed", json_true());
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     for (size_t i = 0; i < stage->argument_count; i++)

@@ -146,6 +146,8 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         else
             header_comment(r, "   %s: entry %s%s; its arguments", name, json_get_string(stage, "entry", "?"),
                            json_get_bool(stage, "cooperative", false) ? ", a cooperative launch" : "");
+        if (json_get_bool(stage, "untimed", false))
+            header_comment(r, "     not part of the times: run it before the others, when what it reads has changed");
         comment_macros(r, stage);
         comment_repeat(r, stage, prefix);
         json_array_each(json_object_get(stage, "arguments"), k, argument) comment_argument(r, prefix, k, argument);

@@ -137,6 +137,14 @@ static void load_stage(struct reader *r, struct job *job, const struct node *roo
     load_stage_parts(r, job, root, n, stage);
     hide_loops(job, &stage->repeat);
     if (n) load_swaps(r, job, n, &stage->repeat);
+    stage->untimed = n && !reader_bool(r, n, "stages[].timed");
+    if (!stage->untimed) return;
+    if (stage > job->stages && !stage[-1].untimed)
+        reader_mistake(r, n, "stage '%s' is not timed, so it cannot come after one that is", stage->name);
+    if (stage + 1 == job->stages + job->stage_count)
+        reader_mistake(r, n, "the last stage, '%s', must be timed", stage->name);
+    if (stage->repeat.swap_count)
+        reader_mistake(r, n, "stage '%s' is not timed, so it cannot exchange buffers", stage->name);
 }
 
 // Whether an expression reads a name that only its stage knows.

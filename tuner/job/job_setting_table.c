@@ -166,6 +166,8 @@ const struct job_setting job_setting_table[] = {
     {"stages", KIND_GROUPS, NONE, .meaning = "several launches instead of `launch` and `arguments`"},
     {"stages[].name", KIND_STRING, .unset = "name of the entry or operation", .meaning = "the stage's name in reports"},
     {"stages[].when", KIND_EXPRESSION, "1", .meaning = "the stage runs only if this is not 0"},
+    {"stages[].timed", KIND_BOOL, "true",
+     .meaning = "whether the stage counts; others run first, outside the time that is measured"},
     {"stages[].repeat", KIND_GROUP, .unset = "it runs once", .also = "a list of groups, the outermost loop first",
      .meaning = "a loop that runs the stage while a condition holds"},
     {"stages[].repeat.name", KIND_STRING, REQUIRED,

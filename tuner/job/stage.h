@@ -136,6 +136,7 @@ struct stage {
     size_t role_count;
     struct stage_role *roles;
     struct expr *when; // NULL: always part of the candidate
+    bool untimed;      // it runs before the timed stages, for the same data
     struct stage_repeat repeat;
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0

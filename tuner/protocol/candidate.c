@@ -30,6 +30,7 @@ static const struct record_field stage_fields[] = {
     {"shared", CALL(shared), .flags = RECORD_ALWAYS},
     {"cooperative", CALL(cooperative), .flags = RECORD_ALWAYS},
     {"overlap", CALL(overlap), .flags = RECORD_ALWAYS},
+    {"untimed", CALL(untimed)},
     {"unit", CALL(unit)},
     {"again", CALL(again)},
     {"args", RECORD_RECORDS(struct stage_call, args, arg_count, stage_argument_record)},

@@ -3,7 +3,7 @@
 //
 //     CANDIDATE = "config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]
 //     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
-//         "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
+//         "cooperative":false,"overlap":false,"untimed":true,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call |
 //       {"library":"x.so","function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}: a function of the user's
 //     ARGUMENT = {"buffer":"A"} | {"texture":"A"} | {"surface":"A"} | {"scalar":"i32","value":2048} |
@@ -36,6 +36,7 @@ struct stage_call {
     bool cooperative;
     bool overlap; // launched with programmatic stream serialization where a kernel comes before it in the same
                   // candidate; never while it is counted
+    bool untimed; // it runs before a timed launch, outside its time; such stages come first
     int64_t unit; // of the cubin whose kernel it is
     bool again;   // another run of the stage before it. All runs of a stage are one in answers, which number stages
                   // without them; counters are those of all runs

@@ -152,6 +152,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
     int failed = s->operation ? describe_library_stage(job, s, names, values, &call, &memory, err)
                               : describe_kernel(job, s, names, values, shape, &call, &memory, err);
     if (!s->operation) call.symbol = symbol;
+    call.untimed = s->untimed;
     call.again = run > 0;
     call.unit = (int64_t)s->unit;
     return failed ? NULL : record_write(&stage_call_record, &call);

@@ -7,6 +7,7 @@ static char *describe_stage(const struct job *job, const struct stage *s)
     struct text text = {0};
     text_add(&text, "%s %s", s->operation ? "operation" : "entry", s->operation ? s->operation : s->entry);
     if (s->operation) text_add(&text, " by %s", s->by);
+    if (s->untimed) text_add(&text, " untimed");
     for (size_t i = 0; i < s->define_count; i++)
         text_add(&text, " define %s=%s", s->defines[i].name, s->defines[i].value);
     for (size_t i = 0; i < s->repeat.loop_count; i++) {
