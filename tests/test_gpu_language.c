@@ -75,6 +75,54 @@ GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
     assert_contains(tune("gpu_phases", wrong, phases_source, quick).out, "3 wrong");
 }
 
+// A table is made outside the time, and the output cleared within it; LEAVE keeps the table for the next launch.
+static const char table_job[] =
+    "name = \"table\"; kernel = { template = \"x.cu\"; };\n"
+    "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
+    "problems = ( { N = 1000000; } );\nverification = { problems = ( { N = 777; } ); };\n"
+    "buffers = ( { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
+    "stages = (\n"
+    "  { entry = \"make\"; timed = false; " LAUNCH "\n"
+    "    arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
+    "      { buffer = \"t\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"scratch\"; } ); },\n"
+    "  { operation = \"clear\"; by = \"memset\"; x = \"y\"; },\n"
+    "  { entry = \"add\"; " LAUNCH "\n"
+    "    arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"t\"; }, { buffer = \"y\"; } ); }\n"
+    ");\n"
+    "reference = { kernel = \"right\"; template = \"x.cu\"; launch = { grid = [ \"ceil_div(N, 64)\" ]; block = [ 64 ]; "
+    "};\n"
+    "  arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; }, { buffer = \"y\"; } ); };\n"
+    "work = { bytes = \"8*N\"; }; measure = { final = { rounds = 5; processes = 1; candidates = 2; }; };\n";
+// The kernel that makes the table takes a millisecond, which must not count.
+static const char table_source[] =
+    "#define LEAVE 1\n"
+    "extern \"C\" __global__ void make(int n, const float *x, float *t)\n{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i == 0) __nanosleep(1000000);\n"
+    "    if (i < n) t[i] = sqrtf(fabsf(x[i]));\n}\n"
+    "extern \"C\" __global__ void add(int n, float *t, float *y)\n{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] += 2 * t[i];\n"
+    "    if (!LEAVE && i < n) t[i] = 0;\n}\n"
+    "extern \"C\" __global__ void right(int n, const float *x, float *y)\n{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * sqrtf(fabsf(x[i]));\n}\n";
+
+GPU_TEST(a_stage_that_is_not_timed_does_not_count_and_one_that_clears_does)
+{
+    struct e2e_result r = tune("gpu_table", table_job, table_source, "");
+    if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
+    all_right(&r, 3);
+    r = tune("gpu_table", table_job, table_source, quick);
+    const char *best = strstr(r.out, "\nbest so far "), *unit = best ? strstr(best, " us ") : NULL;
+    if (!unit || unit > strchr(best + 1, '\n')) fail_msg("not in microseconds: %s", r.out);
+    char *wrong = test_owned(text_copy(table_source));
+    wrong[strlen("#define LEAVE ")] = '0';
+    r = tune("gpu_table", table_job, wrong, quick);
+    if (!strstr(r.out, "3 wrong") && !strstr(r.out, "3 nondeterministic")) fail_msg("%s%s", r.out, r.err);
+    wrong = test_owned(text_copy(table_job));
+    char *clear = strstr(wrong, "  { operation"), *end = strchr(clear, '\n');
+    memset(clear, ' ', (size_t)(end - clear));
+    assert_contains(tune("gpu_table", wrong, table_source, quick).out, "3 wrong");
+}
+
 // RADIX decides how many runs there are, and so whether t and u are exchanged an even or an odd number of times.
 static const char reduction_job[] =
     "name = \"halving\"; kernel = { template = \"x.cu\"; };\n"

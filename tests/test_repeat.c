@@ -142,6 +142,43 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
             "'swap' needs 'repeat'");
     refused("from = \"M / 2\"", "from = \"M / (M - M)\"", "division by zero");
     refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
+    refused("direction = \"scratch\"; }",
+            "direction = \"scratch\"; }, { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&t\"; }",
+            "'t' cannot be exchanged, because 'p' holds its address");
+}
+
+TEST_WITH(stages_that_are_not_timed_come_first, setup, teardown)
+{
+    refused("name = \"sort\";", "name = \"sort\"; timed = false;", "the last stage, 'sort', must be timed");
+    refused("name = \"sort\";", "name = \"sort\"; timed = false;", "it cannot come after one that is");
+    refused("name = \"halve\";", "name = \"halve\"; timed = false;",
+            "stage 'halve' is not timed, so it cannot come after");
+    refused("name = \"halve\";", "name = \"halve\"; timed = false;", "is not timed, so it cannot exchange buffers");
+    autofree char *text = text_replaced(stages_text, "name = \"mini\";", "name = \"mini\"; timed = false;");
+    struct job *j = load(text);
+    json_t *problems = test_json(request_problems(j, (uint16_t[]){1, 0, 0}, NULL, false, NULL, NULL, &err)),
+           *stages = json_object_get(json_array_get(problems, 0), "stages");
+    assert_true(json_get_bool(json_array_get(stages, 0), "untimed", false));
+    assert_null(json_object_get(json_array_get(stages, 1), "untimed"));
+}
+
+// In a struct, the address of a buffer that is exchanged is that of the one which has its name in that run.
+TEST_WITH(addresses_in_structs_follow_the_names, setup, teardown)
+{
+    autofree char *text = text_replaced(stages_text, "{ scalar = \"STEP\"; type = \"i32\"; }",
+                                        "{ scalar = \"p\"; members = ( { name = \"y\"; type = \"u64\"; value = "
+                                        "\"&y[STEP]\"; } ); }");
+    struct job *j = load(text);
+    json_t *problems = test_json(request_problems(j, (uint16_t[]){1, 0, 0}, NULL, false, NULL, NULL, &err)),
+           *stages = json_object_get(json_array_get(problems, 0), "stages");
+    for (size_t run = 0; run < 2; run++) {
+        const json_t *arguments = json_object_get(json_array_get(stages, 1 + run), "args"),
+                     *address = json_array_get(json_object_get(json_array_get(arguments, 2), "addresses"), 0);
+        assert_string_equal(json_get_string(address, "to", ""),
+                            json_get_string(json_array_get(arguments, 0), "buffer", ""));
+        assert_string_equal(json_get_string(address, "to", ""), run ? "t" : "y");
+        assert_int_equal(json_get_integer(address, "at", 0), 4 * (2048 >> run));
+    }
 }
 
 TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
