@@ -3,6 +3,7 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
+#include "tuner/base/elf_file.h"
 #include "tuner/base/protocol.h"
 
 #define NEEDS_NVCC()                                      \
@@ -75,6 +76,36 @@ TEST(what_nvcc_cannot_do_is_said)
     assert_null(strstr(r.out, "\"compiler\":\"nvcc"));
     assert_contains(r.out, "/nonexistent/nvcc");
     assert_contains(ask(folder, "", "\"plane\"", "").out, "\"status\":\"compile_error\"", "plane");
+}
+
+// Kernels in a worker's cubin. The text of `x.cu` comes before the source.
+static char *kernels_with(const char *folder, const char *before, const char *after)
+{
+    struct text names = {0};
+    e2e_write(folder, "x.cu", test_text("%s%s%s", before, source, after));
+    struct e2e_result r = ask(folder, "", "\"plain\"", "");
+    const char *at = strstr(r.out, "\"cubin\":\"");
+    if (!at) fail_msg("%s", r.out);
+    at += strlen("\"cubin\":\"");
+    size_t size;
+    const char *symbol;
+    autofree char *path = text_format("%.*s", (int)strcspn(at, "\""), at), *cubin = text_read_file(path, &size);
+    for (size_t i = 0; (symbol = elf_kernel(cubin, size, i)); i++) text_add(&names, "%s ", symbol);
+    return test_owned(names.text);
+}
+
+// What the host's code instantiates is not compiled, unless device code turns out to be there, behind a macro.
+TEST(kernels_that_only_the_host_needs_are_left_out)
+{
+    static const char instance[] = "_ZN4mine4copyIfLi2EE";
+    NEEDS_NVCC();
+    char *folder = make_folder("nvcc_host"), *kernels = kernels_with(folder, "", "");
+    assert_contains(kernels, "plain ");
+    assert_null(strstr(kernels, instance));
+    kernels =
+        kernels_with(folder, "#define DEVICE __device__\nDEVICE __noinline__ int three(int x) { return x + 3; }\n",
+                     "__global__ void more(int *p) { *p = three(*p); }\n");
+    assert_contains(kernels, "plain ", instance, "more");
 }
 
 TEST(a_job_with_host_code_compiles_by_nvcc_alone)

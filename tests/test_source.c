@@ -225,6 +225,45 @@ TEST(what_was_not_hashed_is_not_compiled)
     free(option[0]);
 }
 
+TEST(functions_of_the_host_lose_their_bodies_and_nothing_else_does)
+{
+    static const struct {
+        const char *text, *less; // NULL: nothing changes
+    } cases[] = {
+        {"void run(int n) { go<<<1, 1>>>(n); }\nint x;", "void run(int n) ;                   \nint x;"},
+        {"static int f(float (*g)(int), int a[3])\n{\n  if (a) { return g(1); }\n  return 0;\n}\n",
+         "static int f(float (*g)(int), int a[3])\n;\n                         \n           \n \n"},
+        {"namespace a { void f() { } __global__ void k() { } }",
+         "namespace a { void f() ;   __global__ void k() { } }"},
+        {"template <typename T> void f(T *x) { k<T><<<1, 1>>>(x); }",
+         "template <typename T> void f(T *x) ;                     "},
+        {"__device__ int d() { return 1; }", NULL},
+        {"__host__ __device__ int d() { return 1; }", NULL},
+        {"template <typename T> T d(T x) { return x; }", NULL}, // which device code may call
+        {"constexpr int d(int x) { return x; }", NULL},         // likewise
+        {"static constexpr int d(int x) { k<<<1, 1>>>(x); return x; }", NULL},
+        {"auto f() { return 1; }", NULL}, // whose type is that of its body
+        {"struct s { void f() { } };", NULL},
+        {"s::s() : x(1) { }", NULL},
+        {"void s::f() { }", NULL}, // a declaration cannot stand outside of the class
+        {"s::~s() { }", NULL},
+        {"bool operator==(s a, s b) { return true; }", NULL},
+        {"s operator int() { return 1; }", NULL},
+        {"template <> void f<int>() { go<<<1, 1>>>(); }", NULL},
+        {"void f() {\n#define N 1\n}", NULL}, // device code may use it
+        {"void f() {\n#ifdef X\n}\n#else\n}\n#endif", NULL},
+        {"void f() { auto g = [] __device__ (int x) { return x; }; }", NULL},
+        {"BEGIN(name) { __global__ void k() { } }", NULL},
+        {"int a[] = { 1, 2 };", NULL},
+        {"void f() { if (", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autofree char *less = source_without_host(cases[i].text);
+        if (cases[i].less ? !less || strcmp(less, cases[i].less) != 0 : less != NULL)
+            fail_msg("%s: %s", cases[i].text, less ? less : "nothing");
+    }
+}
+
 TEST(a_pipe_in_the_place_of_a_file_is_refused_at_once)
 {
     char *folder = e2e_folder("pipes");

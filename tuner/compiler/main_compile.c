@@ -141,31 +141,61 @@ static struct text_list unit_options(const struct compile_request *request, cons
     return options;
 }
 
-// nvcc reads the files itself. If some are edited, all lie below a folder, under the paths that they have here.
-static int write_edited(const struct source *s, char root[PATH_MAX], struct error *err)
+// nvcc reads the files itself. If some are edited, all lie below a folder, under the paths that they have here. `bare`:
+// those with functions of the host lack their bodies; then it becomes whether there are any, and lines keep their path.
+static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, struct error *err)
 {
+    const bool wanted = *bare;
     int failed = work_folder_make("edited", root, err);
+    *bare = false;
     for (size_t i = 0; i < s->file_count && !failed; i++) {
-        autofree char *path = text_format("%s%s", root, s->files[i].path);
-        if (*s->files[i].path != '/') continue;
+        const struct source_file *file = &s->files[i];
+        autofree char *path = text_format("%s%s", root, file->path),
+                      *less = wanted ? source_without_host(file->text) : NULL,
+                      *text = wanted && !strpbrk(file->path, "\"\\\n")
+                                  ? text_format("#line 1 \"%s\"\n%s", file->path, less ? less : file->text)
+                                  : text_copy(less ? less : file->text);
+        if (*file->path != '/') continue;
+        *bare |= less != NULL;
         failed = output_make_folders(path, err);
-        if (!failed) failed = nvcc_write(path, s->files[i].text, err);
+        if (!failed) failed = nvcc_write(path, text, err);
     }
     return failed;
 }
 
-static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
-                    struct error *err)
+// *bare: without the host's functions, where there are any.
+static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, bool *bare,
+                    double deadline, struct compilation *c, struct error *err)
 {
     const struct compile_request *request = j->asked;
     char root[PATH_MAX] = "";
-    int failed = request->edit_count ? write_edited(&j->source, root, err) : 0;
+    const bool wanted = *bare;
+    int failed = request->edit_count || wanted ? write_files(&j->source, root, bare, err) : 0;
     autofree char *unit = nvcc_unit(j, root, !symbols);
     autorelease(text_list_release) struct text_list options = unit_options(request, root, !symbols);
-    if (!failed)
-        failed = nvcc_compile(nvcc, unit, &options, request->entry_count, request->entries, symbols,
-                              fmax(request->deadline, 0), c, err);
+    if (!failed && wanted == *bare)
+        failed = nvcc_compile(nvcc, unit, &options, request->entry_count, request->entries, symbols, fmax(deadline, 0),
+                              c, err);
     if (*root) work_folder_remove(root);
+    return failed;
+}
+
+// A job's candidate is first compiled without the host's functions. If that fails, for example because a macro hides
+// `__device__`, it is compiled as it is, and so are the source's other candidates if that succeeds.
+static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
+                     struct error *err)
+{
+    static char needed[HASH_TEXT_SIZE]; // of the source whose functions of the host are needed
+    const double begin = clock_now(), deadline = j->asked->deadline;
+    bool whole = false, bare = !symbols && strcmp(needed, j->source.hash) != 0, tried = false;
+    if (bare) {
+        int failed = run_nvcc(nvcc, j, symbols, &bare, deadline, c, err);
+        if (!failed && bare && c->result != COMPILE_FAILED) return 0;
+        tried = bare;
+        if (!failed) compilation_release(c);
+    }
+    int failed = run_nvcc(nvcc, j, symbols, &whole, deadline - (clock_now() - begin), c, err);
+    if (tried && !failed && c->result == COMPILED) snprintf(needed, sizeof needed, "%s", j->source.hash);
     return failed;
 }
 
@@ -190,7 +220,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     hash_finish(h, key);
     json_t *answer = cache ? cache_find(cache, key, ".cubin") : NULL;
     bool cached = answer != NULL;
-    if (!cached && run_nvcc(nvcc, j, own ? symbols : NULL, &c, &err))
+    if (!cached && run_alone(nvcc, j, own ? symbols : NULL, &c, &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     else if (!cached)
         answer = take(&c, cache, key);
