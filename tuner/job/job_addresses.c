@@ -40,25 +40,25 @@ struct address load_address(struct reader *r, struct job *job, const struct node
     return a;
 }
 
-void load_addresses(struct reader *r, struct job *job, const struct node *n, const char *owner, enum element type,
-                    struct fill *fill)
+struct fill load_addresses(struct reader *r, struct job *job, const struct node *n, const char *owner,
+                           enum element type)
 {
     const bool list = node_is_sequence(n);
     const size_t count = list ? node_count(n) : 1;
-    fill->kind = FILL_ADDRESSES;
-    fill->addresses = job_new(job, count, sizeof *fill->addresses);
+    struct fill fill = {.kind = FILL_ADDRESSES, .given = true, .address_count = count};
+    fill.addresses = job_new(job, count, sizeof *fill.addresses);
     for (size_t i = 0; i < count; i++) {
         const struct node *one = list ? node_at(n, i) : n;
-        const bool null = node_is_integer(one) && !node_integer(one);
-        struct address *a = &fill->addresses[fill->address_count++];
+        struct address *a = &fill.addresses[i];
         *a = (struct address){.buffer = -1, .text = "0"};
         if (is_address(one))
             *a = load_address(r, job, one, owner, type);
-        else if (!null)
+        else if (!node_is_integer(one) || node_integer(one))
             reader_mistake(r, one, "a list as 'fill' has addresses, \"&BUFFER\" or \"&BUFFER[expression]\", or 0");
         check_fixed(r, job, one, a->at, "fill", owner);
     }
     if (!count) reader_mistake(r, n, "'fill' is an empty list");
+    return fill;
 }
 
 // Where elements of a buffer lie, for a problem.

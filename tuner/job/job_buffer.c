@@ -36,7 +36,9 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
-    b.fill = load_fill(r, job, n, name, b.type);
+    const struct node *fill = node_member(n, "fill");
+    b.fill = fill && (is_address(fill) || node_is_sequence(fill)) ? load_addresses(r, job, fill, name, b.type)
+                                                                  : load_fill(r, job, n, name, b.type);
     b.restore = reader_bool(r, n, "arguments[].restore");
     if (b.restore && b.direction != DIRECTION_IN)
         reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,

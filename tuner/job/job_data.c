@@ -92,11 +92,9 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
 
 // A fill as one word.
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
-                      const char *buffer, enum element type, struct fill *fill)
+                      struct fill *fill)
 {
-    if (is_address(n)) {
-        load_addresses(r, job, n, buffer, type, fill);
-    } else if (text_before(node_string(n), ".npy")) {
+    if (text_before(node_string(n), ".npy")) {
         fill->kind = FILL_NPY;
         fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
         check_npy(r, n, fill->path);
@@ -119,14 +117,12 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     if (!n) return fill;
     fill.given = true;
     if (node_is_string(n)) {
-        load_word(r, job, argument, n, buffer, type, &fill);
+        load_word(r, job, argument, n, &fill);
     } else if (node_is_number(n)) {
         fill.kind = FILL_CONSTANT;
         fill.low = node_real(n);
     } else if (node_is_group(n)) {
         load_group(r, job, n, buffer, type, &fill);
-    } else if (node_is_sequence(n)) {
-        load_addresses(r, job, n, buffer, type, &fill);
     } else {
         reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, a group, or addresses");
     }

@@ -72,7 +72,7 @@ struct fill load_fill(struct reader *, struct job *, const struct node *argument
 // Whether a value is an address; reading one, and those of a fill, for the owner of that name. (job_addresses.c)
 bool is_address(const struct node *);
 struct address load_address(struct reader *, struct job *, const struct node *, const char *owner, enum element);
-void load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element, struct fill *);
+struct fill load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
 // The loops of a stage, whose names are visible until hide_loops(), and, once its buffers are declared, its pairs.
