@@ -287,8 +287,8 @@ TEST(addresses_are_asked_for_as_places_in_buffers)
         "{ buffer = \"halves\"; type = \"u64\"; shape = [4]; fill = [\"&v\", \"&a\"]; }");
     static const char *const expected[] = {
         "[{\"to\":\"a\",\"step\":4096,\"count\":8}]",
-        "[{\"to\":\"a\",\"at\":3996},{\"place\":8},{\"to\":\"v\",\"place\":16,\"at\":4},{\"to\":\"v\",\"place\":24},"
-        "{\"place\":32},{\"place\":40}]",
+        ("[{\"to\":\"a\",\"at\":3996},{\"place\":8},{\"to\":\"v\",\"place\":16,\"at\":4},{\"to\":\"v\",\"place\":24},"
+         "{\"place\":32},{\"place\":40}]"),
         "[{\"to\":\"v\",\"step\":1000,\"count\":2},{\"to\":\"a\",\"place\":16,\"step\":16384,\"count\":2}]"};
     json_t *problem = test_json(problem_of(job));
     if (!problem) fail_msg("%s", err.message);

@@ -142,7 +142,7 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
         (s->work.restore && entropy_below(restored_of) && (failed = s->work.restore(s->work.self, err))))
         return failed;
     for (unsigned i = 0; i < plan->repeats; i++)
-        if ((failed = work_begin(&s->work, s->buffers->shift[copies[i]], err))) return failed;
+        if ((failed = work_begin(&s->work, s->buffers->shift[plan->graph ? i : copy], err))) return failed;
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
 
