@@ -3,6 +3,7 @@
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/cli/ageing.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/final/builds_summary.h"
@@ -229,10 +230,22 @@ static int write_cubin(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
+// Says how the machine and the source differ from those of the results.
+static void say_age(struct session *session, const json_t *section)
+{
+    char hash[HASH_TEXT_SIZE];
+    const struct environment now = ageing_now(session);
+    struct ageing ageing;
+    ageing_find(&ageing, session, &now);
+    autofree char *aged = ageing_text(session, &ageing);
+    const char *trouble = session->replayed && !present_hash(session->job, hash) ? source_trouble(section, hash) : aged;
+    if (trouble)
+        fprintf(stderr, "sweetspot: %s: %s; the header describes what was measured\n", session->job->name, trouble);
+}
+
 static int write_header(const struct header_options *o, struct session *session, const char *path)
 {
     struct error err = {""};
-    char hash[HASH_TEXT_SIZE];
     int status = session_build_space(session);
     if (status) return status;
     autorelease(binary_list_release) struct binary_list binaries = {0};
@@ -247,9 +260,7 @@ static int write_header(const struct header_options *o, struct session *session,
     if (!failed && !o->python) failed = header_write(path, sections, &err);
     if (failed) return session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) printf("%s\n", path);
-    if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s: %s; the header describes the version that was measured\n", session->job->name,
-                source_trouble(json_array_get(fresh, 0), hash));
+    say_age(session, json_array_get(fresh, 0));
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
     return EXIT_DONE;
