@@ -111,9 +111,10 @@ static void add_final(struct status *status)
 // While a run measures, nothing else starts on its GPU.
 static void add_changes(struct status *status, bool running)
 {
-    const struct environment now = running ? (struct environment){0} : ageing_now(status->session);
+    struct environment now = {0};
     const struct change *changes = status->ageing.changes;
     json_t *list = json_array();
+    if (!running) now = ageing_now(status->session);
     ageing_find(&status->ageing, status->session, &now);
     for (size_t i = 0; i < status->ageing.count; i++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "what", changes[i].what, "then", changes[i].then,
@@ -123,17 +124,25 @@ static void add_changes(struct status *status, bool running)
                         json_boolean(status->ageing.count && !strcmp(changes->what, "source")));
 }
 
+static int add_gate(void *user, double when, json_t *gate)
+{
+    (void)when;
+    return gate ? json_array_append(user, gate) : 0;
+}
+
 static int gather(struct status *status)
 {
     struct session *session = status->session;
     const struct environment *environment = &session->environment;
     struct error err = {""};
     int64_t counts[STATUS_COUNT], total = 0;
+    autojson json_t *gates = json_array();
     bool each = session->job->objective == OBJECTIVE_EACH;
     if (store_counts(session->store, counts, &err) ||
         (each ? add_best_each(status, &err)
               : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||
-        store_each_document(session->store, 0, "run", 0, add_run, status, &err))
+        store_each_document(session->store, 0, "run", 0, add_run, status, &err) ||
+        store_each_document(session->store, 0, "gate", 0, add_gate, gates, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
     for (int i = 0; i < STATUS_COUNT; i++) total += counts[i];
     long holder = store_holder(session->store);
@@ -145,6 +154,7 @@ static int gather(struct status *status)
         trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs), "evaluations",
         (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
+    json_object_set(status->report, "gates", gates);
     json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));
     add_baselines(status);
     add_final(status);
@@ -354,6 +364,11 @@ static void print_one(const struct status *status)
     if (final)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
                show_moment(json_get_number(final, "when", NAN), TEXT_ROOM), json_get_integer(final, "winner", 0));
+    const json_t *gates = json_object_get(report, "gates"), *gate = json_array_get(gates, 0);
+    if (gate)
+        printf("%-15s%zu, the last on %s against %s: %s\n", "gates", json_array_size(gates),
+               show_moment(json_get_number(gate, "when", NAN), TEXT_ROOM), json_get_string(gate, "base", "?"),
+               json_get_string(gate, "verdict", "?"));
     print_disabled(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
