@@ -271,7 +271,7 @@ function result(options) {
                       driver: `580.${i}`,
                       compiler: 'nvrtc 13.0',
                       problems: [
-                          {problem: `M=${size}`, verdict: 'same', ratio: {value: 1.0012, low: 0.9998, high: 1.0025}},
+                          {problem: `M=${size}`, verdict: 'same', ratio: [1.0012, 0.9998, 1.0025]},
                       ],
                   }))
                 : [],

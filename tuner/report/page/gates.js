@@ -6,13 +6,13 @@ function showGates(parent, {gates}, job) {
         return `No gate has been held. It compares the kernel with an earlier version of it: ${command}`;
     }
     const rows = gates.flatMap(({when, base, device, driver, compiler, problems}) =>
-        (problems ?? []).map(({problem, verdict, ratio}) => [
+        (problems ?? []).map(({problem, verdict, ratio: [value, low, high] = []}) => [
             el('td.interval', moment(when)),
             base ?? UNKNOWN,
             problem ?? UNKNOWN,
             verdict ?? UNKNOWN,
-            plain(ratio?.value, 5),
-            el('td.interval', `${plain(ratio?.low, 5)} to ${plain(ratio?.high, 5)}`),
+            plain(value, 5),
+            el('td.interval', `${plain(low, 5)} to ${plain(high, 5)}`),
             [device, driver && `driver ${driver}`, compiler].filter(Boolean).join(' · '),
         ])
     );
