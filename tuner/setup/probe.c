@@ -73,11 +73,16 @@ static const json_t *known_hello(int gpu, const char *compiler)
     return json_object_get(known, name);
 }
 
+const char *probe_compiler_version(const char *compiler)
+{
+    return json_get_string(known_hello(0, compiler), "compiler", "");
+}
+
 struct environment probe_environment(int index, const char *compiler)
 {
     const json_t *gpu = json_object_get(known_hello(index, NULL), "device");
     if (!gpu) return (struct environment){0};
     return (struct environment){.device = json_get_string(gpu, "name", ""),
                                 .driver = json_get_string(gpu, "driver", ""),
-                                .compiler = json_get_string(known_hello(index, compiler), "compiler", "")};
+                                .compiler = probe_compiler_version(compiler)};
 }

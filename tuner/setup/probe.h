@@ -13,5 +13,7 @@ struct environment probe_environment(int index, const char *compiler);
 // The metrics of a chip, and our sets of them: the GPU worker's answer to "metrics", which needs no GPU. NULL with a
 // message.
 json_t *probe_metrics(const char *chip, struct error *);
+// "nvrtc 13.0" of PROTOCOL_NVRTC, as probe_environment has it; "" if it does not work.
+const char *probe_compiler_version(const char *compiler);
 // The compiler's answer to a request (takes the reference).
 json_t *probe_compiler(json_t *request, struct error *);
