@@ -108,13 +108,11 @@ static void add_final(struct status *status)
     json_object_set_new(status->report, "final", final);
 }
 
-// While a run measures, nothing else starts on its GPU.
-static void add_changes(struct status *status, bool running)
+static void add_changes(struct status *status)
 {
-    struct environment now = {0};
+    const struct environment now = ageing_now(status->session);
     const struct change *changes = status->ageing.changes;
     json_t *list = json_array();
-    if (!running) now = ageing_now(status->session);
     ageing_find(&status->ageing, status->session, &now);
     for (size_t i = 0; i < status->ageing.count; i++)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "what", changes[i].what, "then", changes[i].then,
@@ -145,20 +143,20 @@ static int gather(struct status *status)
         store_each_document(session->store, 0, "gate", 0, add_gate, gates, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
     for (int i = 0; i < STATUS_COUNT; i++) total += counts[i];
-    long holder = store_holder(session->store);
-    autojson json_t *members = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name, "store",
-        session->store_path, "device", environment->device, "driver", environment->driver, "compiler",
-        environment->compiler, "replayed", (int)session->replayed, "tuned_by_process", (json_int_t)holder,
-        "configurations", floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total, "trials",
-        trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs), "evaluations",
-        (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
+    autojson json_t *members =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name,
+                  "store", session->store_path, "device", environment->device, "driver", environment->driver,
+                  "compiler", environment->compiler, "replayed", (int)session->replayed, "tuned_by_process",
+                  (json_int_t)store_holder(session->store), "configurations",
+                  floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total, "trials",
+                  trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs), "evaluations",
+                  (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
     json_object_set(status->report, "gates", gates);
     json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));
     add_baselines(status);
     add_final(status);
-    add_changes(status, holder != 0);
+    add_changes(status);
     return 0;
 }
 

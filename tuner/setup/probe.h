@@ -8,7 +8,8 @@
 // The GPU worker's answer to hello. NULL with its reason when it cannot work (no driver, no device, no permission).
 json_t *probe_gpu(int index, struct error *);
 // What this machine measures with: name and driver of its GPU, and the version of a compiler (PROTOCOL_NVRTC); all NULL
-// without that GPU. The workers are asked once. The texts live as long as the process.
+// without that GPU. Asking disturbs no measurement on it. The workers are asked once. The texts live as long as the
+// process.
 struct environment probe_environment(int index, const char *compiler);
 // The metrics of a chip, and our sets of them: the GPU worker's answer to "metrics", which needs no GPU. NULL with a
 // message.
