@@ -215,6 +215,14 @@ static void put_opening(struct renderer *r)
     header_comment_contract(r, first);
     header_put(r, " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n", r->upper,
                device);
+    const json_t *regret = json_object_get(first, "regret");
+    int held = (int)json_get_integer(regret, "held", 0);
+    if (regret)
+        header_comment(r, " A problem's kernel takes at most %.1f%% longer than the fastest known one.",
+                       100 * json_get_number(regret, "tuned", 0));
+    if (held)
+        header_comment(r, " On the problems that were held back from the choice of kernels (%d): at most %.1f%%.", held,
+                       100 * json_get_number(regret, "held_back", 0));
     if (header_several_kernels(r->sections))
         header_put(
             r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "

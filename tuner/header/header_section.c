@@ -128,6 +128,20 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
+// How much longer than the fastest known kernel the chosen ones take, at most: where they were chosen, and on problems
+// that were held back, of which `held` is the number.
+static json_t *largest_regret(const struct job *job, const struct final *final)
+{
+    double worst[2] = {0};
+    int held = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        bool back = job->problems[p].holdout;
+        held += back;
+        worst[back] = fmax(worst[back], final->regret[p]);
+    }
+    return json_pack("{s:f, s:f, s:i}", "tuned", worst[0], "held_back", worst[1], "held", held);
+}
+
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
                         size_t kernel, struct error *err)
 {
@@ -140,6 +154,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
     if (several) json_object_set_new(section, "times", all = json_array());
+    if (several && final->regret) json_object_set_new(section, "regret", largest_regret(job, final));
     double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
