@@ -144,6 +144,10 @@ static void comment_devices(struct renderer *r)
             header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
         if (!json_get_bool(section, "final", false))
             header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
+        if (json_object_get(section, "shipped"))
+            header_comment(
+                r, "   comes with sweetspot: NOTHING was verified or measured on this machine; times and checks "
+                   "are those of that GPU");
         header_advise(r, section);
     }
     const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");

@@ -335,6 +335,25 @@ json_t *header_section_of_fallback(const struct job *job, const struct environme
     return section;
 }
 
+void header_section_ship(json_t *section, int64_t rounds, const char *compiler, bool same)
+{
+    autofree char *build =
+        text_format("compiled here by %s: %s %s makes of the measured sources", compiler,
+                    same ? "the same code as" : "OTHER code than", json_get_string(section, "compiler", "?"));
+    json_object_set_new(section, "shipped", json_string(build));
+    json_object_set_new(section, "final", json_true());
+    json_object_set_new(section, "rounds", json_integer(rounds));
+    json_object_set_new(section, "verified", json_array());
+    json_object_set_new(section, "error", json_null());
+}
+
+void header_section_lacks(json_t *section, const char *config, const char *why)
+{
+    autofree char *text = text_format("%s: %s", config, why);
+    json_object_set_new(section, "no_fallback", json_string(text));
+    fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", text);
+}
+
 size_t header_index(const json_t *list, const char *name)
 {
     size_t i = 0;
