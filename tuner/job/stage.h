@@ -10,8 +10,8 @@
 
 struct fill {
     enum fill_kind kind;
-    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
-    struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
+    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
+    struct expr *low_value, *high_value; // in their place, of sizes. May be NULL
     const char *path;                    // npy: absolute
     bool given;                          // by the job; else the default of its type
 };
@@ -20,7 +20,7 @@ struct fill {
 enum { COMPARED_RANK_MAX = 5 };
 struct compared {
     size_t rank;
-    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
+    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX];
 };
 
 // How kernels see a buffer by texture and surface objects.
@@ -44,7 +44,6 @@ struct buffer {
     struct buffer_image *image; // NULL: only seen through pointers
     bool symbol;
     bool optional;             // of a symbol: candidates may lack it
-    struct expr *value;        // of a symbol: each element's, in place of the fill's; NULL: the fill
     bool restore;              // an input that the kernel may change
     struct compared *compared; // NULL: all elements
 };
