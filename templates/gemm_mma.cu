@@ -22,7 +22,7 @@
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
  *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums for each block, aligned to 16 bytes, and a zero for
  *                  each block, which is zero again at the end
- *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element, with WAIT stage + 16 * STAGES
+ *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element
  *
  * Parameters (macros; each has a default)
  *
@@ -35,8 +35,6 @@
  *     STAGES           2 or more
  *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
  *                      used for the last time. It leaves registers for more sums
- *     WAIT             block: a block barrier separates two stages
- *                      stage: each stage has two mbarriers, so that warps may be a part of a stage apart
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
  *                      they read of B in the L2
  *     PERSISTENT       0: one block per tile
@@ -76,7 +74,7 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
     walk_next(p, w, now);
     place(p, now.tile, row, column);
     ring r(p, shared_address(memory), now, row, column);
-    r.begin(false);
+    r.begin();
 #pragma unroll 1
     for (bool more = true; more; now = next) {
         sums sum = {};
@@ -90,7 +88,7 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
         if (more) {
             place(p, next.tile, row, column);
             r = ring(p, shared_address(memory), next, row, column);
-            r.begin(true);
+            r.begin();
         }
         if (PERSISTENT < 2 || now.to == steps_of(p)) {
             if (PERSISTENT == 2 && now.from > 0) add_parts(sum, p, space, w.alone, now.from);
@@ -98,7 +96,6 @@ __device__ __forceinline__ void multiply_and_store(const product &p, const targe
         } else {
             leave_part(sum, space);
         }
-        if (BY_STAGE && more) __syncthreads(); /* before the last stage, which results passed through, is refilled */
     }
 }
 

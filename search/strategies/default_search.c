@@ -154,7 +154,7 @@ static void default_rank(struct strategy_state *s, const uint16_t *const *config
 {
     struct default_search *d = s->own;
     for (size_t i = 0; i < count; i++) acquisition[i] = 0;
-    if (s->history.count < INITIAL || s->history.best < 0) return;
+    if (s->history.reported < INITIAL || s->history.best < 0) return;
     // GPUs wait for a ranking, and learning takes long where many proposals are outstanding. The next proposal learns.
     if (!surrogate_is_recent(&d->model, s->history.reported)) surrogate_learn(&d->model, s->history.reported, &s->rng);
     surrogate_acquisitions(&d->model, configs, count, acquisition);

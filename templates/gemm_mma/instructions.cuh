@@ -38,38 +38,6 @@ __device__ __forceinline__ void store_words(unsigned to, const unsigned (&v)[4])
                  : "memory");
 }
 
-/* Barriers in shared memory (mbarrier), as far as sm_80 has them. */
-__device__ __forceinline__ void barrier_init(unsigned barrier, int count)
-{
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-__device__ __forceinline__ void barrier_end(unsigned barrier)
-{
-    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void barrier_arrive(unsigned barrier)
-{
-    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier) : "memory");
-}
-/* Arrives when this thread's copies have arrived. */
-__device__ __forceinline__ void barrier_arrive_after_copies(unsigned barrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-/* Waits for the end of the phase of this parity. */
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
-#define MBARRIER_WAIT "mbarrier.try_wait"
-#else
-#define MBARRIER_WAIT "mbarrier.test_wait"
-#endif
-    asm volatile("{\n.reg .pred done;\nAGAIN:\n" MBARRIER_WAIT ".parity.shared.b64 done, [%0], %1;\n@done bra READY;\n"
-                 "bra AGAIN;\nREADY:\n}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 /* Copies 16 bytes asynchronously, or does nothing if `there` is 0. Without a branch, so that ptxas can place copies
  * between other instructions. */
 __device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const input *from)

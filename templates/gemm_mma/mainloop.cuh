@@ -41,36 +41,24 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
 /* The ring of stages for a piece of a tile. If K is not a multiple of BLOCK_K, step 0 is the incomplete tile at the end
  * of K, with checks, and the complete ones follow from the beginning of K. Their copies need no checks along K, unless
  * the operands are not regular (`checked`).
- *
- * With WAIT stage each stage has two mbarriers: `full` means that all threads' copies have arrived, `empty` that all
- * warps have loaded its fragments. It is refilled a group after its last fragments were loaded, so warps may be that
- * far apart. With WAIT block, and for checked copies, a block barrier separates two stages. */
+ A block barrier separates two stages. */
 struct ring {
     copier_a a;
     copier_b b;
-    unsigned stages;    /* and behind them the barriers: all `full`, all `empty` */
+    unsigned stages;
     int here;           /* number of the stage whose fragments are loaded next */
-    unsigned parity;    /* of its `full` */
     int K, copied, end; /* the step that is copied next; the end of the piece */
     bool checked;
 
     __device__ __forceinline__ ring(const product &p, unsigned memory, const piece &w, int row, int column)
-        : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), stages(memory), here(0), parity(0), K(p.K),
-          copied(w.from), end(w.to), checked(!a.regular() || !b.regular())
+        : a(p.A, p.lda, row, p.M), b(p.B, p.ldb, column, p.N), stages(memory), here(0), K(p.K), copied(w.from),
+          end(w.to), checked(!a.regular() || !b.regular())
     {
     }
 
     __device__ __forceinline__ unsigned stage() const
     {
         return stages + here * STAGE;
-    }
-    __device__ __forceinline__ unsigned full(int stage) const
-    {
-        return stages + STAGES * STAGE + 8 * stage;
-    }
-    __device__ __forceinline__ unsigned empty(int stage) const
-    {
-        return full(STAGES + stage);
     }
 
     /* The tile along K of a step. */
@@ -85,7 +73,7 @@ struct ring {
             a.copy_checked(stages + to * STAGE, tile(copied) * BLOCK_K, K);
             b.copy_checked(stages + to * STAGE + A_BYTES, tile(copied) * BLOCK_K, K);
         }
-        completed<true>(to);
+        completed<true>();
     }
 
     /* Part PART of PARTS of the next tile's copies to a stage; the last part completes it. */
@@ -96,15 +84,12 @@ struct ring {
         } else {
             a.template copy<PART, PARTS>(stages + to * STAGE);
             b.template copy<PART, PARTS>(stages + to * STAGE + A_BYTES);
-            if (PART == PARTS - 1) completed<false>(to);
+            if (PART == PARTS - 1) completed<false>();
         }
     }
-    template <bool CHECKED> __device__ __forceinline__ void completed(int to)
+    template <bool CHECKED> __device__ __forceinline__ void completed()
     {
-        if (BY_STAGE && !checked)
-            barrier_arrive_after_copies(full(to));
-        else
-            commit_copies();
+        commit_copies();
         ++copied;
         if (!CHECKED) {
             a.advance(1, copied < end);
@@ -115,23 +100,12 @@ struct ring {
     /* Part PART of PARTS of the copies to the stage that was used last. */
     template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void refill()
     {
-        const int last = here == 0 ? STAGES - 1 : here - 1;
-        if (BY_STAGE && !CHECKED && PART == 0) barrier_wait(empty(last), here == 0 ? parity ^ 1 : parity);
-        copy<CHECKED, PART, PARTS>(last);
+        copy<CHECKED, PART, PARTS>(here == 0 ? STAGES - 1 : here - 1);
     }
 
-    /* Begins the copies to all stages but the last. `again`: after another piece. */
-    __device__ __forceinline__ void begin(bool again)
+    /* Begins the copies to all stages but the last. */
+    __device__ __forceinline__ void begin()
     {
-        if (BY_STAGE) {
-            if (threadIdx.x == 0)
-                for (int s = 0; s < STAGES; ++s) {
-                    if (again) barrier_end(full(s)), barrier_end(empty(s));
-                    barrier_init(full(s), THREADS);
-                    barrier_init(empty(s), THREADS / 32);
-                }
-            __syncthreads();
-        }
         int s = 0;
         if (!checked && copied == 0 && K % BLOCK_K != 0) copy_checked(s++);
         a.advance(tile(copied), copied < end);
@@ -144,40 +118,16 @@ struct ring {
                 copy<false, 0, 1>(s);
     }
     /* Waits until the stage `here` has arrived. */
-    template <bool CHECKED> __device__ __forceinline__ void wait()
+    __device__ __forceinline__ void wait() const
     {
-        if constexpr (BY_STAGE && !CHECKED) {
-            barrier_wait(full(here), parity);
-        } else {
-            wait_for_copies<STAGES - 2>();
-            __syncthreads();
-        }
+        wait_for_copies<STAGES - 2>();
+        __syncthreads();
     }
     /* Moves to the next stage. Waits until it has arrived, and until all warps have read this one. */
-    template <bool CHECKED> __device__ __forceinline__ void next()
+    __device__ __forceinline__ void next()
     {
-        if (BY_STAGE && !CHECKED) {
-            __syncwarp();
-            if (threadIdx.x % 32 == 0) barrier_arrive(empty(here));
-        }
-        advance();
-        wait<CHECKED>();
-    }
-    __device__ __forceinline__ void advance()
-    {
-        if (++here == STAGES) {
-            here = 0;
-            parity ^= 1;
-        }
-    }
-    /* After the last step: the other stages have been refilled with nothing, but their barriers may not end before. */
-    __device__ __forceinline__ void drain()
-    {
-#pragma unroll 1
-        for (int s = 1; s < STAGES - 1; ++s) {
-            advance();
-            barrier_wait(full(here), parity);
-        }
+        if (++here == STAGES) here = 0;
+        wait();
     }
 };
 
@@ -190,7 +140,7 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
 {
     constexpr int NEXT = (GROUP + 1) % GROUPS;
     fragments &now = f[DOUBLE_BUFFER ? GROUP % 2 : 0], &later = f[DOUBLE_BUFFER ? NEXT % 2 : 0];
-    if constexpr (NEXT == 0) r.template next<CHECKED>();
+    if constexpr (NEXT == 0) r.next();
     /* After the last step these are read and not used. */
     if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.stage(), NEXT);
     if constexpr (NEXT > 0) r.template refill<CHECKED, GROUP, GROUPS - 1>();
@@ -218,11 +168,10 @@ template <bool CHECKED>
 __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a &a, const reader_b &b)
 {
     fragments f[2];
-    r.template wait<CHECKED>();
+    r.wait();
     load_fragments(f[0], a, b, r.stage(), 0);
 #pragma unroll 1
     while (r.copied < r.end + STAGES - 1) multiply_stage<CHECKED, 0>(sum, f, r, a, b);
-    if (BY_STAGE && !CHECKED) r.drain();
 }
 
 } // namespace

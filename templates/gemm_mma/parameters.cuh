@@ -37,9 +37,6 @@
 #ifndef DOUBLE_BUFFER
 #define DOUBLE_BUFFER 1
 #endif
-#ifndef WAIT
-#define WAIT block
-#endif
 #ifndef RASTER
 #define RASTER 8
 #endif
@@ -67,13 +64,10 @@
 #define MAJOR_k 1
 #define MAJOR_m 2
 #define MAJOR_n 2
-#define WAIT_block 1
-#define WAIT_stage 2
 #define INPUT_IS JOIN(TYPE_, INPUT)
 #define OUTPUT_IS JOIN(TYPE_, OUTPUT)
 #define A_MAJOR_IS JOIN(MAJOR_, A_MAJOR)
 #define B_MAJOR_IS JOIN(MAJOR_, B_MAJOR)
-#define WAIT_IS JOIN(WAIT_, WAIT)
 
 #if INPUT_IS != TYPE_bf16 && INPUT_IS != TYPE_f16 && INPUT_IS != TYPE_tf32 && INPUT_IS != TYPE_i8
 #error "INPUT must be bf16, f16, tf32 or i8"
@@ -89,9 +83,6 @@
 #endif
 #if INPUT_IS == TYPE_i8 && (A_MAJOR_IS != MAJOR_k || B_MAJOR_IS != MAJOR_k)
 #error "INPUT i8 needs A_MAJOR k and B_MAJOR k: ldmatrix transposes pairs of bytes, not bytes"
-#endif
-#if WAIT_IS == 0
-#error "WAIT must be block or stage"
 #endif
 
 #pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
@@ -121,7 +112,6 @@ typedef int number; /* of sums, alpha and beta */
 typedef float number;
 #endif
 
-constexpr bool BY_STAGE = WAIT_IS == WAIT_stage;
 constexpr int SIZE = sizeof(input), CHUNK = 16 / SIZE; /* bytes of an element; elements of 16 bytes */
 constexpr int WARPS_N = BLOCK_N / WARP_N, THREADS = 32 * (BLOCK_M / WARP_M) * WARPS_N;
 constexpr int TILES_M = WARP_M / 16, TILES_N = WARP_N / 8; /* instructions along a warp's tile */

@@ -100,7 +100,6 @@ bool product(bool with_beta, bool aligned)
     const int blocks = PERSISTENT ? min(tiles, tiles % 3 ? 3 : 4) : tiles; // the last wave is not full
     parts.assign((size_t)(blocks * BLOCK_M * BLOCK_N), (number)NAN);
     flags.assign((size_t)blocks, 0);
-    barriers.assign(barriers.size(), {});
     emulation::launch((unsigned)blocks, 1, THREADS, multiply_all);
     if (std::count(flags.begin(), flags.end(), 0u) != blocks) return std::printf("a flag is left: off\n"), false;
     for (int i = 0; i < m; i++)

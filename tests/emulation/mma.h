@@ -1,15 +1,10 @@
 // templates/gemm_mma/instructions.cuh, emulated: what the lanes of a warp do together (PTX ISA, ldmatrix and mma.sync
-// for bf16, f16, tf32 and s8), and mbarriers. The
-// eight rows of a matrix, and the 32 lanes of a load, must lie in different banks.
+// for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load, must lie in different banks.
 #pragma once
 
 #include "gemm_mma/parameters.cuh"
 
 #include "device/ptx.cuh"
-
-#ifndef EARLY
-#define EARLY 0
-#endif
 
 namespace
 {
@@ -28,7 +23,6 @@ template <int N> unsigned give(const unsigned (&words)[N])
     given &mine = given_words[threadIdx.x], *const first = &given_words[threadIdx.x / 32 * 32];
     const unsigned set = mine.calls++ % 2, calls = mine.calls;
     std::copy(words, words + N, mine.words[set]);
-    if (EARLY && threadIdx.x < 32) emulation::yield(); // warp 0 is slow
     do emulation::yield();
     while (std::any_of(first, first + 32, [=](const given &lane) { return lane.calls < calls; }));
     return set;
@@ -93,58 +87,6 @@ void store_words(unsigned to, const unsigned (&v)[4])
     std::memcpy(emulation::shared + to, v, sizeof v);
 }
 
-// Copies arrive when the end of their barrier's phase is waited for, or in the next phase, or with EARLY at once.
-struct barrier {
-    unsigned block, count, missing, phase;
-    std::vector<emulation::copy> copies;
-};
-std::vector<barrier> barriers(sizeof emulation::shared / 8);
-
-barrier &barrier_at(unsigned address)
-{
-    if (address % 8 || address >= sizeof emulation::shared) emulation::fail("a barrier is not aligned");
-    barrier &b = barriers[address / 8];
-    if (b.block != blockIdx.x) b = {blockIdx.x};
-    return b;
-}
-void barrier_init(unsigned address, int count)
-{
-    if (barrier_at(address).count) emulation::fail("a barrier has begun already");
-    barrier_at(address) = {blockIdx.x, (unsigned)count, (unsigned)count};
-}
-void barrier_end(unsigned address)
-{
-    if (!barrier_at(address).count) emulation::fail("a barrier has not begun");
-    barrier_at(address) = {blockIdx.x};
-}
-void end_phase(barrier &b)
-{
-    if (b.missing) return;
-    emulation::arrive(b.copies);
-    b = {b.block, b.count, b.count, b.phase + 1};
-}
-void barrier_arrive(unsigned address)
-{
-    barrier &b = barrier_at(address);
-    if (!b.count) emulation::fail("a barrier has not begun");
-    end_phase(b);
-    b.missing--;
-}
-void barrier_arrive_after_copies(unsigned address)
-{
-    barrier_arrive(address);
-    auto &open = emulation::threads[emulation::current].open;
-    std::move(open.begin(), open.end(), std::back_inserter(barrier_at(address).copies));
-    open.clear();
-}
-void barrier_wait(unsigned address, unsigned parity)
-{
-    for (int turns = 0; end_phase(barrier_at(address)), barrier_at(address).phase % 2 == parity; turns++) {
-        if (turns == 100000) emulation::fail("a barrier's phase does not end");
-        emulation::yield();
-    }
-}
-
 bool readable(const void *from, size_t bytes); // whether A or B has it, or what separates its rows
 
 void copy_async_if(unsigned there, unsigned to, const input *from)
@@ -152,7 +94,6 @@ void copy_async_if(unsigned there, unsigned to, const input *from)
     if (!there) return;
     if (!readable(from, 16)) emulation::fail("a copy reads beyond its matrix");
     emulation::copy_async(to, from, 16);
-    if (EARLY) std::memcpy(emulation::shared + to, from, 16);
 }
 
 float as_float(unsigned bits)

@@ -25,7 +25,9 @@ static const struct option_spec specs[] = {
            .high = 100000),
     OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
     OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
-           "number of outstanding proposals, as in a run whose compilers work ahead (1)", .low = 1, .high = 1024),
+           "number of outstanding proposals, as in a run whose compilers work ahead; the most promising of them is "
+           "measured next (1)",
+           .low = 1, .high = 1024),
     OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
            "simulate a whole run with its policy: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds or "
            "'recorded'"),

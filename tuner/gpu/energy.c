@@ -12,10 +12,10 @@
 static const double settling = 0.3;        // s before a window, in which the clock adapts to the work
 static const double batch_time = 0.02;     // s of a batch, or one repetition
 static const double host_time = 1e-3;      // s: the host launches a repetition of this length in time
-static const double late_share = 0.1;      // of batches for which the device may have waited
+static const double late_share = 0.1;      // of the window in which the device may have waited for the host
 static const double least_share = 0.05;    // of bare repetitions that may wait for the host
 static const double state_interval = 0.02; // s between readings of the clock
-enum { POLL = 200 };                       // us between readings of the counter
+enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; windows, while the device waits
 
 struct repetitions {
     struct workload *w;
@@ -27,7 +27,7 @@ struct repetitions {
     struct cuda_event *ends[2], *last; // of the batch that runs and the next one; before a batch's last repetition
     double from, to, count;            // repetitions from one batch's end in the window to another's
     double clock, clocks;              // sum of the readings, and how many there are
-    double batches, late;
+    double late;                       // s of batches for which the device may have waited
     bool capped;
 };
 
@@ -77,17 +77,17 @@ static int repeat(struct repetitions *r, struct error *err)
     double ended = r->begin = clock_now(), one = batch_time;
     int failed = cuda_event_record(r->w->cuda, r->ends[1], err);
     for (size_t k = 0; !failed && !r->reason && (r->window.known <= ENERGY_PARTS || !r->count); k++) {
-        bool late = false, within = r->window.known > 0;
+        bool late = false, idle = false, within = r->window.known > 0;
         size_t *count = &counts[k % 2], before = counts[(k + 1) % 2];
         *count = one * MEASURE_BATCH < batch_time ? MEASURE_BATCH : one < batch_time ? (size_t)(batch_time / one) : 1;
-        failed = enqueue(r, r->ends[k % 2], *count, &late, err);
+        failed = before ? cuda_event_happened(r->ends[(k + 1) % 2], &idle, err) : 0;
+        if (!failed) failed = enqueue(r, r->ends[k % 2], *count, &late, err);
         if (!failed) failed = wait_for(r, r->ends[(k + 1) % 2], err);
         double now = clock_now();
         if (before) one = (now - ended) / (double)before;
         if (within && !r->from) r->from = ended;
         if (within) r->count += (double)before;
-        r->batches += within;
-        r->late += within && late && one < host_time;
+        if (within && (idle || (late && one < host_time))) r->late += now - ended;
         r->to = ended = now;
     }
     int synced = cuda_sync(r->w->cuda, failed ? NULL : err);
@@ -104,7 +104,8 @@ static int run(struct repetitions *r, struct error *err)
     return failed;
 }
 
-static void conclude(const struct repetitions *whole, const struct repetitions *bare, struct energy_figures *out)
+// False if the device waited for the host.
+static bool conclude(const struct repetitions *whole, const struct repetitions *bare, struct energy_figures *out)
 {
     struct interval watts = energy_window_watts(&whole->window), bare_watts = energy_window_watts(&bare->window);
     out->watts = watts.value;
@@ -112,33 +113,39 @@ static void conclude(const struct repetitions *whole, const struct repetitions *
                                       (bare->to - bare->from) / bare->count, whole->plan->repeats, &out->share);
     out->clock_mhz = whole->clocks > 0 ? whole->clock / whole->clocks : (double)NAN;
     out->power_limited = whole->capped;
-    bool late = bare->late > late_share * bare->batches && !(out->share <= least_share);
-    if (late || whole->late > late_share * whole->batches)
+    bool late = (bare->late > late_share * (bare->to - bare->from) && !(out->share <= least_share)) ||
+                whole->late > late_share * (whole->to - whole->from);
+    if (late)
         out->reason = "the device waits for the host between launches";
     else if (isnan(out->joules.value))
         out->reason = "restoring the data and flushing the caches takes all of it";
+    return !late;
 }
 
 int energy_measure(struct workload *w, const struct measure_plan *plan, double until, struct energy_figures *out,
                    struct error *err)
 {
-    struct repetitions whole = {.w = w, .plan = plan}, bare = {.w = w, .plan = plan, .bare = true};
-    struct energy_figures found;
-    int failed;
+    bool steady = false;
     record_clear(&energy_record, out);
-    found = *out;
+    const struct energy_figures nothing = *out;
     if (isnan(nvml_energy(w->machine->nvml)))
         out->reason = "the device has no energy counter";
     else if (clock_now() + FINAL_ENERGY_SECONDS > until)
         out->reason = ENERGY_NO_TIME;
     if (*out->reason) return 0;
-    if ((failed = run(&whole, err)) || (!whole.reason && (failed = run(&bare, err)))) return failed;
-    out->reason = whole.reason ? whole.reason : bare.reason ? bare.reason : "";
-    if (*out->reason) return 0;
-    conclude(&whole, &bare, &found);
-    if (*found.reason)
-        out->reason = found.reason;
-    else
-        *out = found;
+    for (int i = 0; i < TRIES && !steady && (!i || clock_now() + FINAL_ENERGY_SECONDS <= until); i++) {
+        struct repetitions whole = {.w = w, .plan = plan}, bare = {.w = w, .plan = plan, .bare = true};
+        int failed = run(&whole, err);
+        if (!failed && !whole.reason) failed = run(&bare, err);
+        if (failed) return failed;
+        *out = nothing;
+        out->reason = whole.reason ? whole.reason : bare.reason ? bare.reason : "";
+        if (*out->reason) return 0;
+        steady = conclude(&whole, &bare, out);
+    }
+    if (!*out->reason) return 0;
+    const char *reason = out->reason;
+    *out = nothing;
+    out->reason = reason;
     return 0;
 }

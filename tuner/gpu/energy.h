@@ -2,8 +2,9 @@
 // least two seconds of the device's energy counter, and then, for at least one, the same without the work.
 //
 // The device always has another batch in its queue, so gaps between launches are no part of the energy. Where the host
-// does not launch in time there is no result, unless only bare repetitions are too short for it and their share is
-// small. The rest before launches (`measure.rest`) is left out. Results are not judged.
+// does not launch in time, for example because another process starts, the windows are taken again. If that does not
+// help there is no result, unless only bare repetitions are too short for it and their share is small. The rest before
+// launches (`measure.rest`) is left out. Results are not judged.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -72,6 +72,23 @@ struct strategy_options bench_strategy_options(const struct bench_options *o, si
     return options;
 }
 
+// Puts the configuration first that promises most, where the strategy can tell: as runs do whose kernels are slow.
+static void most_promising_first(struct strategy *s, uint16_t *configs, size_t count, size_t width)
+{
+    if (count < 2 || !strategy_ranks(s)) return;
+    autofree const uint16_t **list = memory_new(count, sizeof *list);
+    autofree double *promise = memory_new(count, sizeof *promise);
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) list[i] = configs + i * width;
+    strategy_rank(s, list, count, promise);
+    for (size_t i = 1; i < count; i++)
+        if (promise[i] > promise[best]) best = i;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    memcpy(config, list[best], width * sizeof *config);
+    memmove(configs + width, configs, best * width * sizeof *configs);
+    memcpy(configs, config, width * sizeof *config);
+}
+
 // One run: fills the curve of `length` evaluations.
 static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
                    double *curve, int64_t length, double *seconds, struct error *err)
@@ -93,6 +110,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
             waiting++;
         }
         if (waiting == 0 || result < 0) break;
+        most_promising_first(s, configs, waiting, width);
         struct observation observation = recorded_observation(r, (size_t)recorded_find(r, configs));
         strategy_tell(s, &observation);
         memmove(configs, configs + width, --waiting * width * sizeof *configs);

@@ -24,7 +24,7 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // proposals that wait for their measurement; 1: each is measured before the next proposal
+    int64_t ahead; // proposals that wait, the most promising to be measured next; 1: each is measured at once
     bool score;    // makes runs as long as the methodology score needs
     // Priors of the strategies, by file; NULL: none.
     const struct bench_priors *priors;
