@@ -9,9 +9,10 @@
 #include "tuner/job/job_parts.h"
 
 struct old_piece {
-    const char *path;         // "arguments[].restore"; arguments and members have the same path everywhere
-    size_t parent;            // the group or list around it
-    size_t name, name_end;    // equal: an element of a list
+    const char *path;      // "arguments[].restore"; arguments and members have the same path everywhere; "": a number
+                           // or text in a list
+    size_t parent;         // the group or list around it
+    size_t name, name_end; // equal: an element of a list
     size_t value, end, after; // `after`: the end of the value's separator, or `end`
     char sign;                // that the value begins with
 };
@@ -58,7 +59,7 @@ static const char *path_of(struct old_text *t, const struct old_piece *p)
 {
     static const char *const own[] = {"arguments", "members", NULL};
     const char *around = t->pieces[p->parent].path;
-    if (p->name == p->name_end) return arena_format(&t->memory, "%s[]", around);
+    if (p->name == p->name_end) return strchr("({[", p->sign) ? arena_format(&t->memory, "%s[]", around) : "";
     const char *name = arena_format(&t->memory, "%.*s", (int)(p->name_end - p->name), t->text + p->name);
     bool root = !*around || word_find(own, name) >= 0;
     return root ? name : arena_format(&t->memory, "%s.%s", around, name);
@@ -263,13 +264,14 @@ static char *apply_edits(struct old_text *t, bool keep_lines)
         const struct edit *e = i < t->edit_count ? &t->edits[i] : NULL;
         size_t to = e ? e->from : strlen(t->text), line = at + strcspn(t->text + at, "\n");
         if (e && e->from < at) continue; // within another one
-        if (lost && line < to) {
+        if (lost > 0 && line < to) {
             text_add(&out, "%.*s", (int)(line - at), t->text + at);
-            while (lost) lost--, text_add(&out, "\n");
+            for (; lost > 0; lost--) text_add(&out, "\n");
             at = line;
         }
         text_add(&out, "%.*s%s", (int)(to - at), t->text + at, e ? e->replace : "");
-        if (e && keep_lines) lost += count_lines(t->text + e->from, e->to - e->from);
+        if (e && keep_lines)
+            lost += count_lines(t->text + e->from, e->to - e->from) - count_lines(e->replace, strlen(e->replace));
         at = e ? e->to : to;
     }
     return out.text;
