@@ -145,7 +145,7 @@ FORCE:
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
 PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js progress.js \
-  parameters.js pair.js trials.js failures.js counters.js final.js kernel.js job.js main.js)
+  parameters.js pair.js trials.js failures.js counters.js final.js gates.js kernel.js job.js main.js)
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@

@@ -18,6 +18,8 @@
     x(row_sums) \
     x(column_sums) \
     x(softmax) \
+    x(layer_norm) \
+    x(rms_norm) \
     x(prefix_sum) \
     x(transpose) \
     x(transpose_in_place) \

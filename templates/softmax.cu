@@ -1,29 +1,34 @@
 /*
- * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i.
+ * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i. FP32, BF16 or FP16,
+ * with arithmetic in FP32.
  *
- * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, and a block has
- * ROWS_PER_BLOCK rows.
+ * Bound by memory: at best every element is read once and written once. ROW_THREADS threads share a row, and a block
+ * has ROWS_PER_BLOCK rows.
  *
- *     METHOD registers   a thread keeps its HELD floats of the row in registers between reading and writing. Rows
+ *     METHOD registers   a thread keeps its HELD elements of the row in registers between reading and writing. Rows
  *                        longer than ROW_THREADS * HELD use `online`
  *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a
  *                        larger element appears, the sum so far is multiplied by the exponential of the difference),
  *                        then the row is read again, mostly from the caches
  *
- * Accesses are vectors of VECTOR floats where the number of columns and the matrices allow it, otherwise single floats;
- * the kernel decides when it runs. exp(x) is the hardware's exp2(x * log2(e)).
+ * Accesses are vectors of VECTOR elements where the number of columns and the matrices allow it, otherwise single
+ * elements; the kernel decides when it runs. exp(x) is the hardware's exp2(x * log2(e)).
  *
- * Launch      softmax (const float *x, float *y, int rows, int cols)
+ * Launch      softmax (const T *x, T *y, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
  *
- * Parameters (macros; each has a default): ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK; VECTOR 1, 2, 4; METHOD;
- * HELD, a multiple of VECTOR; STORE `plain` or `streaming` (st.global.cs)
+ * Parameters (macros; each has a default): TYPE f32, bf16 or f16; ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK;
+ * VECTOR, a power of two up to 16 bytes; METHOD; HELD, a multiple of VECTOR; STORE `plain` or `streaming`
+ * (st.global.cs)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: no exponentials; 2 only
  * arithmetic: nothing loaded, and stores under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
+#endif
+#ifndef TYPE
+#define TYPE f32
 #endif
 #ifndef ROW_THREADS
 #define ROW_THREADS 256
@@ -45,20 +50,25 @@
 #endif
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
+#define TYPE_f32 1
+#define TYPE_bf16 2
+#define TYPE_f16 3
+#define TYPE_IS JOIN(TYPE_, TYPE)
 #define METHOD_registers 1
 #define METHOD_online 2
 #define METHOD_IS JOIN(METHOD_, METHOD)
 #define STORE_plain 1
 #define STORE_streaming 2
 #define STORE_IS JOIN(STORE_, STORE)
-#if METHOD_IS == 0 || STORE_IS == 0
-#error "METHOD must be registers or online, STORE plain or streaming"
+#if TYPE_IS == 0 || METHOD_IS == 0 || STORE_IS == 0
+#error "TYPE must be f32, bf16 or f16, METHOD registers or online, STORE plain or streaming"
 #endif
 static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
               "ROW_THREADS must be a power of two from 32");
 static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
-static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
+
+#include "device/rows.cuh"
 
 namespace
 {
@@ -109,50 +119,8 @@ __device__ __forceinline__ found join_row(found mine)
     return mine;
 }
 
-template <int V> __device__ __forceinline__ void load(float *to, const float *from)
-{
-#if SWEETSPOT_VARIANT == 2
-    for (int v = 0; v < V; ++v) to[v] = __int_as_float((int)threadIdx.x + v);
-#else
-    if constexpr (V == 4) {
-        const float4 v = *reinterpret_cast<const float4 *>(from);
-        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    } else if constexpr (V == 2) {
-        const float2 v = *reinterpret_cast<const float2 *>(from);
-        to[0] = v.x, to[1] = v.y;
-    } else {
-        to[0] = *from;
-    }
-#endif
-}
-
-template <int V> __device__ __forceinline__ void store(float *to, const float *x)
-{
-#if SWEETSPOT_VARIANT == 2
-    if (x[0] != -1.0f) return;
-#endif
-    if constexpr (V == 4) {
-        const float4 v = make_float4(x[0], x[1], x[2], x[3]);
-        if (STORE_IS == STORE_streaming)
-            __stcs(reinterpret_cast<float4 *>(to), v);
-        else
-            *reinterpret_cast<float4 *>(to) = v;
-    } else if constexpr (V == 2) {
-        const float2 v = make_float2(x[0], x[1]);
-        if (STORE_IS == STORE_streaming)
-            __stcs(reinterpret_cast<float2 *>(to), v);
-        else
-            *reinterpret_cast<float2 *>(to) = v;
-    } else {
-        if (STORE_IS == STORE_streaming)
-            __stcs(to, x[0]);
-        else
-            *to = x[0];
-    }
-}
-
 /* `cols` is 0 for a row that does not exist: its threads only take part in barriers. */
-template <int V> __device__ __forceinline__ void online(const float *x, float *y, int cols)
+template <int V> __device__ __forceinline__ void online(const element *x, element *y, int cols)
 {
     const int lane = threadIdx.x % ROW_THREADS;
     found mine = {LEAST, 0.0f};
@@ -178,7 +146,7 @@ template <int V> __device__ __forceinline__ void online(const float *x, float *y
     }
 }
 
-template <int V> __device__ __forceinline__ void in_registers(const float *x, float *y, int cols)
+template <int V> __device__ __forceinline__ void in_registers(const element *x, element *y, int cols)
 {
     constexpr int COUNT = HELD / V;
     const int lane = threadIdx.x % ROW_THREADS;
@@ -216,7 +184,7 @@ template <int V> __device__ __forceinline__ void in_registers(const float *x, fl
     }
 }
 
-template <int V> __device__ __forceinline__ void softmax_row(const float *x, float *y, int cols, int all_cols)
+template <int V> __device__ __forceinline__ void softmax_row(const element *x, element *y, int cols, int all_cols)
 {
     if (METHOD_IS == METHOD_registers &&
         all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
@@ -228,13 +196,13 @@ template <int V> __device__ __forceinline__ void softmax_row(const float *x, flo
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK)
-    softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int cols)
+    softmax(const element *__restrict__ x, element *__restrict__ y, int rows, int cols)
 {
     const int row = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / ROW_THREADS;
     const long long at = (long long)row * cols;
     const int mine = row < rows ? cols : 0;
     if (VECTOR > 1 && cols % VECTOR == 0 &&
-        (reinterpret_cast<unsigned long long>(x) | reinterpret_cast<unsigned long long>(y)) % (4 * VECTOR) == 0)
+        (reinterpret_cast<unsigned long long>(x) | reinterpret_cast<unsigned long long>(y)) % (SIZE * VECTOR) == 0)
         softmax_row<VECTOR>(x + at, y + at, mine, cols);
     else
         softmax_row<1>(x + at, y + at, mine, cols);

@@ -551,6 +551,7 @@ int main(int argc, char **argv)
         suffer(json_object_get(request, "text") ? "helper" : op);
         wait_for_file(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
+                 : !strcmp(op, "identify") ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
                  : !strcmp(op, "build")    ? build(request)
                  : !strcmp(op, "job")      ? job(request)

@@ -238,6 +238,8 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
         e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot "
                        "compare job.cfg --store e.db && $BIN/sweetspot header job.cfg --store e.db --output e.h"));
     assert_contains(r.out, "2 kernels for 6 problems", "(held back)", "on problems held back 0.0%");
+    assert_contains(e2e_pass(folder, "cat $DIR/e.h").out, "longer than the fastest known one.",
+                    "held back from the choice of kernels (2): at most 0.0%.");
     r = e2e_passed(e2e_in(folder, "$BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status "
                                   "job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l"));
     assert_contains(r.out, "with the fastest kernel of each problem",

@@ -184,4 +184,11 @@ TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
     assert_contains(r.out, "rounds in process 2 on gpu 0", "\n1\n"); // cublasLt was asked for 32 algorithms only once
 }
 
+TEST(the_worker_names_its_device_without_a_job)
+{
+    struct e2e_result r =
+        e2e_pass(e2e_folder("identify"), "echo '{\"id\":1,\"op\":\"identify\"}' | FAKE_NVML=1 $BIN/emulated_gpu");
+    assert_contains(r.out, "\"status\":\"ok\"", "\"id\":1", "\"device\":{\"name\":\"Fake\",\"driver\":\"");
+}
+
 TEST_MAIN(NULL, NULL)

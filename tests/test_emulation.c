@@ -135,6 +135,25 @@ TEST(transpositions_are_right_in_emulation)
                mistakes[i].script, "off by");
 }
 
+TEST(norms_are_right_in_emulation)
+{
+    static const char *const cases[] = {
+        "-DROW_THREADS=64 -DHELD=8",
+        "-DROW_THREADS=32 -DROWS_PER_BLOCK=4 -DHELD=8 -DVECTOR=8 -DTYPE=bf16 -DNORM=rms",
+        "-DROW_THREADS=128 -DROWS_PER_BLOCK=2 -DMETHOD=again -DVECTOR=2 -DHELD=4 -DTYPE=bf16 -DSTORE=streaming",
+        "-DROW_THREADS=64 -DHELD=4 -DVECTOR=1 -DNORM=rms -DMETHOD=again",
+    };
+    char *folder = e2e_folder("normalised");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(emulate(folder, "norm", "norm", "", cases[i]), cases[i], NULL);
+    // Elements that do not exist are summed; a joined mean is wrong; the distance of two means is left out; a warp's
+    // sums are left out.
+    static const char *const mistakes[] = {"s/count = (i + 1) . V;/count = HELD;/", "s/apart . share,/apart - share,/",
+                                           "s/ + apart . apart . a.count . share//", "s/lane < WARPS ?/lane < 1 ?/"};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+        expect(emulate(folder, "norm", "norm", mistakes[i], cases[0]), mistakes[i], "expected");
+}
+
 // The worker's own kernels that prepare memory and judge it.
 static struct e2e_result emulate_support(const char *folder, const char *script)
 {

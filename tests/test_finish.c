@@ -57,6 +57,45 @@ TEST(after_a_new_driver_the_best_are_measured_again_and_nothing_else)
     assert_contains(r.out, "--finish is only the final of stored results, without --refresh");
 }
 
+static const struct {
+    const char *now, *said; // variables; NULL: nothing
+} ages[] = {{"", NULL},
+            {"FAKE_ENVIRONMENT=none FAKE_DRIVER=9.9.9", NULL}, // no GPU here
+            {"FAKE_DRIVER=9.9.9", "another driver: 9.9.9 instead of 1.2.3; to measure the best again: sweetspot tune "
+                                  "job.cfg --store job.db --refresh"},
+            {"FAKE_TOOLKIT=fake-2.0", "another compiler: fake-2.0 instead of fake 1.0; "},
+            {"FAKE_MODEL=Other", "another GPU: Other instead of Fake GPU; "},
+            {"FAKE_DRIVER=9 FAKE_MODEL=Other", "another GPU: Other instead of Fake GPU, another driver: 9 instead "}};
+
+static void expect_age(const char *folder, const char *now, const char *said)
+{
+    static const char *const commands[] = {"status job.cfg", "header job.cfg -o best.h"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct e2e_result r = e2e_passed(
+            e2e_in(folder, "export " SCRIPTED "%s; $BIN/sweetspot %s --store job.db 2>&1", now, commands[i]));
+        if (!said == !strstr(r.out, "since the final of 20") && strstr(r.out, said ? said : "")) continue;
+        fail_msg("%s with '%s': %s", commands[i], now, r.out);
+    }
+}
+
+TEST(results_that_are_older_than_driver_compiler_gpu_or_source_are_named_as_such)
+{
+    char *folder = write_job("age");
+    e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "-n 2"));
+    for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) expect_age(folder, ages[i].now, ages[i].said);
+    struct e2e_result r =
+        e2e_in(folder, "export " SCRIPTED "FAKE_DRIVER=9.9.9; $BIN/sweetspot status job.cfg --store job.db -f json");
+    json_t *changes = json_object_get(test_json(json_parse(r.out, NULL)), "changes");
+    assert_int_equal(json_array_size(changes), 1);
+    assert_string_equal(json_get_string(json_array_get(changes, 0), "then", ""), "1.2.3");
+    e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_DRIVER=9.9.9", "--refresh"));
+    expect_age(folder, "FAKE_DRIVER=9.9.9", NULL);
+    e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_MODEL=Other", "--refresh"));
+    expect_age(folder, "FAKE_MODEL=Other", NULL); // status shows the results of both GPUs
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // another\n");
+    expect_age(folder, "FAKE_MODEL=Other", " another source; to measure the best again: ");
+}
+
 TEST(several_jobs_are_decided_without_a_search)
 {
     char *folder = e2e_folder("finish_all");

@@ -225,6 +225,33 @@ TEST(the_shipped_jobs_are_sound)
     if (r.status) fail_msg("%s", r.err);
 }
 
+// The ends come first; the sizes lie in the range, evenly by their logarithm, and every third problem is held back.
+TEST(problems_are_sampled_from_ranges)
+{
+    sound_write(6, "problems = ( { N = [16, 65536]; M = 3; K = [1, 2]; }, { N = 1000; M = 4; K = 9; } ); objective = "
+                   "\"each\";");
+    assert_int_equal(system(test_text("sed -i '/^verification/d' '%s'", sound_path)), 0);
+    struct job *job = sound_build();
+    assert_int_equal(job->tuned_count, 13);
+    assert_string_equal(job->problems[0].name, "N=16,M=3,K=1");
+    assert_string_equal(job->problems[1].name, "N=65536,M=3,K=2");
+    assert_string_equal(job->problems[12].name, "N=1000,M=4,K=9");
+    int octaves[12] = {0};
+    for (size_t p = 0; p < 12; p++) {
+        const int64_t *sizes = job->problems[p].sizes;
+        assert_true(sizes[0] >= 16 && sizes[0] <= 65536 && sizes[0] % 16 == 0);
+        assert_true(sizes[1] == 3 && (sizes[2] == 1 || sizes[2] == 2));
+        assert_true(job->problems[p].holdout == (p % 3 == 2) && job->problems[p].tune);
+        octaves[(int)(log2((double)sizes[0]) - 4)]++;
+    }
+    for (int i = 0; i < 12; i += 3) assert_true(octaves[i] + octaves[i + 1] + octaves[i + 2] >= 2);
+    // A range of few sizes has few problems. Without a kernel for each problem none is held back.
+    sound_write(6, "problems = ( { N = [5, 8]; } );");
+    job = sound_build();
+    assert_int_equal(job->tuned_count, 4);
+    for (size_t p = 0; p < 4; p++) assert_false(job->problems[p].holdout);
+}
+
 TEST(the_objective_weighs_the_problems_that_are_tuned)
 {
     struct problem problems[3] = {{.weight = 3}, {.weight = 1}, {.weight = 100}};

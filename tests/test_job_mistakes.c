@@ -48,6 +48,12 @@ static const struct {
     {5, "constraints = ( \"KIND > \\\"a\\\"\" );", 5, "string"},
     {6, "problems = ();", 6, "'problems' is missing"},
     {PROBLEMS("{ N = 1.5; }"), "size 'N' must be an integer"},
+    {PROBLEMS("{ N = [0, 8]; }"), "an integer, or a range of positive ones: [low, high]"},
+    {PROBLEMS("{ N = [8, 8]; }"), "an integer, or a range of positive ones: [low, high]"},
+    {PROBLEMS("{ N = [1, 2, 3]; }"), "an integer, or a range of positive ones: [low, high]"},
+    {PROBLEMS("{ N = [1, 900]; }, { N = [2, 901]; }, { N = [3, 902]; }, { N = [4, 903]; }, { N = [5, 904]; }, "
+              "{ N = [6, 905]; }"),
+     "more than 64 problems: a range has several"},
     {PROBLEMS("{ N = 1; }, { N = 2; M = 3; }"), "the first problem has no size 'M'"},
     {PROBLEMS("{ N = 1; M = 3; }, { N = 2; }"), "lacks size 'M'"},
     {11, "budget = { patience = 5; };", 11, "setting 'patience' in 'budget' was removed: use 'until'"},
@@ -148,6 +154,7 @@ static const struct {
     {PROBLEMS("{ N = 5; holdout = true; }"), "'holdout' needs objective"},
     {PROBLEMS("{ N = 5; holdout = 3; }"), "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
+    {13, "verification = { problems = ( { N = [1, 7]; } ); };", 13, "ranges are for problems that are tuned for"},
     // What no configuration's text, no macro and no file could hold.
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; }"),
      "parameter 'P' has the value '1,Q=1', which a configuration's text"},

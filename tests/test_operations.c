@@ -239,6 +239,58 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     }
 }
 
+// In single precision and far from 0; a term that is missing in the mean is seen.
+TEST(normalised_rows_are_within_the_bound_and_a_missing_term_is_seen)
+{
+    static const enum element types[] = {ELEMENT_F32, ELEMENT_BF16};
+    const int64_t rows = 20, cols = 1030;
+    for (int layer = 0; layer < 2; layer++)
+        for (int t = 0; t < 2; t++) {
+            const struct operation *op = operation_find(layer ? "layer_norm" : "rms_norm", NULL);
+            struct result r = {0};
+            give(&r, op, "x", matrix(types[t], rows, cols, cols, noise, 61));
+            give(&r, op, "y", matrix(types[t], rows, cols, cols, integers, 62));
+            give(&r, op, "weight", matrix(types[t], 1, cols, cols, noise, 63));
+            if (layer) give(&r, op, "bias", matrix(types[t], 1, cols, cols, noise, 64));
+            r.problem.value[operation_role(op, "epsilon")] = 1e-5;
+            compute(op, &r);
+            const struct operand *x = &r.problem.operand[operation_role(op, "x")],
+                                 *w = &r.problem.operand[operation_role(op, "weight")],
+                                 *b = layer ? &r.problem.operand[operation_role(op, "bias")] : NULL;
+            const struct operation_expected *e = expected_of(&r, op, "y");
+            for (int64_t i = 0; i < rows; i++) {
+                float sum = 0, squares = 0, missing = (float)at(x, i, 0);
+                int seen = 0;
+                for (int64_t j = 0; j < cols; j++) sum += (float)at(x, i, j);
+                const float mean = layer ? sum / (float)cols : 0, n = (float)cols;
+                for (int64_t j = 0; j < cols; j++) squares += ((float)at(x, i, j) - mean) * ((float)at(x, i, j) - mean);
+                missing = layer ? missing / n : missing * missing / squares / 2;
+                for (int64_t j = 0; j < cols; j++) {
+                    const float weight = (float)at(w, 0, j), apart = (float)at(x, i, j) - mean;
+                    float y = apart / sqrtf(squares / n + 1e-5f) * weight + (b ? (float)at(b, 0, j) : 0),
+                          off = y + weight * (layer ? missing : apart * missing) / sqrtf(squares / n + 1e-5f), both[2];
+                    element_store(types[t], (double)y, &both[0]);
+                    element_store(types[t], (double)off, &both[1]);
+                    const size_t place = (size_t)(i * cols + j);
+                    assert_true(fabs(element_load(types[t], &both[0]) - e->host_expected[place]) <= allowed(e, place));
+                    seen += !(fabs(element_load(types[t], &both[1]) - e->host_expected[place]) <= allowed(e, place));
+                }
+                if (types[t] == ELEMENT_F32 && fabs(at(x, i, 0)) > 0.1) assert_true(seen > cols / 2);
+            }
+        }
+    struct error err;
+    const struct operation *op = operation_find("layer_norm", NULL);
+    struct operation_problem p = {0};
+    p.operand[operation_role(op, "x")] = p.operand[operation_role(op, "y")] =
+        (struct operand){.type = ELEMENT_F32, .rows = 3, .cols = 4, .ld = 4};
+    p.operand[operation_role(op, "weight")] = p.operand[operation_role(op, "bias")] =
+        (struct operand){.type = ELEMENT_F32, .rows = 1, .cols = 4, .ld = 4};
+    assert_int_equal(op->check(&p, &err), 0);
+    p.operand[operation_role(op, "bias")].cols = 3;
+    assert_int_not_equal(op->check(&p, &err), 0);
+    assert_string_equal(err.message, "x has 4 columns, but bias has 3 elements");
+}
+
 TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
 {
     const struct operation *op = operation_find("prefix_sum", NULL);

@@ -352,6 +352,20 @@ REPORT_TEST(a_final_that_decided_nothing_is_undecided)
     expect_word(job, "results.0.final.reason", "too wide");
 }
 
+REPORT_TEST(gates_are_those_of_the_environment_the_newest_first)
+{
+    add("X=1", STATUS_OK, "", 1e-3, 1e6);
+    put("gate", 1000, "{\"base\":\"v1\",\"verdict\":\"slower\"}");
+    put("gate", 2000, "{\"base\":\"v2\",\"verdict\":\"same\"}");
+    use("B");
+    add("X=1", STATUS_OK, "", 1e-3, 1e6);
+    json_t *job = report_of(100);
+    assert_int_equal(json_array_size(at(job, "results.0.gates")), 0);
+    assert_int_equal(json_array_size(at(job, "results.1.gates")), 2);
+    expect_word(job, "results.1.gates.0.base", "v2");
+    expect_word(job, "results.1.gates.1.verdict", "slower");
+}
+
 REPORT_TEST(what_profile_stored_of_the_best_is_there)
 {
     int64_t id = add("X=1", STATUS_OK, "", 1e-3, 1e6);

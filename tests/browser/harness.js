@@ -102,6 +102,7 @@ const SECTIONS = [
     'failures',
     'counters',
     'final',
+    'gates',
     'limits',
     'reproduce',
 ];

@@ -261,6 +261,20 @@ function result(options) {
                       ],
                   }
                 : null,
+        gates:
+            best && final
+                ? ['v1.1', 'v1.0'].map((base, i) => ({
+                      when: began + 14 * trials - 1e5 * i,
+                      base,
+                      verdict: 'same',
+                      device: 'NVIDIA H200',
+                      driver: `580.${i}`,
+                      compiler: 'nvrtc 13.0',
+                      problems: [
+                          {problem: `M=${size}`, verdict: 'same', ratio: [1.0012, 0.9998, 1.0025]},
+                      ],
+                  }))
+                : [],
         limits: best
             ? {
                   limiter: 'math-bound',
@@ -343,6 +357,7 @@ function withMarkup() {
     });
     one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
     for (const each of one.failures) each.status = each.reason = MARKUP;
+    one.gates[0].base = one.gates[0].problems[0].problem = one.gates[0].problems[0].verdict = MARKUP;
     one.findings.findings[0].seen = one.findings.findings[0].why = one.limits.warnings[0] = one.reproduce = MARKUP;
     one.points.columns[2] = one.points.meanings[2] = MARKUP;
     one.runs[0].strategy = one.trials.status[0] = MARKUP;

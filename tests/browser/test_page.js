@@ -71,6 +71,14 @@ all('names with markup are text', 'markup', {}, async tab => {
     assert.equal(await tab.value(`typeof window.hacked`), 'undefined');
 });
 
+all('the gates are rows, the newest first', 'one', {}, async tab => {
+    const rows = await tab.value(`[...document.querySelectorAll('#gates tbody tr')].map(each =>
+        [...each.children].map(cell => cell.innerText).join('|'))`);
+    assert.equal(rows.length, 2);
+    assert.match(rows[0], /\|v1\.1\|M=2048\|same\|1\.0012\|0\.9998 to 1\.0025\|NVIDIA H200 · driver 580\.0 · nvrtc /);
+    assert.match(rows[1], /\|v1\.0\|/);
+});
+
 const ODD = {
     failuresOnly: /None of 60 candidates has a time; the section Failures says why/,
     oneConfiguration: /Two parameters with several values/,

@@ -52,13 +52,16 @@ fill() {
     [ -z "$skip" ] || { echo "$1: a table has no end" >&2; return 1; }
 }
 
-# winner FILE: of a result, as configs/tuned has it. Nothing where the result has a kernel for each problem.
+# winner FILE OLD: of a result, as configs/tuned has it; the same winner in OLD keeps its identity (shipped.sh). Nothing
+# where the result has a kernel for each problem.
 winner() {
-    jq --indent 1 'if .compare.configuration then {
+    jq --indent 1 --slurpfile old "$2" '($old[0].winners[0] // {}) as $known | if .compare.configuration then {
         format: "sweetspot-tuned", version: 1, job: .compare.job, winners: [{
             device: .compare.device, driver: .compare.driver, compiler: .compare.compiler,
-            commit: .commit, date: .date, configuration: .compare.configuration,
-            problems: [.compare.problems[] | {problem, time: (.entries[] | select(.winner) | .time)}]}]}
+            commit: .commit, date: .date, rounds: .compare.rounds, configuration: .compare.configuration,
+            problems: [.compare.problems[] | {problem, time: (.entries[] | select(.winner) | .time)}]}
+            | if $known.identity and .commit == $known.commit and .configuration == $known.configuration
+                then .identity = $known.identity else . end]}
         else empty end' \
         "$1"
 }
@@ -78,8 +81,9 @@ for document in BENCHMARKS.md README.md; do
 done
 for file in docs/benchmarks/*.json; do
     case $file in *_seed*) continue ;; esac
-    winner "$file" >"$work/winner"
-    to=configs/tuned/$(basename "$file")
+    to=configs/tuned/$(basename "$file") old=/dev/null
+    [ ! -f "$to" ] || old=$to
+    winner "$file" "$old" >"$work/winner"
     [ -s "$work/winner" ] || continue
     if [ "$1" = write ]; then
         mkdir -p configs/tuned

@@ -113,6 +113,14 @@ void shared_library_release(struct shared_library *l)
     *l = (struct shared_library){0};
 }
 
+const char *elf_code_name(const struct elf_file *elf, const Elf64_Shdr *section)
+{
+    const char *name = elf_text(elf, &elf->names, section->sh_name);
+    bool code = section->sh_flags & SHF_EXECINSTR ||
+                (name && (!strncmp(name, ".nv.constant", 12) || !strncmp(name, ".nv.info", 8)));
+    return code ? name : NULL;
+}
+
 const char *elf_kernel(const void *cubin, size_t size, size_t index)
 {
     static const char prefix[] = ".text.";

@@ -27,6 +27,10 @@ const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t 
 // no so many.
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
+// The name of a section of a cubin that has code, constants or attributes of kernels; NULL: others, such as the lines
+// and paths of its sources.
+const char *elf_code_name(const struct elf_file *, const Elf64_Shdr *);
+
 // The symbol of the kernel number `index` in a cubin, each of which has a section ".text.NAME"; NULL after the last,
 // and where it is no cubin. Borrowed from the cubin.
 const char *elf_kernel(const void *cubin, size_t size, size_t index);

@@ -61,6 +61,9 @@
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //
+//   {"id":1,"op":"identify"}                    nothing happens on the device, which another process may be timing on
+//   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","driver":"580.159.04"}}
+//
 //   {"id":2,"op":"job", ..}
 //   <- job_message.h
 //

@@ -128,13 +128,11 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     struct elf_file elf;
     Elf64_Shdr section;
     bool good = !elf_open(&elf, bytes, size);
-    // Code, constants and attributes alone: a template's instance has its values in its name.
+    // Without names: a template's instance has its values in its name.
     for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
-        const char *name = elf_text(&elf, &elf.names, section.sh_name);
-        bool code = section.sh_flags & SHF_EXECINSTR ||
-                    (name && (!strncmp(name, ".nv.constant", 12) || !strncmp(name, ".nv.info", 8)));
+        const char *name = elf_code_name(&elf, &section);
         if (!name || of_another(name, bytes, size, json_object_get(answer, "entries"))) continue;
-        if (code && elf_bytes(&elf, &section)) hash_bytes(h, elf_bytes(&elf, &section), section.sh_size);
+        if (elf_bytes(&elf, &section)) hash_bytes(h, elf_bytes(&elf, &section), section.sh_size);
     }
     hash_finish(h, s->code[sample]);
     if (!good) *s->code[sample] = 0;

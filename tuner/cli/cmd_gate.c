@@ -7,6 +7,7 @@
 #include "tuner/base/record.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/table.h"
+#include "tuner/cli/ageing.h"
 #include "tuner/cli/base_version.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
@@ -257,6 +258,11 @@ static int report(struct candidate_source *source, const struct gate_document *d
     if (store && store_put_document(store, 0, "gate", document, &err))
         fprintf(stderr, "sweetspot: cannot store the verdict: %s\n", err.message);
     show(d, &last);
+    const struct environment now = {.device = d->device, .driver = d->driver, .compiler = d->compiler};
+    struct ageing ageing = {.count = 0};
+    if (store) ageing_find(&ageing, &source->session, &now);
+    autofree char *aged = ageing_text(&source->session, &ageing);
+    if (aged && given.format != GATE_JSON) printf("%s\n", aged);
     return statuses[d->verdict];
 }
 

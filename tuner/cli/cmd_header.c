@@ -3,8 +3,10 @@
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/cli/ageing.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
+#include "tuner/cli/shipped_header.h"
 #include "tuner/final/builds_summary.h"
 #include "tuner/header/header.h"
 #include "tuner/header/header_python.h"
@@ -17,7 +19,7 @@
 struct header_options {
     struct job_set job_set;
     const char *output, *check, *cubin;
-    bool hash, embed, python;
+    bool hash, embed, python, shipped;
 };
 
 static struct header_options given;
@@ -37,6 +39,8 @@ static const struct option_spec specs[] = {
     FLAG(&given.python, "python", 0,
          "write a Python file with the measured binary instead, which checks arrays and launches it "
          "(out/python/<job name>_best.py)"),
+    FLAG(&given.shipped, "shipped", 0,
+         "write the header of the winner that comes with the job, without a GPU and without results of your own"),
     OPTION(string, &given.cubin, "cubin", 0, "FILE",
            "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
     OPTION_END,
@@ -182,9 +186,7 @@ static void add_fallback(struct session *session, json_t *sections)
     if (section) {
         json_array_append_new(sections, section);
     } else {
-        autofree char *why = text_format("%s: %s", config, err.message);
-        json_object_set_new(json_array_get(sections, 0), "no_fallback", json_string(why));
-        fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", why);
+        header_section_lacks(json_array_get(sections, 0), config, err.message);
     }
 }
 
@@ -229,30 +231,47 @@ static int write_cubin(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-static int write_header(const struct header_options *o, struct session *session, const char *path)
+// Says how the machine and the source differ from those of the results.
+static void say_age(struct session *session, const json_t *section)
+{
+    char hash[HASH_TEXT_SIZE];
+    const struct environment now = ageing_now(session);
+    struct ageing ageing;
+    ageing_find(&ageing, session, &now);
+    autofree char *aged = ageing_text(session, &ageing);
+    const char *trouble = session->replayed && !present_hash(session->job, hash) ? source_trouble(section, hash) : aged;
+    if (trouble)
+        fprintf(stderr, "sweetspot: %s: %s; the header describes what was measured\n", session->job->name, trouble);
+}
+
+// Writes the sections with those for other devices that the file has, and prints its path.
+static int write_sections(const struct header_options *o, const char *job, const char *path, const json_t *fresh,
+                          struct binary_list *binaries)
 {
     struct error err = {""};
-    char hash[HASH_TEXT_SIZE];
-    int status = session_build_space(session);
-    if (status) return status;
-    autorelease(binary_list_release) struct binary_list binaries = {0};
-    autojson json_t *fresh = make_sections(session, o->embed || o->python ? &binaries : NULL, &status),
-                    *sections = NULL;
-    if (!fresh) return status;
-    sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
+    autojson json_t *sections =
+        output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err))
         return complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
-    int failed = o->python ? header_python_write(path, sections, &binaries, &err)
-                           : header_embed_write(path, sections, &binaries, &err);
+    int failed = o->python ? header_python_write(path, sections, binaries, &err)
+                           : header_embed_write(path, sections, binaries, &err);
     if (!failed && !o->python) failed = header_write(path, sections, &err);
     if (failed) return session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) printf("%s\n", path);
-    if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s: %s; the header describes the version that was measured\n", session->job->name,
-                source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
-    if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
+    if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", job, devices);
     return EXIT_DONE;
+}
+
+static int write_header(const struct header_options *o, struct session *session, const char *path)
+{
+    int status = session_build_space(session);
+    if (status) return status;
+    autorelease(binary_list_release) struct binary_list binaries = {0};
+    autojson json_t *fresh = make_sections(session, o->embed || o->python ? &binaries : NULL, &status);
+    if (fresh) status = write_sections(o, session->job->name, path, fresh, &binaries);
+    if (fresh && !status) say_age(session, json_array_get(fresh, 0));
+    return status;
 }
 
 // Options that exclude each other are refused; none is ignored.
@@ -261,8 +280,15 @@ static int refuse_combination(const struct header_options *o)
     const struct {
         const char *name;
         bool given;
-    } all[] = {{"--hash", o->hash},     {"--check", o->check}, {"--cubin", o->cubin},
-               {"--output", o->output}, {"--embed", o->embed}, {"--python", o->python}};
+    } all[] = {{"--hash", o->hash},   {"--check", o->check},   {"--cubin", o->cubin},    {"--output", o->output},
+               {"--embed", o->embed}, {"--python", o->python}, {"--shipped", o->shipped}};
+    const struct job_set *set = &o->job_set;
+    if (o->shipped && (o->embed || o->python || set->store || set->device))
+        return complain(EXIT_USAGE, "--shipped is not of a store: drop %s",
+                        o->embed     ? "--embed"
+                        : o->python  ? "--python"
+                        : set->store ? "--store"
+                                     : "--device");
     if (o->embed && o->python)
         return complain(EXIT_USAGE, "--embed and --python write different files; drop one of them");
     for (size_t i = 0; i < 3; i++)
@@ -283,13 +309,31 @@ static char *header_name(const struct job *job)
     return text_format("%s_best.%s", identifier, given.python ? "py" : "h");
 }
 
+// malloc'ed.
+static char *header_path(const struct header_options *o, const struct job *job)
+{
+    autofree char *name = header_name(job), *folder = o->output ? NULL : results_folder(job);
+    return o->output ? job_set_file(o->output, name)
+                     : text_format("%s/%s/%s", folder, o->python ? "python" : "include", name);
+}
+
+static int write_shipped(const struct header_options *o, const char *job_path, struct job *job)
+{
+    int status;
+    autorelease(binary_list_release) struct binary_list binaries = {0};
+    autofree char *path = header_path(o, job);
+    autojson json_t *fresh = shipped_sections(job, job_path, &status);
+    return fresh ? write_sections(o, job->name, path, fresh, &binaries) : status;
+}
+
 // What needs only the job.
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;
     autofree char *name = header_name(job), *file = o->check ? job_set_file(o->check, name) : NULL;
-    (void)path;
-    int status = o->hash ? print_hash(job, o->job_set.many) : check_header(job, file);
+    int status = o->shipped ? write_shipped(o, path, job)
+                 : o->hash  ? print_hash(job, o->job_set.many)
+                            : check_header(job, file);
     job_free(job);
     return status;
 }
@@ -297,16 +341,9 @@ static int look_at_job(void *user, const char *path, struct job *job)
 static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
-    autofree char *folder = results_folder(session->job), *path = NULL, *name = NULL;
-    if (o->cubin) {
-        name = text_format("%s.cubin", session->job->name);
-        path = job_set_file(o->cubin, name);
-        return write_cubin(session, path);
-    }
-    name = header_name(session->job);
-    path = o->output ? job_set_file(o->output, name)
-                     : text_format("%s/%s/%s", folder, o->python ? "python" : "include", name);
-    return write_header(o, session, path);
+    autofree char *name = text_format("%s.cubin", session->job->name),
+                  *path = o->cubin ? job_set_file(o->cubin, name) : header_path(o, session->job);
+    return o->cubin ? write_cubin(session, path) : write_header(o, session, path);
 }
 
 static int run(void)
@@ -320,8 +357,9 @@ static int run(void)
     for (size_t i = 0; i < 3 && !status; i++)
         status = job_set_check_folder(&given.job_set, files[i].name, files[i].value, files[i].write);
     if (!status)
-        status = given.hash || given.check ? job_set_each_job(&given.job_set, look_at_job, &given)
-                                           : job_set_each(&given.job_set, NEWEST_DEVICE, write_results, &given);
+        status = given.hash || given.check || given.shipped
+                     ? job_set_each_job(&given.job_set, look_at_job, &given)
+                     : job_set_each(&given.job_set, NEWEST_DEVICE, write_results, &given);
 out:
     job_set_close(&given.job_set);
     return status;
@@ -341,6 +379,8 @@ const struct command cmd_header = {
             "standard output or a pipe.\n\n"
             "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
             "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "
+            "`--shipped` ends with 1 if no winner comes with the job, or if the job or its sources are not those that "
+            "were measured. "
             "`--embed` and `--python` end with 1 if the store has no binary; a final on a GPU stores it. After a "
             "replay, the "
             "header contains the source, the device and the date of the recording, and says that nothing was "

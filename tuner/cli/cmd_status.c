@@ -6,10 +6,10 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
+#include "tuner/cli/ageing.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/job_set.h"
 #include "tuner/final/finals.h"
-#include "tuner/setup/request.h"
 #include "tuner/trial/trial_field.h"
 #include "tuner/watch/live_status.h"
 
@@ -19,6 +19,7 @@ struct status {
     int64_t evaluations;
     double seconds;
     json_t *runs;
+    struct ageing ageing;
 };
 
 // A run may have written a document when it began and another when it ended; the newest comes first.
@@ -107,34 +108,55 @@ static void add_final(struct status *status)
     json_object_set_new(status->report, "final", final);
 }
 
+static void add_changes(struct status *status)
+{
+    const struct environment now = ageing_now(status->session);
+    const struct change *changes = status->ageing.changes;
+    json_t *list = json_array();
+    ageing_find(&status->ageing, status->session, &now);
+    for (size_t i = 0; i < status->ageing.count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "what", changes[i].what, "then", changes[i].then,
+                                              "now", changes[i].now));
+    json_object_set_new(status->report, "changes", list);
+    json_object_set_new(status->report, "source_changed",
+                        json_boolean(status->ageing.count && !strcmp(changes->what, "source")));
+}
+
+static int add_gate(void *user, double when, json_t *gate)
+{
+    (void)when;
+    return gate ? json_array_append(user, gate) : 0;
+}
+
 static int gather(struct status *status)
 {
     struct session *session = status->session;
     const struct environment *environment = &session->environment;
     struct error err = {""};
     int64_t counts[STATUS_COUNT], total = 0;
+    autojson json_t *gates = json_array();
     bool each = session->job->objective == OBJECTIVE_EACH;
     if (store_counts(session->store, counts, &err) ||
         (each ? add_best_each(status, &err)
               : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||
-        store_each_document(session->store, 0, "run", 0, add_run, status, &err))
+        store_each_document(session->store, 0, "run", 0, add_run, status, &err) ||
+        store_each_document(session->store, 0, "gate", 0, add_gate, gates, &err))
         return session_complain(EXIT_ENVIRONMENT, &err);
     for (int i = 0; i < STATUS_COUNT; i++) total += counts[i];
-    char hash[HASH_TEXT_SIZE];
-    bool changed = !request_source_hash(session->job, hash, NULL) && *environment->source_hash &&
-                   strcmp(hash, environment->source_hash) != 0;
     autojson json_t *members =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job",
-                  session->job->name, "store", session->store_path, "device", environment->device, "driver",
-                  environment->driver, "compiler", environment->compiler, "source_changed", (int)changed, "replayed",
-                  (int)session->replayed, "tuned_by_process", (json_int_t)store_holder(session->store),
-                  "configurations", floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total,
-                  "trials", trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs),
-                  "evaluations", (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name,
+                  "store", session->store_path, "device", environment->device, "driver", environment->driver,
+                  "compiler", environment->compiler, "replayed", (int)session->replayed, "tuned_by_process",
+                  (json_int_t)store_holder(session->store), "configurations",
+                  floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total, "trials",
+                  trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs), "evaluations",
+                  (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
+    json_object_set(status->report, "gates", gates);
     json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));
     add_baselines(status);
     add_final(status);
+    add_changes(status);
     return 0;
 }
 
@@ -315,8 +337,10 @@ static void print_disabled(const json_t *report)
 }
 
 // Everything about one job on one device.
-static void print_one(const json_t *report, const struct session *session)
+static void print_one(const struct status *status)
 {
+    const json_t *report = status->report;
+    struct session *session = status->session;
     const char *separator = "";
     int64_t total = json_get_integer(report, "trials_total", 0);
     double size = json_get_number(report, "configurations", NAN);
@@ -338,14 +362,16 @@ static void print_one(const json_t *report, const struct session *session)
     if (final)
         printf("%-15s%s, won by trial %" PRId64 "\n", "final",
                show_moment(json_get_number(final, "when", NAN), TEXT_ROOM), json_get_integer(final, "winner", 0));
+    const json_t *gates = json_object_get(report, "gates"), *gate = json_array_get(gates, 0);
+    if (gate)
+        printf("%-15s%zu, the last on %s against %s: %s\n", "gates", json_array_size(gates),
+               show_moment(json_get_number(gate, "when", NAN), TEXT_ROOM), json_get_string(gate, "base", "?"),
+               json_get_string(gate, "verdict", "?"));
     print_disabled(report);
     print_runs(report);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
-    if (json_get_bool(report, "source_changed", false))
-        printf("%-15s%s\n", "note",
-               json_get_bool(report, "replayed", false)
-                   ? "these trials were recorded with another version of the template"
-                   : "the template has changed since these trials: the next run starts over");
+    autofree char *aged = ageing_text(session, &status->ageing);
+    if (aged) printf("%-15s%s\n", "note", aged);
     const json_t *live = json_object_get(report, "live");
     if (holder && !live) printf("%-15sprocess %ld is tuning it now\n", "running", holder);
     if (live) print_live(live);
@@ -387,12 +413,13 @@ static void add_line(struct table *table, const json_t *report)
     table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), TEXT_ROOM) : "");
     table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), TEXT_ROOM) : "");
     const char *notes[] = {json_get_bool(report, "verified", true) ? NULL : "NOT VERIFIED",
-                           json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL,
-                           json_get_bool(report, "source_changed", false) ? "the template has changed" : NULL};
+                           json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : NULL};
     autorelease(text_release) struct text note = {0};
     if (live) text_add(&note, "being tuned now on %s", json_get_string(live, "host", "?"));
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
+    json_array_each(json_object_get(report, "changes"), i, change)
+        text_add(&note, "%sanother %s", note.text ? "  " : "", json_get_string(change, "what", ""));
     table_cell(table, "%s", note.text ? note.text : "");
 }
 
@@ -438,7 +465,7 @@ static int show(void *user, struct session *session)
         json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {
         if (all->printed++) putchar('\n');
-        print_one(status.report, session);
+        print_one(&status);
     } else if (!result) {
         json_array_append(all->documents, status.report);
     }

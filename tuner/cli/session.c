@@ -320,6 +320,14 @@ char *session_command(const struct session *session, const char *command)
     return text_command(words);
 }
 
+int session_gpu(const struct session *session)
+{
+    const json_t *given = json_object_get(session->device, "given");
+    return session->replayed || json_object_get(given, "pool")
+               ? -1
+               : (int)strtol(json_get_string(given, "device", "0"), NULL, 10);
+}
+
 int session_advise(const struct session *session, const char *how, const char *format, ...)
 {
     TEXT_FROM(format, what);

@@ -69,6 +69,9 @@ int session_winner(struct session *, struct final *final, bool *decided, int64_t
 // "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
 // and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
+// The GPU of this machine that the last run used, of several the first. -1: its results come from a recording or from
+// other machines.
+int session_gpu(const struct session *);
 // What is missing, and the command that gives it: "sweetspot: <what>; <how>: sweetspot tune JOB", on stderr.
 // EXIT_NOTHING.
 int session_advise(const struct session *, const char *how, const char *format, ...)

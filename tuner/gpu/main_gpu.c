@@ -94,6 +94,18 @@ static int hello(struct gpu_worker *w, const void *request, void *answer, struct
     return 0;
 }
 
+static int identify(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
+{
+    struct cuda_info info;
+    (void)request, (void)memory;
+    if (cuda_identify(w->device, &info, err)) return -1;
+    struct nvml *nvml = nvml_open(info.uuid);
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
+    json_object_set_new(answer, "device", json_pack("{s:s, s:s}", "name", info.name, "driver", nvml_driver(nvml)));
+    nvml_close(nvml);
+    return 0;
+}
+
 static void forget_job(struct gpu_worker *w)
 {
     baselines_release(&w->baselines);
@@ -198,7 +210,7 @@ static int serve_ceilings(struct gpu_worker *w, const void *request, void *answe
     return ceilings_measure(&w->workload, request, answer, err);
 }
 
-enum needs { NO_JOB, A_JOB, A_JOB_AND_CANDIDATES };
+enum needs { NO_DEVICE, NO_JOB, A_JOB, A_JOB_AND_CANDIDATES };
 static const struct {
     const char *op;
     const struct record *request, *answer; // NULL: JSON as it is
@@ -206,7 +218,8 @@ static const struct {
     enum needs needs;
 } served[] = {
     {"hello", NULL, NULL, hello, NO_JOB},
-    {"metrics", NULL, NULL, serve_metrics, NO_JOB},
+    {"identify", NULL, NULL, identify, NO_DEVICE},
+    {"metrics", NULL, NULL, serve_metrics, NO_DEVICE},
     {"job", NULL, &job_answer_record, set_job, NO_JOB},
     {"ceilings", NULL, NULL, serve_ceilings, A_JOB},
     {"trial", &trial_request_record, &trial_answer_record, serve_trial, A_JOB_AND_CANDIDATES},
@@ -216,14 +229,23 @@ static const struct {
     {"sanitize", &candidate_record, &answer_head_record, serve_sanitize, A_JOB_AND_CANDIDATES},
 };
 
+enum { SERVED = sizeof served / sizeof *served };
+
+// SERVED: there is no such request.
+static size_t find_op(const char *op)
+{
+    size_t i = 0;
+    while (i < SERVED && strcmp(op, served[i].op) != 0) i++;
+    return i;
+}
+
 // Answers one request. CUDA_CRASHED: the process must end.
 static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct error *err)
 {
     const char *op = json_get_string(from, "op", "");
-    size_t i = 0;
-    while (i < sizeof served / sizeof *served && strcmp(op, served[i].op) != 0) i++;
-    if (i == sizeof served / sizeof *served) return error_set(err, "unknown request '%s'", op);
-    if (served[i].needs != NO_JOB && !w->has_job) return error_set(err, "a \"job\" request must come first");
+    size_t i = find_op(op);
+    if (i == SERVED) return error_set(err, "unknown request '%s'", op);
+    if (served[i].needs > NO_JOB && !w->has_job) return error_set(err, "a \"job\" request must come first");
     // The driver knows from now on whose fault it is if the worker ends.
     if (served[i].needs == A_JOB_AND_CANDIDATES) tell_of(w, NULL, 0, 0);
     autorelease(arena_release) struct arena memory = {NULL};
@@ -248,7 +270,8 @@ static int handle(struct gpu_worker *w, const char *line)
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
     program_call_answers(w->out, w->id);
-    bool needs_device = strcmp(json_get_string(request, "op", ""), "metrics") != 0;
+    size_t op = find_op(json_get_string(request, "op", ""));
+    bool needs_device = op == SERVED || served[op].needs != NO_DEVICE;
     if (request && needs_device && machine_open(&w->machine, w->device, &err)) {
         json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));
         status = EXIT_ENVIRONMENT;

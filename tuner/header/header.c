@@ -144,6 +144,10 @@ static void comment_devices(struct renderer *r)
             header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
         if (!json_get_bool(section, "final", false))
             header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
+        if (json_object_get(section, "shipped"))
+            header_comment(
+                r, "   comes with sweetspot: NOTHING was verified or measured on this machine; times and checks "
+                   "are those of that GPU");
         header_advise(r, section);
     }
     const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
@@ -211,6 +215,14 @@ static void put_opening(struct renderer *r)
     header_comment_contract(r, first);
     header_put(r, " * Define NAME_DEVICE as one of the devices (-D%s_DEVICE=%s); the default is the first.\n", r->upper,
                device);
+    const json_t *regret = json_object_get(first, "regret");
+    int held = (int)json_get_integer(regret, "held", 0);
+    if (regret)
+        header_comment(r, " A problem's kernel takes at most %.1f%% longer than the fastest known one.",
+                       100 * json_get_number(regret, "tuned", 0));
+    if (held)
+        header_comment(r, " On the problems that were held back from the choice of kernels (%d): at most %.1f%%.", held,
+                       100 * json_get_number(regret, "held_back", 0));
     if (header_several_kernels(r->sections))
         header_put(
             r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "

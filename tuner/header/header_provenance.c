@@ -85,6 +85,8 @@ static void comment_choice(struct renderer *r, const json_t *section)
         header_comment(r, "   decided in a final of %" PRId64 " round%s", rounds, rounds == 1 ? "" : "s");
     else if (!fallback)
         header_comment(r, "   NOT decided in a final: the best of the search so far, which luck may have chosen");
+    const char *shipped = json_get_string(section, "shipped", "");
+    if (*shipped) header_comment(r, "   %s", shipped);
     if (replayed) {
         autofree char *final = recorded
                                    ? text_format("a final of %" PRId64 " round%s", recorded, recorded == 1 ? "" : "s")
@@ -153,6 +155,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (!problems.text)
         text_add(&problems, "%s",
                  json_get_bool(section, "replayed", false) ? "not verified here: replayed from a recording"
+                 : json_object_get(section, "shipped")     ? "not verified here: a winner that comes with sweetspot"
                                                            : "NOT VERIFIED");
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) text_add(&problems, "; largest error %.2g of what is allowed", error);

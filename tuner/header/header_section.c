@@ -128,6 +128,20 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
+// How much longer than the fastest known kernel the chosen ones take, at most: where they were chosen, and on problems
+// that were held back, of which `held` is the number.
+static json_t *largest_regret(const struct job *job, const struct final *final)
+{
+    double worst[2] = {0};
+    int held = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        bool back = job->problems[p].holdout;
+        held += back;
+        worst[back] = fmax(worst[back], final->regret[p]);
+    }
+    return json_pack("{s:f, s:f, s:i}", "tuned", worst[0], "held_back", worst[1], "held", held);
+}
+
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
                         size_t kernel, struct error *err)
 {
@@ -140,6 +154,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
     if (several) json_object_set_new(section, "times", all = json_array());
+    if (several && final->regret) json_object_set_new(section, "regret", largest_regret(job, final));
     double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
@@ -317,6 +332,25 @@ json_t *header_section_of_fallback(const struct job *job, const struct environme
     json_object_set_new(section, "fallback", json_true());
     if (job->objective == OBJECTIVE_EACH) add_times(section);
     return section;
+}
+
+void header_section_ship(json_t *section, int64_t rounds, const char *compiler, bool same)
+{
+    autofree char *build =
+        text_format("compiled here by %s: %s %s makes of the measured sources", compiler,
+                    same ? "the same code as" : "OTHER code than", json_get_string(section, "compiler", "?"));
+    json_object_set_new(section, "shipped", json_string(build));
+    json_object_set_new(section, "final", json_true());
+    json_object_set_new(section, "rounds", json_integer(rounds));
+    json_object_set_new(section, "verified", json_array());
+    json_object_set_new(section, "error", json_null());
+}
+
+void header_section_lacks(json_t *section, const char *config, const char *why)
+{
+    autofree char *text = text_format("%s: %s", config, why);
+    json_object_set_new(section, "no_fallback", json_string(text));
+    fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", text);
 }
 
 size_t header_index(const json_t *list, const char *name)

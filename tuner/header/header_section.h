@@ -17,6 +17,7 @@
 //                "energy":"1.153 J at .."}],            only where it was measured
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
 //    "no_fallback":"X=1: why it is left out",       only where the job names one
+//    "shipped":"compiled here by ..",               only of a winner that comes with the job
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
 //    "nvcc":{..}}                                   builds_summary.h's, where nvcc's build was raced
 //
@@ -51,6 +52,12 @@ json_t *header_section(const struct job *, const struct environment *, const str
 // to be right, or takes too much shared memory. New reference.
 json_t *header_section_of_fallback(const struct job *, const struct environment *, const struct trial *,
                                    struct error *);
+
+// Marks a section as that of a winner that comes with the job: decided in a final of so many rounds and verified on its
+// own device, and only compiled here. `same`: `compiler` made the same code as the section's own compiler.
+void header_section_ship(json_t *section, int64_t rounds, const char *compiler, bool same);
+// Notes in a header's first section why the job's fallback is left out.
+void header_section_lacks(json_t *section, const char *config, const char *why);
 
 // The object of this name in a list: its index, or the list's length; the object, or NULL.
 size_t header_index(const json_t *list, const char *name);

@@ -158,8 +158,16 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
     }
 }
 
+// A range of sizes, [low, high].
+static bool is_range(const struct node *size)
+{
+    return node_is_sequence(size) && node_count(size) == 2 && node_is_integer(node_at(size, 0)) &&
+           node_is_integer(node_at(size, 1)) && node_integer(node_at(size, 0)) > 0 &&
+           node_integer(node_at(size, 0)) < node_integer(node_at(size, 1));
+}
+
 // A size of a problem. The first problem of the file declares the names.
-static void load_size(struct reader *r, struct job *job, const struct node *size, bool first)
+static void load_size(struct reader *r, struct job *job, const struct node *size, bool first, bool tune)
 {
     const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
     struct error err;
@@ -167,8 +175,10 @@ static void load_size(struct reader *r, struct job *job, const struct node *size
     while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
     if (removed)
         reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
-    else if (!node_is_integer(size))
-        reader_mistake(r, size, "size '%s' must be an integer", name);
+    else if (!node_is_integer(size) && !is_range(size))
+        reader_mistake(r, size, "size '%s' must be an integer, or a range of positive ones: [low, high]", name);
+    else if (!node_is_integer(size) && !tune)
+        reader_mistake(r, size, "size '%s' must be an integer: ranges are for problems that are tuned for", name);
     if (removed) return;
     if (!first && k == job->size_count) {
         reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
@@ -180,39 +190,68 @@ static void load_size(struct reader *r, struct job *job, const struct node *size
     }
 }
 
-// One problem: sizes by name, in the order of the first problem's.
+static bool has_problem(const struct job *job, const int64_t *sizes)
+{
+    for (size_t p = 0; p < job->problem_count; p++)
+        if (!memcmp(job->problems[p].sizes, sizes, job->size_count * sizeof *sizes)) return true;
+    return false;
+}
+
+// Problems whose sizes are sampled from ranges, all different, or one problem where no size is a range.
+static void add_problems(struct reader *r, struct job *job, const struct node *n, const struct problem *as)
+{
+    int ranges = 0;
+    for (size_t i = 0; i < job->size_count; i++) {
+        const struct node *size = node_member(n, job->size_names[i]);
+        ranges += size && is_range(size);
+    }
+    for (int sample = 0, added = 0; added < (ranges ? JOB_SAMPLES : 1) && sample < 4 * JOB_SAMPLES; sample++) {
+        struct problem p = *as;
+        int range = 0;
+        p.size_count = job->size_count;
+        p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
+        for (size_t i = 0; i < job->size_count; i++) {
+            const struct node *size = node_member(n, job->size_names[i]);
+            p.sizes[i] = size && node_is_integer(size) ? node_integer(size) : 1;
+            if (size && is_range(size))
+                p.sizes[i] = job_sample_size(node_integer(node_at(size, 0)), node_integer(node_at(size, 1)), sample,
+                                             range++, ranges);
+        }
+        if (ranges && has_problem(job, p.sizes)) continue;
+        added++;
+        if (ranges && job->objective == OBJECTIVE_EACH) p.holdout |= added % JOB_SAMPLES_HELD == 0;
+        if (job->problem_count == JOB_MAX_PROBLEMS) {
+            reader_mistake(r, n, "more than %d problems%s", JOB_MAX_PROBLEMS, ranges ? ": a range has several" : "");
+            return;
+        }
+        p.name = job_keep(job, problem_label(job, p.sizes));
+        job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
+        job->problems[job->problem_count++] = p;
+        job->tuned_count += p.tune;
+    }
+}
+
+// One problem, or several where a size is a range: sizes by name, in the order of the first problem's.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
     if (!reader_is_group(r, n, "a problem must be a group { M = 1024; ... }")) return;
-    if (job->problem_count == JOB_MAX_PROBLEMS) {
-        reader_mistake(r, n, "more than %d problems", JOB_MAX_PROBLEMS);
-        return;
-    }
-    struct problem p = {.tune = tune,
-                        .line = node_line(n),
-                        .weight = reader_number(r, n, "problems[].weight"),
-                        .holdout = reader_bool(r, n, "problems[].holdout")};
+    const struct problem p = {.tune = tune,
+                              .line = node_line(n),
+                              .weight = reader_number(r, n, "problems[].weight"),
+                              .holdout = reader_bool(r, n, "problems[].holdout")};
     for (size_t i = 0; i < job->size_count; i++)
         if (!node_member(n, job->size_names[i]))
             reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
     for (size_t i = 0; i < node_count(n); i++)
         if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
-            load_size(r, job, node_at(n, i), job->problem_count == 0);
-    p.size_count = job->size_count;
-    p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
-    for (size_t i = 0; i < job->size_count; i++) {
-        const struct node *size = node_member(n, job->size_names[i]);
-        p.sizes[i] = size && node_is_integer(size) ? node_integer(size) : 1;
-    }
-    p.name = job_keep(job, problem_label(job, p.sizes));
-    job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
-    job->problems[job->problem_count++] = p;
-    job->tuned_count += tune;
+            load_size(r, job, node_at(n, i), job->problem_count == 0, tune);
+    add_problems(r, job, n, &p);
 }
 
 static void load_problems(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "problems");
+    job->objective = (enum objective)reader_word(r, root, "objective");
     if (!node_member(root, "problems") || (list && !node_count(list)))
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
@@ -358,7 +397,6 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
 {
     const struct node *g;
 
-    job->objective = (enum objective)reader_word(r, root, "objective");
     job->regret = reader_number(r, root, "regret");
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;

@@ -21,6 +21,12 @@ char *old_spellings_rewrite(const char *text, bool keep_lines, struct mistakes *
 // configuration is valid. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
+
+// Size number `sample` of a range of positive sizes, which is one of several `dimensions`: the least, the largest, and
+// then sizes that cover the ranges evenly on a logarithmic scale. They are multiples of the ends' greatest common
+// divisor.
+int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, int dimensions);
+
 // Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
 // names file and line.
 int job_check_supported(const struct job *, struct error *);

@@ -55,7 +55,7 @@ const struct job_setting job_setting_table[] = {
 
     {"problems", KIND_GROUPS, REQUIRED, .meaning = "the sizes to tune for"},
     {"problems[].SIZE", KIND_INTEGER, .unset = "required in every problem",
-     .meaning = "a size, with the name that expressions use"},
+     .meaning = "a size, with the name that expressions use, or a range of sizes"},
     {"problems[].weight", KIND_NUMBER, "1", .high = 1e9, .meaning = "the problem's weight in the objective"},
     {"problems[].holdout", KIND_BOOL, "false",
      .meaning = "the problem is measured, but does not influence the choice of kernels"},

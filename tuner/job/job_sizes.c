@@ -31,6 +31,19 @@ void size_range_add(struct size_range *r, int64_t size)
     r->any = true;
 }
 
+// The additive recurrence of Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): multiples of
+// the powers of 1 / g, where g ^ (d + 1) = g + 1.
+int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, int dimensions)
+{
+    const int64_t unit = common_divisor(low, high);
+    double g = 2;
+    for (int i = 0; i < 40; i++) g = pow(1 + g, 1.0 / (dimensions + 1));
+    double whole, at = modf(0.5 + (sample - 1) * pow(g, -(dimension + 1)), &whole);
+    if (sample < 2) return sample ? high : low;
+    int64_t size = unit * (int64_t)llround((double)low / (double)unit * pow((double)high / (double)low, at));
+    return size < low ? low : size > high ? high : size;
+}
+
 // Whether `verification.supported` allows a problem. -1 with a message.
 static int is_supported(const struct job *job, size_t problem, bool *supported, struct error *err)
 {

@@ -141,9 +141,9 @@ static void describe(struct cuda *c)
     i->memory_free = free;
 }
 
-int cuda_open(struct cuda **out, const char *device, struct error *err)
+// Starts the driver, and finds the device.
+static int start(struct cuda *c, const char *device, struct error *err)
 {
-    *out = NULL;
     if (load_driver(err)) return -1;
     CUresult r = driver.cuInit(0);
     if (r == CUDA_ERROR_NO_DEVICE)
@@ -155,9 +155,25 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
         return error_set(
             err, "the driver supports CUDA %d.%d, but this program was built with CUDA %d: install a newer driver",
             version / 1000, version % 1000 / 10, CUDA_VERSION / 1000);
+    return find_device(c, device, err);
+}
+
+int cuda_identify(const char *device, struct cuda_info *info, struct error *err)
+{
+    struct cuda c = {0};
+    if (start(&c, device, err)) return -1;
+    driver.cuDeviceGetName(c.info.name, sizeof c.info.name, c.device);
+    *info = c.info;
+    return 0;
+}
+
+int cuda_open(struct cuda **out, const char *device, struct error *err)
+{
+    *out = NULL;
     struct cuda *c = memory_try(1, sizeof *c, err);
     if (!c) return -1;
-    if (find_device(c, device, err)) goto out;
+    CUresult r;
+    if (start(c, device, err)) goto out;
     // Spinning costs a core while a kernel runs and saves tens of microseconds at each of a trial's few waits.
     driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);
     if (cuda_check(err, driver.cuDevicePrimaryCtxRetain(&c->context, c->device), "cannot create a context")) goto out;

@@ -32,6 +32,8 @@ struct cuda_info {
 
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
 int cuda_open(struct cuda **out, const char *device, struct error *err);
+// Finds the device and its name without a context, so that nothing happens on it. The rest of *info is unknown.
+int cuda_identify(const char *device, struct cuda_info *info, struct error *err);
 void cuda_close(struct cuda *); // NULL is fine
 const struct cuda_info *cuda_info(const struct cuda *);
 // For cuBLAS and CUPTI: the CUstream and the CUcontext.

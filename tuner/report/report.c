@@ -61,6 +61,12 @@ static json_t *values_json(const struct result *r, int64_t winner)
     return json_pack("{s:s, s:s}", "edges", values.edges, "idle", values.idle);
 }
 
+static int add_gate(void *user, double when, json_t *gate)
+{
+    (void)when;
+    return gate ? json_array_append(user, gate) : 0;
+}
+
 // The command line of the last run, as far as it decides the result; null without a job file.
 static json_t *reproduce_json(const struct result *r)
 {
@@ -126,6 +132,9 @@ static int set_results(json_t *json, const struct result *r, struct error *err)
     if (!status) status = report_points(r, &points, err);
     json_object_set_new(json, "points", points ? points : json_null());
     json_object_set_new(json, "final", final.json);
+    json_t *gates = json_array();
+    if (!status) status = store_each_document(r->store, 0, "gate", 0, add_gate, gates, err);
+    json_object_set_new(json, "gates", gates);
     json_object_set_new(json, "values", values_json(r, final.trial));
     set_profile(json, r, final.trial);
     json_object_set_new(json, "reproduce", reproduce_json(r));

@@ -1,27 +1,8 @@
 // Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
 // problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
 // strategy gets their results without having asked for them.
-#include <unistd.h>
-
-#include "tuner/base/input_file.h"
-#include "tuner/base/record.h"
+#include "tuner/job/shipped.h"
 #include "tuner/run/search.h"
-
-// Winners that come with a job: tuned/<job name>.json beside the job file or in the folder above
-// (tests/measure/tables.sh writes them). Only what a search begins with is read.
-struct shipped_winner {
-    const char *configuration;
-};
-struct shipped_winners {
-    const struct shipped_winner *winners;
-    size_t winner_count;
-};
-static const struct record_field winner_fields[] = {
-    {"configuration", RECORD_MEMBER(struct shipped_winner, configuration), .flags = RECORD_REQUIRED}, {0}};
-static const struct record winner_record = {"a shipped winner", sizeof(struct shipped_winner), winner_fields, NULL};
-static const struct record_field shipped_fields[] = {
-    {"winners", RECORD_RECORDS(struct shipped_winners, winners, winner_count, winner_record)}, {0}};
-static const struct record shipped_record = {"shipped winners", sizeof(struct shipped_winners), shipped_fields, NULL};
 
 // A configuration of a job that may have had other parameters: parameters that this space lacks are left out, those
 // that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
@@ -71,21 +52,10 @@ static void add_named(struct search *s, const struct implementation *c)
 
 static int add_shipped(struct search *s, struct error *err)
 {
-    static const char *const folders[] = {"tuned", "../tuned"};
-    const char *slash = strrchr(s->job->path, '/');
     autorelease(arena_release) struct arena memory = {0};
     struct shipped_winners shipped;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        autofree char *path = text_format("%.*s%s/%s.json", slash ? (int)(slash + 1 - s->job->path) : 0, s->job->path,
-                                          folders[i], s->job->name);
-        if (access(path, F_OK) != 0) continue;
-        autofree char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, err);
-        autojson json_t *document = text ? json_parse(text, err) : NULL;
-        if (!document || record_read(&shipped_record, document, &shipped, &memory, err))
-            return text ? error_prefix(err, "%s", path) : -1;
-        for (size_t k = 0; k < shipped.winner_count; k++) add_start(s, shipped.winners[k].configuration, NULL);
-        return 0;
-    }
+    if (shipped_read(s->job, &shipped, &memory, err)) return -1;
+    for (size_t i = 0; i < shipped.winner_count; i++) add_start(s, shipped.winners[i].configuration, NULL);
     return 0;
 }
 

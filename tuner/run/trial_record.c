@@ -1,7 +1,6 @@
 // A candidate's trial as it goes into the store: what the compiler, the driver and the GPU worker know of it, put
 // together. Which figures these are is the table of fields (tuner/trial/trial_field.h).
 #include "tuner/run/run.h"
-#include "tuner/setup/launch_check.h"
 #include "tuner/trial/trial_field.h"
 
 static void read_problems(struct finished_trial *f, const struct job *job, const struct trial_answer *answer)
@@ -19,34 +18,17 @@ static void read_problems(struct finished_trial *f, const struct job *job, const
     f->trial.problem_count = answer ? job->problem_count : 0;
 }
 
-// The stages of the first problem that the candidate has any for: they are the same kernels for the others.
 static void describe_stages(const struct run *r, struct finished_trial *f, const struct trial_answer *answer)
 {
     const struct task *t = f->task;
     struct trial_stage *stages = arena_new(&f->memory, t->launch_count * sizeof *stages);
-    size_t count = 0;
-    for (size_t i = 0; i < t->launch_count; i++) {
-        const struct planned_launch *l = &t->launches[i];
-        if (l->problem != t->launches[0].problem || l->run) continue;
-        const struct stage *s = &r->job->stages[l->stage];
-        const struct entry_answer *e = compiled_find(&t->compiled, s);
-        struct trial_stage *out = &stages[count];
-        trial_clear(FIELD_STAGE, out);
-        if (e) {
-            *out = e->figures;
-            out->occupancy = theoretical_occupancy(
-                &r->pool.limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2], out->registers,
-                l->shape.shared + (out->shared_static > 0 ? out->shared_static : 0));
-            for (size_t k = 0; answer && k < answer->stage_count; k++) { // as the GPU driver counts it
-                const struct stage_answer *reported = &answer->stages[k];
-                bool same = reported->problem == l->problem && reported->stage == (int)count;
-                if (same && !isnan(reported->figures.occupancy)) out->occupancy = reported->figures.occupancy;
-            }
-        }
-        out->name = s->name;
-        out->shared_dynamic = l->shape.shared;
-        out->warnings = t->compiled.warnings ? t->compiled.warnings : "";
-        count++;
+    size_t count = job_setup_stages(r->job, &r->pool.limits, &t->compiled, t->launches, t->launch_count, stages);
+    for (size_t i = 0; answer && i < answer->stage_count; i++) { // as the GPU driver counts it
+        const struct stage_answer *reported = &answer->stages[i];
+        bool known =
+            reported->stage >= 0 && (size_t)reported->stage < count && reported->problem == t->launches[0].problem;
+        if (known && !isnan(reported->figures.occupancy))
+            stages[reported->stage].occupancy = reported->figures.occupancy;
     }
     f->trial.stages = stages;
     f->trial.stage_count = count;

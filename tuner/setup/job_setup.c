@@ -7,6 +7,7 @@
 
 #include "tuner/base/embedded.h"
 #include "tuner/setup/work_bounds.h"
+#include "tuner/trial/trial_field.h"
 
 static const double build_share = 0.25; // of the command's time
 
@@ -295,4 +296,27 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     if (check_compiled(job, config, compiled, reason)) return -1;
     if (job->drawn) add_drawn(job->drawn, limits, config, compiled, *problems);
     return 0;
+}
+
+size_t job_setup_stages(const struct job *job, const struct device_limits *limits, const struct compiled *compiled,
+                        const struct planned_launch *launches, size_t count, struct trial_stage *stages)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct planned_launch *l = &launches[i];
+        if (l->problem != launches[0].problem || l->run) continue;
+        const struct entry_answer *e = compiled_find(compiled, &job->stages[l->stage]);
+        struct trial_stage *out = &stages[found++];
+        trial_clear(FIELD_STAGE, out);
+        if (e) {
+            *out = e->figures;
+            out->occupancy =
+                theoretical_occupancy(limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2], out->registers,
+                                      l->shape.shared + (out->shared_static > 0 ? out->shared_static : 0));
+        }
+        out->name = job->stages[l->stage].name;
+        out->shared_dynamic = l->shape.shared;
+        out->warnings = compiled->warnings ? compiled->warnings : "";
+    }
+    return found;
 }

@@ -50,6 +50,11 @@ enum compile_result {
 enum compile_result compile_result_read(const json_t *answer, const struct job *, struct compiled *,
                                         enum trial_status *, const char **reason, struct error *text);
 
+// The stages of the first of these launches' problems, with the compiler's figures and the theoretical occupancy, into
+// `stages`, which has room for `count`. They are the same kernels for the other problems. Returns how many.
+size_t job_setup_stages(const struct job *, const struct device_limits *, const struct compiled *,
+                        const struct planned_launch *, size_t count, struct trial_stage *stages);
+
 // The launches of a compiled candidate on every problem, worked out and checked against the device. 0; or -1 with the
 // reason why it is pruned. *problems is as from request_problems (new reference), *launches malloc'ed. The launches on
 // drawn sizes follow only in *problems, without those that its expressions or the device do not allow.

@@ -34,12 +34,17 @@ static json_t *ask_gpu(char *device, json_t *request, const char *member, const 
     return NULL;
 }
 
-json_t *probe_gpu(int index, struct error *err)
+static json_t *ask_gpu_number(int index, const char *op, struct error *err)
 {
     char device[16];
     snprintf(device, sizeof device, "%d", index);
-    return ask_gpu(device, json_pack("{s:s}", "op", "hello"), "device",
-                   "the GPU worker does not say which device it has", err);
+    return ask_gpu(device, json_pack("{s:s}", "op", op), "device", "the GPU worker does not say which device it has",
+                   err);
+}
+
+json_t *probe_gpu(int index, struct error *err)
+{
+    return ask_gpu_number(index, "hello", err);
 }
 
 json_t *probe_metrics(const char *chip, struct error *err)
@@ -51,4 +56,33 @@ json_t *probe_metrics(const char *chip, struct error *err)
 json_t *probe_compiler(json_t *request, struct error *err)
 {
     return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
+}
+
+// What a worker says of itself, empty if it cannot work. Kept, since a command may show many jobs.
+static const json_t *known_worker(int gpu, const char *compiler)
+{
+    static json_t *known;
+    struct error err;
+    autofree char *name = compiler ? text_copy(compiler) : text_format("%d", gpu);
+    if (!known) known = json_object();
+    if (!json_object_get(known, name)) {
+        json_t *said = compiler ? probe_compiler(json_pack("{s:s, s:s}", "op", "hello", "compiler", compiler), &err)
+                                : ask_gpu_number(gpu, "identify", &err);
+        json_object_set_new(known, name, said ? said : json_object());
+    }
+    return json_object_get(known, name);
+}
+
+const char *probe_compiler_version(const char *compiler)
+{
+    return json_get_string(known_worker(0, compiler), "compiler", "");
+}
+
+struct environment probe_environment(int index, const char *compiler)
+{
+    const json_t *gpu = json_object_get(known_worker(index, NULL), "device");
+    if (!gpu) return (struct environment){0};
+    return (struct environment){.device = json_get_string(gpu, "name", ""),
+                                .driver = json_get_string(gpu, "driver", ""),
+                                .compiler = probe_compiler_version(compiler)};
 }

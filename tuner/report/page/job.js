@@ -8,6 +8,7 @@ const SECTIONS = [
     {id: 'failures', title: 'Failures', show: showFailures},
     {id: 'counters', title: 'Counters', show: showCounters},
     {id: 'final', title: 'The final', short: 'Final', show: showFinal},
+    {id: 'gates', title: 'Gates', show: showGates},
     {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
     {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
 ];

@@ -1,0 +1,80 @@
+/* Rows of FP32, BF16 or FP16 for kernels that compute in FP32: vectors of VECTOR elements as one access. The template
+ * defines TYPE_IS (TYPE_f32, TYPE_bf16 or TYPE_f16), STORE_IS (STORE_plain or STORE_streaming), VECTOR and
+ * SWEETSPOT_VARIANT. */
+#pragma once
+
+namespace
+{
+
+#if TYPE_IS == TYPE_f32
+typedef float element;
+#else
+typedef unsigned short element;
+#endif
+constexpr int SIZE = sizeof(element);
+static_assert(VECTOR >= 1 && VECTOR * SIZE <= 16 && (VECTOR & (VECTOR - 1)) == 0,
+              "VECTOR must be a power of two, of at most 16 bytes");
+
+[[maybe_unused]] __device__ __forceinline__ float to_float(element x)
+{
+#if TYPE_IS == TYPE_f32
+    return x;
+#elif TYPE_IS == TYPE_bf16
+    return __uint_as_float((unsigned)x << 16);
+#else
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x));
+    return f;
+#endif
+}
+
+[[maybe_unused]] __device__ __forceinline__ element from_float(float x)
+{
+#if TYPE_IS == TYPE_f32
+    return x;
+#elif TYPE_IS == TYPE_bf16
+    element y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
+#else
+    element y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
+#endif
+}
+
+/* Elements that lie together, as one access. */
+template <int V> struct alignas(V *SIZE) vector {
+    element of[V];
+};
+
+template <int V> __device__ __forceinline__ void load(float *to, const element *from)
+{
+#if SWEETSPOT_VARIANT == 2
+    for (int v = 0; v < V; ++v) to[v] = __int_as_float((int)threadIdx.x + v);
+#else
+    const vector<V> read = *reinterpret_cast<const vector<V> *>(from);
+#pragma unroll
+    for (int v = 0; v < V; ++v) to[v] = to_float(read.of[v]);
+#endif
+}
+
+template <int V> __device__ __forceinline__ void store(element *to, const float *x)
+{
+    vector<V> written;
+#if SWEETSPOT_VARIANT == 2
+    if (x[0] != -1.0f) return;
+#endif
+#pragma unroll
+    for (int v = 0; v < V; ++v) written.of[v] = from_float(x[v]);
+    if constexpr (STORE_IS == STORE_streaming && V * SIZE == 16)
+        __stcs(reinterpret_cast<uint4 *>(to), *reinterpret_cast<const uint4 *>(&written));
+    else if constexpr (STORE_IS == STORE_streaming && V * SIZE == 8)
+        __stcs(reinterpret_cast<uint2 *>(to), *reinterpret_cast<const uint2 *>(&written));
+    else if constexpr (STORE_IS == STORE_streaming && V * SIZE == 4)
+        __stcs(reinterpret_cast<unsigned *>(to), *reinterpret_cast<const unsigned *>(&written));
+    else
+        *reinterpret_cast<vector<V> *>(to) = written;
+}
+
+} // namespace

@@ -1,0 +1,11 @@
+// The header's section of a winner that comes with a job (tuner/job/shipped.h), made without a GPU and without a store:
+// the winner is compiled here, and must be the kernel that was measured.
+#pragma once
+
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+
+// The sections: the first winner's. It notes why there is no fallback, which needs a GPU to be verified. NULL with a
+// message on stderr and *status: EXIT_NOTHING if no winner comes with the job, or the job or its sources are not those
+// that were measured. New reference.
+json_t *shipped_sections(struct job *, const char *job_path, int *status);

@@ -1,0 +1,34 @@
+// Winners that come with a job: tuned/<job name>.json beside the job file or in the folder above
+// (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header of one.
+#pragma once
+
+#include "tuner/base/stats.h"
+#include "tuner/job/job.h"
+
+struct shipped_problem {
+    const char *problem;
+    struct interval time; // s, median
+};
+
+// By which a winner can be recognised (tuner/setup/shipped_build.h has the hashes). tests/measure/shipped.sh records it
+// where the present job and sources make the same code as those that were measured.
+struct shipped_identity {
+    const char *arch;                // "sm_90a"
+    const char *source, *job, *code; // hashes; the code is that of the winner's compiler
+};
+
+struct shipped_winner {
+    const char *configuration, *device, *driver, *compiler, *date; // "2026-11-22"
+    int64_t rounds;                                                // of the final that decided it
+    const struct shipped_problem *problems;
+    const struct shipped_identity *identity; // NULL: unknown
+    size_t problem_count;
+};
+
+struct shipped_winners {
+    const struct shipped_winner *winners;
+    size_t winner_count;
+};
+
+// 0, also without a file, when there is no winner. -1 with a message. Texts live in the arena.
+int shipped_read(const struct job *, struct shipped_winners *, struct arena *, struct error *);
