@@ -55,7 +55,7 @@ launch = { grid = ["N"]; block = [32]; };
 arguments = ( { buffer = "y"; type = "f32"; shape = ["N"]; direction = "out"; } );
 verification = { enabled = false; };
 measure = { timeout = "5s"; final = { candidates = 3; rounds = 10; }; };
-search = { strategy = "exhaustive"; };
+strategy = "exhaustive";
 EOF
     echo 'extern "C" __global__ void x(float *y) {}' >"$at/x.cu"
     store=$at/job.db

@@ -11,7 +11,7 @@
 // A job of X by MODE; NULL: one problem.
 static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
-    char *folder = e2e_folder(name), *settings = test_text("search = { strategy = \"exhaustive\"; };\n%s", more);
+    char *folder = e2e_folder(name), *settings = test_text("strategy = \"exhaustive\";\n%s", more);
     char *parameters = test_text("{ name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; }", modes);
     SCRIPTED_JOB(folder, .name = "built", .parameters = parameters, .problems = problems, .more = settings);
     return folder;
@@ -158,7 +158,7 @@ TEST(every_kernel_of_a_set_is_raced)
     char *folder = e2e_folder("set");
     SCRIPTED_JOB(folder, .name = "built", .problems = "{ N = 1024; }, { N = 2048; }",
                  .parameters = "{ name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; }",
-                 .more = "search = { strategy = \"exhaustive\"; }; objective = \"each\";" TWO);
+                 .more = "strategy = \"exhaustive\"; objective = \"each\";" TWO);
     struct e2e_result r =
         e2e_passed(tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     assert_contains(r.out, "2 kernels for 2 problems",

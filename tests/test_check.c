@@ -184,8 +184,8 @@ TEST(constants_and_textures_are_compared_with_the_source)
              "has as cudaTextureObject_t",
              "job.cfg:18: problem N=1000, 't': its width is 200000; the device takes 1 to 131072 for a texture of 1 "
              "dimension"),
-        QUICK("a value that its type does not hold", CONSTANT("{ name = \"small\"; type = \"i8\"; value = \"N\"; }"),
-              NULL, 2, "job.cfg:12: constant 'small' is 1000, more than an i8 holds"),
+        QUICK("a value that its type does not hold", CONSTANT("{ name = \"small\"; type = \"i8\"; fill = \"N\"; }"),
+              NULL, 2, "job.cfg:12: fill of buffer 'small' is 1000, more than an i8 holds"),
         QUICK("a constant's file of another length",
               CONSTANT("{ name = \"coef\"; type = \"f32\"; shape = [ 3 ]; fill = \"half.npy\"; }"), NULL, 2,
               "job.cfg:12: '", "half.npy' has 500 elements (250 x 2), but buffer 'coef' of problem N=1000 has 1 x 3"),
@@ -384,14 +384,14 @@ TEST(without_a_compiler_the_rest_is_checked)
 
 TEST(what_is_passed_by_value_is_compared_with_the_job)
 {
-#define PARAMS "{ scalar = \"p\"; members = ( { name = \"n\"; type = \"i32\"; value = \"N\"; }, "
+#define PARAMS "{ scalar = \"p\"; members = ( { scalar = \"n\"; type = \"i32\"; value = \"N\"; }, "
     static const struct wrong cases[] = {
-        PASSED("a struct", PARAMS "{ name = \"scale\"; type = \"f64\"; value = 0.5; } ); }", "struct params", 0,
+        PASSED("a struct", PARAMS "{ scalar = \"scale\"; type = \"f64\"; value = 0.5; } ); }", "struct params", 0,
                "job.cfg: job"),
-        PASSED("a struct with a smaller member", PARAMS "{ name = \"scale\"; type = \"f32\"; value = 0.5; } ); }",
+        PASSED("a struct with a smaller member", PARAMS "{ scalar = \"scale\"; type = \"f32\"; value = 0.5; } ); }",
                "struct params", 2,
                "job.cfg:18: argument 3: kernel 'scale' takes a type of 16 bytes, but 'p' has 8: n at 0, scale at 4"),
-        PASSED("a struct for a number", PARAMS "{ name = \"scale\"; type = \"f32\"; value = 0.5; } ); }", "long long",
+        PASSED("a struct for a number", PARAMS "{ scalar = \"scale\"; type = \"f32\"; value = 0.5; } ); }", "long long",
                2,
                "job.cfg:18: argument 3: kernel 'scale' takes 'long long', but the job gives the struct 'p' by value"),
         PASSED("a number for a struct", "{ scalar = \"N\"; type = \"i32\"; }", "struct params", 2,

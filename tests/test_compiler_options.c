@@ -14,7 +14,7 @@ static char *write_job(const char *parameters, const char *options)
                     "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
                     "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
                     "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; }; };\n"
-                    "search = { strategy = \"exhaustive\"; };\n",
+                    "strategy = \"exhaustive\";\n",
                     options, parameters);
     e2e_write(folder, "job.cfg", job);
     // Forty values live at once, and a division that -use_fast_math makes an approximation.

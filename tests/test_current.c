@@ -9,8 +9,8 @@ static char *write_job(const char *current)
 {
     char *folder = e2e_folder("current");
     char *more = test_text("constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n%s\n"
-                           "measure = { final = { candidates = 2; rounds = 20; }; }; search = { "
-                           "strategy = \"exhaustive\"; };",
+                           "measure = { final = { candidates = 2; rounds = 20; }; }; "
+                           "strategy = \"exhaustive\";",
                            current);
     SCRIPTED_JOB(folder, .name = "some", .problems = "{ N = 1024; }, { N = 4096; }", .more = more,
                  .parameters =
@@ -33,42 +33,42 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
         {"current = { X = 4; MODE = \"good\"; };", "'X' has no such value (it has: 1, 2, 3, 5, 6, 7, 8)\n"},
         {"\ncurrent = { X = 7; MODE = \"wrong\"; };",
          "job.cfg:7: 'current' violates the constraint \"X < 7 || MODE == \"good\"\"\n"},
-        {"current = { template = \"old.cu\"; entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };", NULL},
-        {"current = { entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ "
+        {"current = { template = \"old.cu\"; kernel = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };", NULL},
+        {"current = { kernel = \"k\"; launch = { grid = [ \"N\" ]; block = [ "
          "64 ]; }; arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"u32\"; shape = [ \"N\" ]; direction = "
          "\"scratch\"; } ); };",
          NULL},
-        {"current = { entry = \"k\"; };", "job.cfg:6: 'launch' is missing"},
+        {"current = { kernel = \"k\"; };", "job.cfg:6: 'launch' is missing"},
         {"current = { template = \"old.cu\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
-         "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
-        {"current = { template = \"older.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+         "job.cfg:6: 'current' lacks 'kernel', the kernel's name\n"},
+        {"current = { template = \"older.cu\"; kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: cannot read 'older.cu'\n"},
-        {"current = { entry = \"k\"; X = 1; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { kernel = \"k\"; X = 1; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: unknown setting 'X' in 'current'"},
-        {"current = { entry = \"k\"; launch = { grid = [ \"N / X\" ]; block = [ 64 ]; }; };",
+        {"current = { kernel = \"k\"; launch = { grid = [ \"N / X\" ]; block = [ 64 ]; }; };",
          "job.cfg:6: 'current' depends on 'X', but another kernel has no parameters of the job: \"N / X\"\n"},
-        {"current = { entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; arguments = ( { buffer = \"z\"; type "
+        {"current = { kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; arguments = ( { buffer = \"z\"; type "
          "= "
          "\"f32\"; shape = [ \"N\" ]; direction = \"out\"; } ); };",
          "job.cfg:6: 'current' declares the output 'z', which the job does not have\n"},
-        {"current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };", NULL},
-        {"current = { binary = \"old.ptx\"; entry = \"k_odl\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { binary = \"old.ptx\"; kernel = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };", NULL},
+        {"current = { binary = \"old.ptx\"; kernel = \"k_odl\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: unknown kernel 'k_odl'; did you mean 'k_old'? (known: k_old, k_other)\n"},
-        {"current = { binary = \"small\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { binary = \"small\"; kernel = \"k_old\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: unknown kernel 'k_old' (known: k)\n"},
-        {"current = { binary = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { binary = \"old.cu\"; kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "old.cu' has no kernel: it must be a cubin or PTX\n"},
-        {"current = { binary = \".\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { binary = \".\"; kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "': Is a directory\n"},
-        {"current = { binary = \"/dev/zero\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { binary = \"/dev/zero\"; kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: '/dev/zero' is not a regular file\n"},
         {"current = { binary = \"old.ptx\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
-         "job.cfg:6: 'current' lacks 'entry', the kernel's name\n"},
-        {"current = { binary = \"old.ptx\"; template = \"old.cu\"; entry = \"k\"; launch = { grid = [ 1 ]; block = [ "
+         "job.cfg:6: 'current' lacks 'kernel', the kernel's name\n"},
+        {"current = { binary = \"old.ptx\"; template = \"old.cu\"; kernel = \"k\"; launch = { grid = [ 1 ]; block = [ "
          "64 "
          "]; }; };",
          "job.cfg:6: unknown setting 'template' in 'current'"},
-        {"current = { entry = \"k\"; defines = { A = 3; }; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
+        {"current = { kernel = \"k\"; defines = { A = 3; }; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: setting 'defines' in 'current' was removed: write a '#define' into the source"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -116,7 +116,7 @@ TEST(one_that_the_search_finds_races_once_and_is_shown_as_both)
 
 TEST(another_kernel_is_compiled_from_its_own_file)
 {
-    char *folder = write_job("current = { template = \"old.cu\"; entry = \"k_old\"; launch = { "
+    char *folder = write_job("current = { template = \"old.cu\"; kernel = \"k_old\"; launch = { "
                              "grid = [ \"N / 2\" ]; block = [ 64 ]; }; };");
     struct e2e_result r = e2e_passed(e2e_in(
         folder, WORKERS " FAKE_HELPERS=1 FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log"));
@@ -128,8 +128,9 @@ TEST(another_kernel_is_compiled_from_its_own_file)
 TEST(a_binary_is_sent_as_it_is)
 {
     char *folder = write_job(
-        "current = { binary = \"old.ptx\"; entry = \"k_old\"; launch = { grid = [ \"N / 2\" ]; block = [ 64 ]; }; };\n"
-        "baselines = ( { name = \"program\"; binary = \"old.ptx\"; entry = \"k_other\"; launch = { grid = [ 1 ]; block "
+        "current = { binary = \"old.ptx\"; kernel = \"k_old\"; launch = { grid = [ \"N / 2\" ]; block = [ 64 ]; }; };\n"
+        "baselines = ( { name = \"program\"; binary = \"old.ptx\"; kernel = \"k_other\"; launch = { grid = [ 1 ]; "
+        "block "
         "= "
         "[ "
         "64 ]; }; } );");
@@ -149,7 +150,7 @@ TEST(one_that_is_wrong_is_named_and_left_out)
 
 TEST(one_that_does_not_compile_ends_the_run_with_its_name)
 {
-    char *folder = write_job("current = { entry = \"k_old\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };");
+    char *folder = write_job("current = { kernel = \"k_old\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; };");
     struct e2e_result r =
         e2e_in(folder, WORKERS " FAKE_HELPER_ERROR=reference $BIN/sweetspot tune job.cfg --store job.db -q");
     assert_int_equal(r.status, 2);
@@ -164,9 +165,9 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
         const char *baselines, *message; // NULL: it is sound
     } cases[] = {
         {PROGRAM("mine", "f"), NULL},
-        {"{ name = \"k\"; entry = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},
+        {"{ name = \"k\"; kernel = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},
         {"{ name = \"k\"; template = \"old.cu\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }",
-         "job.cfg:6: a baseline lacks 'entry', the kernel's name\n"},
+         "job.cfg:6: a baseline lacks 'kernel', the kernel's name\n"},
         {PROGRAM("mine", "f") ", " PROGRAM("mine", "g"), "job.cfg:6: there is another baseline 'mine'\n"},
         {PROGRAM("my baseline", "f"), "job.cfg:6: a baseline's name begins with a letter"},
         {"{ name = \"a\"; library = \"old.cu\"; }", "job.cfg:6: a baseline lacks 'function'\n"},

@@ -12,7 +12,7 @@ static const char job[] =
     "problems = ( { n = 1000; } ); launch = { grid = [\"ceil_div(n, BLOCK * TILE)\"]; block = [\"BLOCK\"]; };\n"
     "arguments = ( { scalar = \"n\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = [\"n\"]; },\n"
     "  { buffer = \"b\"; type = \"f32\"; shape = [\"n\"]; direction = \"out\"; } );\n"
-    "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n";
+    "verification = { enabled = false; }; strategy = \"exhaustive\";\n";
 #define BOTH \
     "{ find = \"#define TILE 4\"; replace = \"\"; }, { find = \"constexpr int BLOCK = 256;\"; replace = \"\"; }"
 #define EDITS "edits = ( " BOTH ", { file = \"inc/sizes.h\"; find = \"1.0f\"; replace = \"2.0f\"; count = 2; } );"

@@ -30,10 +30,10 @@ static const char stages_text[] =
     "};\n"
     "    arguments = ( { buffer = \"y\"; }, { scalar = \"n\"; type = \"i32\"; value = \"N\"; },\n"
     "                  { buffer = \"z\"; type = \"bf16\"; shape = [8]; direction = \"in\"; },\n"
-    "                  { scalar = \"params\"; members = ( { name = \"small\"; type = \"i8\"; value = -2; },\n"
-    "                      { name = \"scale\"; type = \"f32\"; value = 0.5; count = 2; },\n"
-    "                      { name = \"many\"; type = \"i64\"; value = \"M * N\"; },\n"
-    "                      { name = \"at\"; type = \"short2\"; value = ( 3, \"BLOCK_M\" ); } ); },\n"
+    "                  { scalar = \"params\"; members = ( { scalar = \"small\"; type = \"i8\"; value = -2; },\n"
+    "                      { scalar = \"scale\"; type = \"f32\"; value = 0.5; shape = [2]; },\n"
+    "                      { scalar = \"many\"; type = \"i64\"; value = \"M * N\"; },\n"
+    "                      { scalar = \"at\"; type = \"short2\"; value = ( 3, \"BLOCK_M\" ); } ); },\n"
     "                  { scalar = \"v\"; type = \"float4\"; value = ( 1.5, 2.5, 3.5, \"N\" ); } ); }\n"
     ");\n";
 
@@ -451,7 +451,7 @@ TEST(the_final_keeps_the_bytes_that_ran)
                  .parameters = "{ name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
                                "\"final_other_bytes\"]; }",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 4; rounds = 10; }; };\n"
-                         "search = { strategy = \"exhaustive\"; };");
+                         "strategy = \"exhaustive\";");
     e2e_write(folder, "x.cubin", "the bytes that ran");
     e2e_passed(e2e_in(
         folder,

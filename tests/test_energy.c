@@ -108,7 +108,7 @@ TEST(energy_has_the_time_that_is_left)
 static struct e2e_result tune(const char *folder, const char *minimize, const char *before, const char *options)
 {
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [1, 7, 8]; }",
-                 .more = test_text("search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 10; %s }; "
+                 .more = test_text("strategy = \"exhaustive\"; measure = { final = { rounds = 10; %s }; "
                                    "};",
                                    minimize));
     return e2e_run(folder,
@@ -160,7 +160,7 @@ TEST(the_lighter_of_equals_has_its_energy)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("lighter");
         SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [8, 6, 1]; }", .shared = cases[i].shared,
-                     .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 10; }; };");
+                     .more = "strategy = \"exhaustive\"; measure = { final = { rounds = 10; }; };");
         struct e2e_result r = e2e_passed(e2e_run(folder,
                                                  "cd '%s' && export SWEETSPOT_NVCC=none FAKE_ENERGY=1 " SCRIPTED
                                                  "; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1",

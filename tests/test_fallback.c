@@ -72,7 +72,7 @@ TEST(it_is_proposed_first_whatever_the_strategy)
 // It is not a candidate for the final, but its result must be whole: nothing cuts it off as slow.
 TEST(it_is_measured_in_full_however_slow)
 {
-    char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
+    char *folder = write_job("", "strategy = \"exhaustive\";");
     struct e2e_result r = e2e_passed(
         e2e_in(folder, WORKERS " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n "
                                "2 -j 1 2>&1 && echo '" GOOD
@@ -106,7 +106,7 @@ TEST(unknown_devices_get_it_from_the_header)
                  {"-DSOME_DEVICE=FAKE_GPU", "status 20\n"},
                  {"-DSOME_DEVICE=FALLBACK", "status 10\n"},
                  {"-DSOME_DEVICE=NVIDIA_T4", "status 10\n"}};
-    char *folder = write_job(GOOD, "search = { strategy = \"exhaustive\"; };");
+    char *folder = write_job(GOOD, "strategy = \"exhaustive\";");
     e2e_write(folder, "program.c", program);
     struct e2e_result r =
         e2e_passed(e2e_in(folder, WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header "
@@ -152,7 +152,7 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
          "stage 'second' takes 90112 bytes of shared memory, more than 49152"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *folder = write_job(cases[i].fallback, "search = { strategy = \"exhaustive\"; };");
+        char *folder = write_job(cases[i].fallback, "strategy = \"exhaustive\";");
         struct e2e_result r = e2e_in(folder,
                                      WORKERS " %s if [ ! -e job.db ]; then $BIN/sweetspot tune job.cfg --store job.db "
                                              "-q; fi && $BIN/sweetspot header job.cfg --store job.db -o some_best.h",
@@ -173,7 +173,7 @@ TEST(a_header_of_several_kernels_has_it_too)
                                   "int main(void) { return some_select(1024) < 0 ? 99 : SOME_KERNELS * 10 + "
                                   "SOME_FALLBACK; }\n";
     char *folder = write_job("fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
-                             "search = { strategy = \"exhaustive\"; }; objective = \"each\";");
+                             "strategy = \"exhaustive\"; objective = \"each\";");
     e2e_write(folder, "program.c", chooses);
     struct e2e_result r = e2e_passed(e2e_in(
         folder, WORKERS

@@ -17,7 +17,7 @@ static char *job_folder(const char *name)
     char *folder = e2e_folder(name);
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 8]; }, { name = \"MODE\"; values = [\"good\"]; }",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"1s\"; }; strategy = \"exhaustive\";");
     return folder;
 }
 

@@ -200,7 +200,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
         char *folder = e2e_folder("tie");
         SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [8, 6, 1]; }", .block = runs[i].block,
                      .shared = runs[i].shared,
-                     .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 3; rounds = "
+                     .more = "strategy = \"exhaustive\"; measure = { final = { candidates = 3; rounds = "
                              "10; }; };");
         struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
         char *line = strstr(r.out, "winner: trial ");
@@ -221,7 +221,7 @@ TEST(the_longest_of_several_stages_decides)
               "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
               "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } "
               "); } );\n"
-              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "verification = { enabled = false; }; strategy = \"exhaustive\";\n"
               "measure = { final = { candidates = 3; rounds = 10; }; };\n");
     e2e_write(folder, "x.cu", "\n");
     struct e2e_result r = e2e_passed(scripted_tune(folder, "", ""));
@@ -233,10 +233,10 @@ TEST(the_longest_of_several_stages_decides)
 // A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
 static struct e2e_result tune_modes(const char *folder, const char *xs, const char *modes)
 {
-    SCRIPTED_JOB(
-        folder,
-        .parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes),
-        .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 20; }; };");
+    SCRIPTED_JOB(folder,
+                 .parameters =
+                     test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes),
+                 .more = "strategy = \"exhaustive\"; measure = { final = { candidates = 2; rounds = 20; }; };");
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
@@ -339,8 +339,8 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 8]; }, { name = \"MODE\"; values = [\"good\", "
                                "\"final_two_times\"]; }",
-                 .more = "constraints = ( \"(X == 7) == (MODE == \\\"final_two_times\\\")\" ); search = { strategy = "
-                         "\"exhaustive\"; }; "
+                 .more = "constraints = ( \"(X == 7) == (MODE == \\\"final_two_times\\\")\" ); strategy = "
+                         "\"exhaustive\"; "
                          "measure = { final = { candidates = 2; rounds = 20; }; };");
     r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1"));
     assert_contains(r.out, "% of the fastest, undecided (trial ");
@@ -384,7 +384,7 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [7]; }, { name = \"Y\"; range = [1, 210]; }",
-                 .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 100; rounds = "
+                 .more = "strategy = \"exhaustive\"; measure = { final = { candidates = 100; rounds = "
                          "10; processes = 1; }; };");
     struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
@@ -410,10 +410,9 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
         char *folder = e2e_folder("near");
         SCRIPTED_JOB(folder, .parameters = near[i].parameters,
-                     .more =
-                         test_text("search = { strategy = \"exhaustive\"; }; measure = { %sfinal = { %srounds = 10; "
-                                   "processes = 1; }; };",
-                                   near[i].race, near[i].setting));
+                     .more = test_text("strategy = \"exhaustive\"; measure = { %sfinal = { %srounds = 10; "
+                                       "processes = 1; }; };",
+                                       near[i].race, near[i].setting));
         struct e2e_result r = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1 && cat log"));
         assert_contains(r.out, near[i].candidates, near[i].places);
     }
@@ -427,7 +426,7 @@ TEST(what_the_job_no_longer_allows_takes_no_place)
     char *folder = e2e_folder("outside"), *out = NULL;
     for (int i = 0; i < 2; i++) {
         SCRIPTED_JOB(folder, .parameters = parameters,
-                     .more = test_text("constraints = ( \"%s\" ); search = { strategy = \"exhaustive\"; };\n"
+                     .more = test_text("constraints = ( \"%s\" ); strategy = \"exhaustive\";\n"
                                        "measure = { final = { rounds = 10; processes = 1; }; };",
                                        rules[i]));
         out = e2e_passed(scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1",

@@ -77,7 +77,7 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
 // Runs --------------------------------------------------------------------------------------------------------------
 
 #define LARGE "{ name = \"X\"; range = [1, 12]; }, { name = \"Y\"; range = [1, 2000]; }"
-#define RANDOM "search = { strategy = \"random\"; };"
+#define RANDOM "strategy = \"random\";"
 #define FAKE_SANITIZER "SWEETSPOT_SANITIZER=$OLDPWD/tests/fake_sanitizer.sh FAKE_TOOLS=tools "
 #define VERIFIED                                                                                                       \
     "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = " \
@@ -203,7 +203,7 @@ TEST(a_worker_that_is_killed_between_parts_is_replaced)
     char *folder = e2e_folder("killed");
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 9]; }, { name = \"MODE\"; values = [\"final_noisy\"]; }",
-                 .more = "search = { strategy = \"exhaustive\"; }; measure = { final = { rounds = 20; }; };");
+                 .more = "strategy = \"exhaustive\"; measure = { final = { rounds = 20; }; };");
     struct e2e_result r = e2e_passed(
         disturbed(folder, "final 1.1", "kill -KILL $(sed -n 's/^final 1.1.*pid \\([0-9]*\\).*/\\1/p' log)", "cat log"));
     assert_contains(r.out, "X=7,MODE=final_noisy", "final 2.0: ");

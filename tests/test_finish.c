@@ -3,7 +3,7 @@
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
-#define TWO "search = { strategy = \"exhaustive\"; }; measure = { final = { candidates = 2; rounds = 10; }; };"
+#define TWO "strategy = \"exhaustive\"; measure = { final = { candidates = 2; rounds = 10; }; };"
 
 static char *write_job(const char *name)
 {

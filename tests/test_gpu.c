@@ -98,8 +98,7 @@ static void run_reference(const char *name, const char *reference, int expected_
         "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; type = \"f32\"; value = 2.5; },\n"
         "  { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"x.npy\"; },\n"
         "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; fill = \"y.npy\"; } );\n"
-        "reference = %s;\nverification = { relative = 1e-6; absolute = 1e-6; };\nsearch = { strategy = \"exhaustive\"; "
-        "};\n",
+        "reference = %s;\nverification = { relative = 1e-6; absolute = 1e-6; };\nstrategy = \"exhaustive\";\n",
         root, N, how);
     e2e_write(folder, "job.cfg", job);
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/r.db -q --no-counters");
@@ -175,8 +174,8 @@ GPU_TEST(a_kernel_may_take_a_tensor_map)
                               "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
                               "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
                               "\"i32\"; value = \"R\"; },\n"
-                              "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
-                              "= \"exhaustive\"; };\n",
+                              "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nstrategy "
+                              "= \"exhaustive\";\n",
                               i, cases[i].cols);
         e2e_write(folder, "job.cfg", job);
         struct e2e_result r =

@@ -73,7 +73,7 @@ static void run_cases(const struct placed *cases, size_t count)
 // A filter of five taps in constant memory, in a namespace; its reference takes the filter by its address.
 #define FILTER                                                                                                      \
     "constants = ( { name = \"taps::coef\"; type = \"f32\"; shape = [ 5 ]; }, { name = \"count\"; type = \"i32\"; " \
-    "value = \"H * W\"; } );\narguments = ( " X ", " Y                                                              \
+    "fill = \"H * W\"; } );\narguments = ( " X ", " Y                                                               \
     " );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"y\"; }, { buffer = \"taps::coef\"; }")
 #define FILTER_SOURCE(body)                                                             \
     "namespace taps { __constant__ float coef[5]; }\n__constant__ int count;\n" KERNEL( \
@@ -81,8 +81,8 @@ static void run_cases(const struct placed *cases, size_t count)
         KERNEL("right", "const float *x, float *y, const float *c",                     \
                "float s = 0; for (int k = 0; k < 5; k++) s += c[k] * x[min(i + k, 349999)]; y[i] = s;")
 
-#define TOTAL                                                                                    \
-    "constants = ( { name = \"total\"; type = \"i32\"; direction = \"inout\"; value = 7; } );\n" \
+#define TOTAL                                                                                   \
+    "constants = ( { name = \"total\"; type = \"i32\"; direction = \"inout\"; fill = 7; } );\n" \
     "arguments = ( { buffer = \"x\"; type = \"i32\"; shape = [ \"H * W\" ]; } );\n" REFERENCE
 #define TOTAL_SOURCE(body)                                      \
     "__device__ int total;\n" KERNEL("x", "const int *x", body) \

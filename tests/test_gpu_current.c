@@ -38,8 +38,8 @@ GPU_TEST(a_configuration_that_wins_is_in_the_final_as_both)
     assert_contains(e2e_passed(tune(folder)).out, "x as fast as current (95% interval ", "ratio to current");
 }
 
-#define OLD                                                                  \
-    "current = { template = \"old.cu\"; entry = \"k_old\"; launch = { grid " \
+#define OLD                                                                   \
+    "current = { template = \"old.cu\"; kernel = \"k_old\"; launch = { grid " \
     "= [ 1 ]; block = [ 1024 ]; }; };"
 
 // One block does the work of four thousand.
@@ -84,11 +84,11 @@ static const char ptx[] =
 GPU_TEST(binaries_and_other_kernels_are_verified_and_timed)
 {
     char *folder =
-        write_job("current = { binary = \"old.ptx\"; entry = \"k_old\"; " LAUNCH " };\n"
-                  "baselines = ( { name = \"cubin\"; binary = \"old.cubin\"; entry = \"twice\"; " LAUNCH " },\n"
-                  "{ name = \"source\"; template = \"old.cu\"; entry = \"k_old\"; launch = { grid = [ 1 ]; block = [ "
+        write_job("current = { binary = \"old.ptx\"; kernel = \"k_old\"; " LAUNCH " };\n"
+                  "baselines = ( { name = \"cubin\"; binary = \"old.cubin\"; kernel = \"twice\"; " LAUNCH " },\n"
+                  "{ name = \"source\"; template = \"old.cu\"; kernel = \"k_old\"; launch = { grid = [ 1 ]; block = [ "
                   "1024 ]; }; },\n"
-                  "{ name = \"damaged\"; binary = \"damaged.ptx\"; entry = \"k_old\"; " LAUNCH " } );",
+                  "{ name = \"damaged\"; binary = \"damaged.ptx\"; kernel = \"k_old\"; " LAUNCH " } );",
                   "y[i] = 2 * x[i];");
     e2e_write(folder, "old.ptx", ptx);
     e2e_write(folder, "damaged.ptx", ".version 7.8\n.target sm_80\n.entry k_old() { nonsense; }\n");

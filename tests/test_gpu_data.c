@@ -77,13 +77,15 @@ GPU_TEST(structs_and_vectors_arrive_by_value)
         "extern \"C\" __global__ void right(int n, const float *a, float *y)\n{\n" INDEX
         "    if (i >= n) return;\n    for (int k = 0; k < 4; k++) {\n        float more = k == 0 ? -0.5f : k == 2 ? 9 "
         ": k == 3 ? 128 : 0;\n        y[4 * i + k] = a[4 * i + k] * 5.75f + (k + 1) + more;\n    }\n}\n";
-    static const char scalars[] = "{ name = \"large\"; type = \"i64\"; value = %s; }";
+    static const char scalars[] = "{ scalar = \"large\"; type = \"i64\"; value = %s; }";
     for (int wrong = 0; wrong < 2; wrong++) {
         char *large = test_text(scalars, wrong ? "\"4 << 40\"" : "\"5 << 40\"");
         char *arguments = test_text(
-            "{ scalar = \"p\"; members = ( { name = \"width\"; type = \"i32\"; value = \"N\"; }, { name = \"scale\"; "
-            "type = \"f32\"; count = 2; value = [0.5, 0.25]; }, %s, { name = \"inner\"; members = ( { name = \"sign\"; "
-            "type = \"i8\"; value = -1; }, { name = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { name = "
+            "{ scalar = \"p\"; members = ( { scalar = \"width\"; type = \"i32\"; value = \"N\"; }, { scalar = "
+            "\"scale\"; "
+            "type = \"f32\"; shape = [2]; value = [0.5, 0.25]; }, %s, { scalar = \"inner\"; members = ( { scalar = "
+            "\"sign\"; "
+            "type = \"i8\"; value = -1; }, { scalar = \"offset\"; type = \"f64\"; value = 0.5; } ); }, { scalar = "
             "\"last\"; type = \"i16\"; value = 128; } ); }, { scalar = \"v\"; type = \"float4\"; value = (1, 2, 3, 4); "
             "}, { buffer = \"a\"; type = \"f32\"; shape = (\"N\", 4); }, { buffer = \"y\"; type = \"f32\"; shape = "
             "(\"N\", 4); direction = \"out\"; }, { scalar = \"k\"; type = \"int3\"; value = [7, 8, 9]; }",
@@ -130,12 +132,11 @@ GPU_TEST(what_is_not_compared_may_be_anything)
     static const struct {
         const char *what, *compare, *inside, *found;
     } cases[] = {
-        {"the inside alone", "compare = { first = [1]; count = [\"N - 2\"]; };", "0", NULL},
+        {"the inside alone", "compare = (1, \"N - 2\");", "0", NULL},
         {"all", "", "0", "nondeterministic"},
-        {"an error inside", "compare = { first = [1]; count = [\"N - 2\"]; };", "i == 1", "wrong"},
-        {"an error at the end", "compare = { first = [1]; count = [\"N - 2\"]; };", "i == n - 2", "wrong"},
-        {"a write outside", "compare = { first = [1]; count = [\"N - 2\"]; };", "(i == 5 && (y[n] = 1))",
-         "out_of_bounds"},
+        {"an error inside", "compare = (1, \"N - 2\");", "i == 1", "wrong"},
+        {"an error at the end", "compare = (1, \"N - 2\");", "i == n - 2", "wrong"},
+        {"a write outside", "compare = (1, \"N - 2\");", "(i == 5 && (y[n] = 1))", "out_of_bounds"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *source = test_text(
@@ -169,7 +170,7 @@ GPU_TEST(a_border_in_two_dimensions_is_left_out)
         hold(wrong ? "an error in the last corner of the inside" : "the inside of a matrix",
              "{ scalar = \"M\"; type = \"i32\"; }, { buffer = \"a\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; }, "
              "{ buffer = \"y\"; type = \"f32\"; shape = (\"M\", 90); ld = 96; direction = \"out\"; "
-             "compare = { first = [1, 2]; count = (\"M - 2\", 86); }; }",
+             "compare = (1, \"M - 2\", 2, 86); }",
              "}; verification = { relative = 1e-6;", source, wrong ? "wrong" : NULL);
     }
 }
@@ -182,11 +183,12 @@ GPU_TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
                                  "    if (i < n) y[i] = 2 * a[i];\n}\n";
     hold("an input without restore", N_ARGUMENT BUFFER("a", "f32") OUTPUT("y", "f32", ""), "", source, "wrong");
     hold("an input with restore",
-         N_ARGUMENT "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; restore = true; }, " OUTPUT("y", "f32", ""),
+         N_ARGUMENT
+         "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"restored\"; }, " OUTPUT("y", "f32", ""),
          "", source, NULL);
     hold("a filled input with restore",
          N_ARGUMENT
-         "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; fill = \"sorted\"; restore = true; }, " OUTPUT(
+         "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\" ]; fill = \"sorted\"; direction = \"restored\"; }, " OUTPUT(
              "y", "f32", ""),
          "", source, NULL);
 }
@@ -209,7 +211,7 @@ GPU_TEST(a_sparse_product_gets_rows_and_columns_that_fit)
     hold(
         "a sparse product",
         "{ scalar = \"M\"; type = \"i32\"; }, " N_ARGUMENT
-        "{ buffer = \"rows\"; type = \"i32\"; shape = [ \"M + 1\" ]; fill = { kind = \"offsets\"; total = \"N\"; }; }, "
+        "{ buffer = \"rows\"; type = \"i32\"; shape = [ \"M + 1\" ]; fill = { kind = \"offsets\"; high = \"N\"; }; }, "
         "{ buffer = \"columns\"; type = \"i32\"; shape = [ \"N\" ]; fill = { kind = \"integer\"; low = 0; high = \"M - "
         "1\"; }; }, " BUFFER("values", "f32") "{ buffer = \"v\"; type = \"f32\"; shape = [ \"M\" ]; }, { buffer = "
                                               "\"y\"; type = \"f32\"; shape = [ \"M\" ]; direction = \"out\"; }",

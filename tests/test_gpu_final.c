@@ -31,7 +31,7 @@ static char *write_job(const char *name, const char *parameters, int n)
                   "reference = { kernel = \"expected\"; template = \"chain.cu\"; launch = { grid = [ \"ceil_div(n, "
                   "256)\" ]; block = [ 256 ]; }; arguments = ( { scalar = \"n\"; type = \"i32\"; }, { buffer = \"x\"; "
                   "}, { buffer = \"y\"; } ); };\n"
-                  "search = { strategy = \"exhaustive\"; };\n",
+                  "strategy = \"exhaustive\";\n",
                   parameters, n));
     return folder;
 }

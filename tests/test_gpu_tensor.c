@@ -70,8 +70,8 @@ GPU_TEST(products_by_wgmma_are_right)
          IN_TF32 "; s/swizzle = 128; }/swizzle = 128; convert = \"tf32\"; }/; s/% 6 == 4/% 6 == 3/", ""},
         {"FP32 by three products of TF32", "configs/sgemm_3xtf32.cfg",
          "s/^problems .*/problems = ( { M = 648; N = 904; K = 1096; } );/; /^objective/d; s/value = 1.0/value = -2.0/; "
-         "s/value = 0.0/value = 0.5/; s/direction = \"out\"/direction = \"inout\"/; s/^budget.*/search = { strategy = "
-         "\"random\"; }; budget = { evaluations = 60; };/",
+         "s/value = 0.0/value = 0.5/; s/direction = \"out\"/direction = \"inout\"/; s/^budget.*/strategy = "
+         "\"random\"; budget = { evaluations = 60; };/",
          ""},
         {"a second launch adds the parts", "tests/jobs/wgmma_two_pass.cfg", "", ""},
         {"a second launch, TF32, beta 0", "tests/jobs/wgmma_two_pass.cfg", IN_TF32 "; " C_NOT_READ, ""},

@@ -77,7 +77,7 @@ static const struct {
     CASE("spmv", "", "", "entry = \"? a name expression: sparse::csr::multiply<T>\"",
          "{ name = \"UNROLL\"; values = [1, 2, 4, 8]; }", "{ buffer = \"row_begin\"; type = \"i32\";"),
     CASE("mixed", "-k blend",
-         "s/members = \"?.*)\"/members = ( { name = \"a\"; type = \"i32\"; value = 0; }, { name = \"b\"; type = "
+         "s/members = \"?.*)\"/members = ( { scalar = \"a\"; type = \"i32\"; value = 0; }, { scalar = \"b\"; type = "
          "\"i32\"; value = 1; } )/",
          "defines = { FILL_VALUE = \"? a value\"; };", "{ buffer = \"out\"; type = \"f32\";",
          "{ buffer = \"weights\"; type = \"f16\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",

@@ -72,21 +72,21 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
          "1\"; }; }",
          "{\"type\":\"i32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":\"integer\","
          "\"low\":-8.0,\"high\":999.0}}"},
-        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"M + 1\"]; fill = { kind = \"offsets\"; total = \"N * M\"; }; }",
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"M + 1\"]; fill = { kind = \"offsets\"; high = \"N * M\"; }; }",
          "{\"type\":\"i32\",\"rows\":1,\"cols\":9,\"ld\":9,\"direction\":\"in\",\"fill\":{\"kind\":\"offsets\","
          "\"total\":8000.0}}"},
-        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = \"permutation\"; restore = true; }",
+        {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = \"permutation\"; direction = \"restored\"; }",
          "{\"type\":\"i32\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
          "\"permutation\"},\"restore\":true}"},
         {"{ buffer = \"a\"; type = \"e4m3\"; shape = [\"N\"]; fill = { kind = \"sorted\"; low = 0; high = 4; }; }",
          "{\"type\":\"e4m3\",\"rows\":1,\"cols\":1000,\"ld\":1000,\"direction\":\"in\",\"fill\":{\"kind\":"
          "\"sorted\",\"low\":0.0,\"high\":4.0}}"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = { first = (0, 1, "
-         "\"M\"); count = (2, \"M - 2\", 10); }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (2, \"M\", \"N\"); direction = \"out\"; compare = (0, 2, 1, "
+         "\"M - 2\", \"M\", 10); }",
          "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
-        {"{ surface = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; channels = 4; direction = \"out\"; compare = { "
-         "first = [1, 2]; count = [3, 5]; }; }",
+        {"{ surface = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; channels = 4; direction = \"out\"; compare = "
+         "[1, 3, 2, 5]; }",
          "{\"type\":\"f16\",\"rows\":8,\"cols\":4000,\"ld\":4000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[8,1000,4],\"first\":[1,2,0],\"count\":[3,5,4]},"
          "\"image\":{\"memory\":\"array\",\"size\":[1000,8],\"channels\":4,\"surface\":true,\"filter\":\"point\","
@@ -114,18 +114,16 @@ TEST(what_does_not_fit_a_problem_is_refused_before_it_runs)
         {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"N\"; high = \"M\"; "
          "}; }",
          "fill of buffer 'a': 'low' is 1000 and 'high' 8"},
-        {"{ buffer = \"a\"; type = \"i8\"; shape = [\"N\"]; fill = { kind = \"offsets\"; total = \"N\"; }; }",
+        {"{ buffer = \"a\"; type = \"i8\"; shape = [\"N\"]; fill = { kind = \"offsets\"; high = \"N\"; }; }",
          "fill \"offsets\" cannot end in 1000: i8 holds 0 to 127"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [8]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = (8, \"M - 8\"); }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 1"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = { count = (\"N\", "
-         "\"M - 8\"); }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"N\", \"M\"]; direction = \"out\"; compare = (0, \"N\", 0, "
+         "\"M - 8\"); }",
          "'compare' of buffer 'a' leaves nothing: 0 of the 8 elements in dimension 2"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [2]; count = "
-         "[7]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = [2, 7]; }",
          "'compare' of buffer 'a' is not within it: 7 from 2 on in dimension 1, which has 8"},
-        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = { first = [-1]; count = "
-         "[2]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; compare = [-1, 2]; }",
          "'compare' of buffer 'a' is not within it: 2 from -1 on"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -145,8 +143,7 @@ TEST(mistakes_that_involve_two_buffers_have_their_line)
     static const struct {
         const char *arguments, *said;
     } cases[] = {
-        {"{ buffer = \"a\"; type = \"f32\"; shape = (1, 1, 1, 1, 1, \"N\"); direction = \"out\"; compare = { count = "
-         "[1]; }; }",
+        {"{ buffer = \"a\"; type = \"f32\"; shape = (1, 1, 1, 1, 1, \"N\"); direction = \"out\"; compare = [1]; }",
          "6: 'compare' is possible for at most 5 dimensions"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -175,15 +172,21 @@ struct params {
 TEST(structs_are_laid_out_as_in_c)
 {
     struct job *job = sound_job(
-        "{ scalar = \"p\"; members = ( { name = \"small\"; type = \"i8\"; value = -1; }, { name = \"width\"; type = "
-        "\"i32\"; value = \"N + M\"; },\n { name = \"scale\"; type = \"f32\"; count = 3; value = (0.5, 2, \"M\"); }, { "
-        "name = \"many\"; type = \"i64\"; value = \"N << 40\"; },\n { name = \"inner\"; count = 2; members = ( { name "
-        "= \"flag\"; type = \"i8\"; value = 1; }, { name = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { name = "
-        "\"last\"; type = \"i16\"; value = \"BLOCK\"; }, { name = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
+        "{ scalar = \"p\"; members = ( { scalar = \"small\"; type = \"i8\"; value = -1; }, { scalar = \"width\"; type "
+        "= "
+        "\"i32\"; value = \"N + M\"; },\n { scalar = \"scale\"; type = \"f32\"; shape = [3]; value = (0.5, 2, \"M\"); "
+        "}, { "
+        "scalar = \"many\"; type = \"i64\"; value = \"N << 40\"; },\n { scalar = \"inner\"; shape = [2]; members = ( { "
+        "scalar "
+        "= \"flag\"; type = \"i8\"; value = 1; }, { scalar = \"weight\"; type = \"f64\"; value = 0.1; } ); },\n { "
+        "scalar = "
+        "\"last\"; type = \"i16\"; value = \"BLOCK\"; }, { scalar = \"fp8\"; type = \"e4m3\"; value = 1.0; } ); },\n"
         "{ scalar = \"v\"; type = \"float3\"; value = 2.5; }, { scalar = \"q\"; type = \"int4\"; value = (1, \"M\", 3, "
         "\"N\"); },\n"
-        "{ scalar = \"gap\"; members = ( { name = \"a\"; type = \"i8\"; value = 1; }, { name = \"gap\"; type = \"u8\"; "
-        "count = 7; value = 0; }, { name = \"M\"; type = \"i16\"; }, { name = \"end\"; type = \"u8\"; count = 6; value "
+        "{ scalar = \"gap\"; members = ( { scalar = \"a\"; type = \"i8\"; value = 1; }, { scalar = \"gap\"; type = "
+        "\"u8\"; "
+        "shape = [7]; value = 0; }, { scalar = \"M\"; type = \"i16\"; }, { scalar = \"end\"; type = \"u8\"; shape = "
+        "[6]; value "
         "= 0; } ); }");
     const struct argument *a = job->stages[0].arguments;
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -235,23 +238,24 @@ TEST(members_that_cannot_be_are_refused_by_name)
     static const struct {
         const char *members, *said;
     } cases[] = {
-        {"{ name = \"a\"; type = \"f64\"; value = 1; }, { name = \"b\"; type = \"i32\"; value = 1; offset = 4; }",
+        {"{ scalar = \"a\"; type = \"f64\"; value = 1; }, { scalar = \"b\"; type = \"i32\"; value = 1; offset = 4; }",
          "setting 'offset' in a member was removed: members of type \"u8\""},
-        {"{ name = \"a\"; type = \"f64\"; value = 1; }, { name = \"a\"; type = \"i32\"; value = 1; }",
+        {"{ scalar = \"a\"; type = \"f64\"; value = 1; }, { scalar = \"a\"; type = \"i32\"; value = 1; }",
          "there are two members 'p.a'"},
-        {"{ name = \"a\"; type = \"float5\"; value = 1; }", "'type' must be one of \"f32\""},
-        {"{ name = \"a\"; type = \"i32\"; }", "member 'a' needs 'value': unknown name 'a'"},
-        {"{ name = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' is no list"},
-        {"{ name = \"a\"; type = \"float4\"; }", "'p.a' needs 'value' with its 4 numbers"},
-        {"{ name = \"a\"; type = \"float2\"; count = 2; value = (1, 2, 3); }",
+        {"{ scalar = \"a\"; type = \"float5\"; value = 1; }", "'type' must be one of \"f32\""},
+        {"{ scalar = \"a\"; type = \"i32\"; }", "member 'a' needs 'value': unknown name 'a'"},
+        {"{ scalar = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' is no list"},
+        {"{ scalar = \"a\"; type = \"float4\"; }", "'p.a' needs 'value' with its 4 numbers"},
+        {"{ scalar = \"a\"; type = \"float2\"; shape = [2]; value = (1, 2, 3); }",
          "'value' of 'p.a' has 3 numbers, but there are 4"},
-        {"{ name = \"a\"; type = \"i32\"; buffer = \"y\"; }", "unknown setting 'buffer' in a member"},
-        {"{ name = \"a\"; members = ( { name = \"b\"; type = \"e4m3\"; value = 449.0; } ); }",
+        {"{ scalar = \"a\"; type = \"i32\"; buffer = \"y\"; }", "unknown setting 'buffer' in a member"},
+        {"{ scalar = \"a\"; members = ( { scalar = \"b\"; type = \"e4m3\"; value = 449.0; } ); }",
          "member 'p.a.b' is 449, more than an e4m3 holds"},
-        {"{ name = \"a\"; type = \"i32\"; value = 1; members = ( { name = \"b\"; type = \"i32\"; value = 1; } ); }",
+        {"{ scalar = \"a\"; type = \"i32\"; value = 1; members = ( { scalar = \"b\"; type = \"i32\"; value = 1; } ); }",
          "'p.a' has members, so it has no 'type' of its own"},
-        {"5", "a member must be { name = \"width\"; type = \"i32\"; }"},
-        {"{ name = \"a\"; type = \"f64\"; count = 256; value = 1; }, { name = \"b\"; type = \"f64\"; count = 256; "
+        {"5", "a member must be { scalar = \"width\"; type = \"i32\"; }"},
+        {"{ scalar = \"a\"; type = \"f64\"; shape = [256]; value = 1; }, { scalar = \"b\"; type = \"f64\"; shape = "
+         "[256]; "
          "value = 1; }",
          "'p' has more than 256 members"},
     };
@@ -262,7 +266,7 @@ TEST(members_that_cannot_be_are_refused_by_name)
         free(mistake);
     }
     // Known only with the sizes.
-    struct job *job = sound_job("{ scalar = \"p\"; members = ( { name = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
+    struct job *job = sound_job("{ scalar = \"p\"; members = ( { scalar = \"a\"; type = \"i8\"; value = \"N\"; } ); }");
     assert_null(request_problems(job, (uint16_t[]){0}, NULL, true, NULL, &(size_t){0}, &err));
     assert_contains(err.message, "argument 'p': member 'p.a': 1000 is more than an i8 holds");
 }
@@ -327,9 +331,9 @@ TEST(addresses_that_lead_nowhere_are_refused)
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a[BLOCK]\"; }",
          "depends on 'BLOCK', which differs"},
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a\"; direction = \"inout\"; }",
-         "buffer 'p' holds addresses, so it is an input without"},
+         "buffer 'p' holds addresses, so it has the direction"},
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a\"; restore = true; }",
-         "so it is an input without"},
+         "so it has the direction"},
         // Known only with the sizes.
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [3]; fill = \"&a\"; }",
          "fill of buffer 'p': '&a' stands for 3 addresses, but its 8 elements are not as many pieces"},

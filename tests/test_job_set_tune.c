@@ -129,7 +129,7 @@ TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
         SCRIPTED_JOB(folder, .file = i ? "b.cfg" : "a.cfg", .name = i ? "b" : "a",
                      .parameters = test_text("{ name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; }",
                                              i ? 0 : SIDE - 1, i ? SIDE - 1 : 0),
-                     .more = "search = { strategy = \"exhaustive\"; };");
+                     .more = "strategy = \"exhaustive\";");
     struct e2e_result r = e2e_passed(e2e_in(folder,
                                             "SWEETSPOT_REPLAY_DELAY=0.01 timeout 60 $BIN/sweetspot "
                                             "tune . --device replay:space.json --time %ds --no-final",

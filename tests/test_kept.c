@@ -10,7 +10,7 @@
 
 static void write_job(const char *folder)
 {
-    SCRIPTED_JOB(folder, .name = "kept", .block = "512", .more = "search = { strategy = \"exhaustive\"; };",
+    SCRIPTED_JOB(folder, .name = "kept", .block = "512", .more = "strategy = \"exhaustive\";",
                  .source = "extern \"C\" __global__ void x(float *y) {} // X\n",
                  .parameters = "{ name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", "
                                "\"wrong\"]; }");

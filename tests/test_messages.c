@@ -80,7 +80,7 @@ static const struct mistake job_mistakes[] = {
     {"a pipe that does not exist", "s/fp32 fma/fp32 fmaa/"},
     {"an unknown strategy", "s/exhaustive/exhaustiv/"},
     {"an unknown option of a strategy", "s/strategy = \"exhaustive\"/strategy = \"genetic\"; options = \"sise=30\"/"},
-    {"an unknown metric set", "$ a counters = { metrics = [\"stals\"]; };"},
+    {"an unknown metric set", "$ a metrics = [\"stals\"];"},
     {"an old name of a setting", "s/; }, { N = 1000; }/; held = true; }, { N = 1000; }/; $ a objective = \"each\";"},
     {"a fallback that lacks a parameter", "$ a fallback = { X = 1; };"},
     {"a fallback with a value that does not exist", "$ a fallback = { X = 3; MODE = \"wide\"; };"},

@@ -22,7 +22,7 @@ static const char job_text[] =
     "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
     "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [32]; }; };\n"
     "compile = { timeout = \"1s\"; };\n"
-    "search = { strategy = \"exhaustive\"; };\n";
+    "strategy = \"exhaustive\";\n";
 
 static struct e2e_result tune(const char *folder, int compilers, const char *before)
 {

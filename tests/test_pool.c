@@ -24,7 +24,7 @@ static char *job_folder(const char *name)
                  .parameters = "{ name = \"X\"; range = [1, 8]; }, { name = \"Y\"; range = [1, 5]; }, { name = "
                                "\"MODE\"; values = [\"good\"]; }",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"60s\"; }; search = { strategy = \"exhaustive\"; };",
+                         "compile = { timeout = \"60s\"; }; strategy = \"exhaustive\";",
                  .source = "#include \"x.h\"\nextern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y + Z; "
                            "}\n");
     e2e_write(folder, "x.h", "#define Z 1\n");

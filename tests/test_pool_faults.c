@@ -19,7 +19,7 @@
     "arguments = ( " arguments "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"        \
     "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; processes = 1; }; };\n"                     \
     "compile = { timeout = \"60s\"; };\n"                                                                              \
-    "search = { strategy = \"exhaustive\"; };\n" rest
+    "strategy = \"exhaustive\";\n" rest
 enum { CONFIGURATIONS = 32 };
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "

@@ -18,7 +18,7 @@ static char *job_folder(const char *nodes)
     char *folder = e2e_folder("pool_lies");
     SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; range = [1, 4]; }, { name = \"MODE\"; values = [\"good\"]; }",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 1; rounds = 10; processes = 1; }; };\n"
-                         "compile = { timeout = \"60s\"; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"60s\"; }; strategy = \"exhaustive\";");
     e2e_write(folder, "nodes.cfg", nodes);
     return folder;
 }

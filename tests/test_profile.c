@@ -239,7 +239,7 @@ static void write_job(const char *folder)
                                "\"wrong\", \"compile_error\", \"nondeterministic\", \"implausible\", \"hang\", "
                                "\"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; }",
                  .more = "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" ); measure = { timeout = \"4s\"; };\n"
-                         "counters = { metrics = [\"dram__cycles.avg\"]; }; search = { strategy = \"exhaustive\"; };");
+                         "metrics = [\"dram__cycles.avg\"]; strategy = \"exhaustive\";");
 }
 
 #define FAKE SCRIPTED "$BIN/sweetspot "

@@ -19,14 +19,14 @@ static const char stages_text[] =
     "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\"]; }, { buffer = \"y\"; type = \"f32\"; shape = "
     "[\"M\"]; direction = \"out\"; } ); },\n"
     "  { name = \"halve\"; entry = \"halve\";\n"
-    "    repeat = { name = \"STEP\"; from = \"M / 2\"; while = \"STEP > 0\"; next = \"STEP / 2\"; }; swap = [ \"y\", "
+    "    repeat = \"STEP = M / 2; STEP > 0; STEP = STEP / 2\"; swap = [ \"y\", "
     "\"t\" ];\n"
     "    launch = { grid = [ \"ceil_div(STEP, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };\n"
     "    arguments = ( { buffer = \"y\"; }, { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = "
     "\"scratch\"; }, { scalar = \"STEP\"; type = \"i32\"; } ); },\n"
     "  { name = \"sort\"; entry = \"sort\";\n"
-    "    repeat = ( { name = \"K\"; from = 2; while = \"K <= N / 1024\"; next = \"2*K\"; },\n"
-    "               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"; next = \"STEP / 2\"; } );\n"
+    "    repeat = ( \"K = 2; K <= N / 1024; K = 2*K\",\n"
+    "               \"STEP = K / 2; STEP >= 1; STEP = STEP / 2\" );\n"
     "    launch = { grid = [ \"M\", \"K\" ]; block = [ \"BLOCK_M\" ]; };\n"
     "    arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; type = \"i32\"; }, { scalar = \"half\"; type = \"i32\"; "
     "value = \"STEP\"; } ); }\n"
@@ -117,12 +117,14 @@ static void refused(const char *from, const char *to, const char *message)
 TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
 {
     refused("[ \"ceil_div(M, BLOCK_M)\" ]", "[ \"STEP\" ]", "unknown name 'STEP'"); // of another stage
-    refused("name = \"STEP\"; from = \"M / 2\"", "name = \"STEP\"; from = \"STEP / 2\"", "unknown name 'STEP'");
-    refused("name = \"STEP\"", "name = \"M\"", "the name 'M' is already taken");
-    refused("name = \"STEP\"", "name = \"BLOCK_M\"", "the name 'BLOCK_M' is already taken");
-    refused("name = \"STEP\"", "name = \"a.b\"", "is not a name");
-    refused("next = \"STEP / 2\"; }; swap", "}; swap", "'repeat' lacks 'next'");
-    refused("while = \"STEP > 0\"", "until = \"STEP > 0\"", "unknown setting 'until' in 'repeat'");
+    refused("STEP = M / 2;", "STEP = STEP / 2;", "unknown name 'STEP'");
+    refused("STEP = M / 2; STEP > 0; STEP = STEP / 2", "M = M / 2; M > 0; M = M / 2", "the name 'M' is already taken");
+    refused("STEP = M / 2; STEP > 0; STEP =", "BLOCK_M = M / 2; STEP > 0; BLOCK_M =",
+            "the name 'BLOCK_M' is already taken");
+    refused("STEP = M / 2; STEP > 0; STEP =", "a.b = M / 2; STEP > 0; a.b =", "is not a name");
+    refused("STEP > 0; STEP = STEP / 2", "STEP > 0", "a loop is written as in C");
+    refused("STEP > 0; STEP = ", "STEP > 0; STEP == ", "a loop is written as in C");
+    refused("STEP > 0; STEP = STEP / 2", "STEP > 0; K = STEP / 2", "a loop is written as in C");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\" ]", "one to 8 pairs of buffers");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
@@ -135,12 +137,11 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
     refused("arguments = ( { buffer = \"y\"; }, { scalar = \"K\"",
             "swap = [ \"y\", \"t\" ]; when = 0; arguments = ( { buffer = \"y\"; }, { scalar = \"K\"; value = \"L\"",
             "unknown name 'L'");
-    refused("next = \"STEP / 2\"; }; swap", "next = \"STEP\"; }; swap", "stage 'halve' runs more than 1024 times");
-    refused("next = \"2*K\"; },\n               { name = \"STEP\"; from = \"K / 2\"; while = \"STEP >= 1\"",
-            "next = \"K\"; }, { name = \"STEP\"; from = 1; while = 0", "the loops do not end"); // and nothing runs
-    refused("repeat = { name = \"STEP\"; from = \"M / 2\"; while = \"STEP > 0\"; next = \"STEP / 2\"; }; swap", "swap",
-            "'swap' needs 'repeat'");
-    refused("from = \"M / 2\"", "from = \"M / (M - M)\"", "division by zero");
+    refused("STEP > 0; STEP = STEP / 2", "STEP > 0; STEP = STEP", "stage 'halve' runs more than 1024 times");
+    refused("K = 2*K\",\n               \"STEP = K / 2; STEP >= 1;", "K = K\", \"STEP = 1; 0;",
+            "the loops do not end"); // and nothing runs
+    refused("repeat = \"STEP = M / 2; STEP > 0; STEP = STEP / 2\"; swap", "swap", "'swap' needs 'repeat'");
+    refused("STEP = M / 2", "STEP = M / (M - M)", "division by zero");
     refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
     refused("direction = \"scratch\"; }",
             "direction = \"scratch\"; }, { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&t\"; }",
@@ -271,8 +272,8 @@ TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
     autofree char *stages = text_replaced(
         stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
-        "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { name = \"half\"; "
-        "type = \"i32\"; value = \"STEP\"; }, { name = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
+        "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { scalar = \"half\"; "
+        "type = \"i32\"; value = \"STEP\"; }, { scalar = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
     load(stages);
     write_header();
     expect_printed(object_program, "sort 2000 2 77 1\nsort 2000 4 77 2\nsort 2000 4 77 1\n");

@@ -28,7 +28,7 @@ static void write_space(const char *folder, const char *status)
 
 static void write_job(const char *folder, const char *parameters, const char *strategy)
 {
-    char *more = test_text("search = { strategy = \"%s\"; };", strategy);
+    char *more = test_text("strategy = \"%s\";", strategy);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "64", .shared = "16 * X", .more = more);
 }
 

@@ -16,7 +16,7 @@ static char *job_folder(int x, const char *mode)
                                    mode),
          *more = text_format("constraints = ( \"(MODE == \\\"%s\\\") == (X == %d && Y < 3)\" );\n"
                              "measure = { timeout = \"60s\"; final = { candidates = 2; rounds = 10; }; };\n"
-                             "search = { strategy = \"exhaustive\"; };",
+                             "strategy = \"exhaustive\";",
                              mode, x);
     SCRIPTED_JOB(folder, .parameters = parameters, .more = more);
     free(parameters);

@@ -125,7 +125,7 @@ static void write_job(const char *folder, const char *mode, const char *verifica
                            "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
                            "verification = { %s };\n"
                            "measure = { timeout = \"60s\"; final = { candidates = 2; rounds = 10; }; };\n"
-                           "search = { strategy = \"exhaustive\"; };\n",
+                           "strategy = \"exhaustive\";\n",
                            mode, mode, verification);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");

@@ -170,7 +170,7 @@ static char *job_folder(const char *name, int ys)
                                          "{ name = \"MODE\"; values = [\"good\"]; }",
                                          XS, ys),
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 60; rounds = 10; processes = 1; }; };\n"
-                         "search = { strategy = \"exhaustive\"; };",
+                         "strategy = \"exhaustive\";",
                  .source = "extern \"C\" __global__ void x(float *y) { y[blockIdx.x] = X + Y; }\n");
     return folder;
 }

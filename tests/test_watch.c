@@ -104,7 +104,7 @@ static char *timed_folder(const char *name)
               "arguments = (\n  { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
               "  { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; },\n"
               "  { scalar = \"N\"; type = \"i32\"; }\n);\nverification = { enabled = false; };\n"
-              "search = { strategy = \"random\"; };\n");
+              "strategy = \"random\";\n");
     return folder;
 }
 

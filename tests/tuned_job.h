@@ -16,7 +16,7 @@ static inline char *job_folder(const char *name, const char *xs, const char *mod
     char *parameters = test_text("{ name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; }", xs, modes);
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "512",
                  .more = "measure = { timeout = \"60s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                         "compile = { timeout = \"1s\"; }; search = { strategy = \"exhaustive\"; };");
+                         "compile = { timeout = \"1s\"; }; strategy = \"exhaustive\";");
     return folder;
 }
 

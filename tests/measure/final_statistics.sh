@@ -56,7 +56,7 @@ arguments = ( { scalar = "n"; type = "i32"; }, { scalar = "one"; type = "f32"; v
               { buffer = "y"; type = "f32"; shape = [ "n" ]; direction = "out"; } );
 reference = { kernel = "expected"; template = "$1.cu"; launch = { grid = [ "ceil_div(n, 256)" ]; block = [ 256 ]; };
               arguments = ( { scalar = "n"; type = "i32"; }, { buffer = "x"; }, { buffer = "y"; } ); };
-search = { strategy = "exhaustive"; };
+strategy = "exhaustive";
 measure = { $4 };
 END
 }

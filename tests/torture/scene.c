@@ -69,7 +69,7 @@ void scene_write_job(const struct scene *s)
                     "verification = { enabled = false; };\n"
                     "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
                     "compile = { timeout = \"3s\"; };\n"
-                    "search = { strategy = \"exhaustive\"; };\n",
+                    "strategy = \"exhaustive\";\n",
                     values);
     file_write(s->run, "job.cfg", job);
     file_write(s->run, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");

@@ -85,7 +85,7 @@ static void check_binary(struct check *c, const struct implementation *m)
                   "'%s' has no kernel: it must be a cubin or PTX", m->path);
     } else if (image && word_find((const char *const *)names.list, m->stage.entry) < 0) {
         autofree char *text = text_unknown("kernel", m->stage.entry, (const char *const *)names.list);
-        check_add(&c->mistakes, job_location(c->job, "%s.entry", m->setting), "%s", text);
+        check_add(&c->mistakes, job_location(c->job, "%s.kernel", m->setting), "%s", text);
     }
 }
 

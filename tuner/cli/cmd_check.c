@@ -21,6 +21,7 @@ static struct {
     struct job_set jobs;
     const char *arch, *cache;
     int64_t compile;
+    bool rewrite;
     int format;
 } given = {.arch = "sm_90a", .compile = -1};
 
@@ -31,6 +32,7 @@ static const struct option_spec specs[] = {
            "and the first)"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
+    FLAG(&given.rewrite, "rewrite", 0, "check nothing; print the job files in today's form, with their comments"),
     OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
@@ -425,8 +427,24 @@ static int check_job(void *user, const char *path, struct job *job)
     return status;
 }
 
+static int rewrite(void)
+{
+    struct error err;
+    int status = job_set_open(&given.jobs);
+    for (size_t i = 0; i < given.jobs.count && !status; i++) {
+        autofree char *path = session_job_path(given.jobs.paths[i]), *text = job_rewrite(path, &err);
+        if (text)
+            fputs(text, stdout);
+        else
+            status = complain(EXIT_USAGE, "%s", err.message);
+    }
+    job_set_close(&given.jobs);
+    return status;
+}
+
 static int run(void)
 {
+    if (given.rewrite) return rewrite();
     struct checked_device device;
     if (device_limits_of(given.arch, &device.limits, &device.name))
         fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch,

@@ -306,7 +306,7 @@ static int list_metric_sets(void)
     }
     return list_entries(
         "metric set", document, columns, NULL,
-        "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
+        "\n`basic` is always counted; metrics = [\"stalls\"]; in a job file adds sets or single\n"
         "hardware metrics. `sweetspot list metrics NAME` shows the metrics of a set, or one by its key;\n"
         "`sweetspot list counters` shows all counters of a chip.\n");
 }

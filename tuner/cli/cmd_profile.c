@@ -251,9 +251,9 @@ const struct command cmd_profile = {
     .options = specs,
     .run = run,
     .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and the job's "
-            "`counters.metrics`. The profile and the findings are stored in the job's database with the trial, if "
-            "there is one (`docs/findings.md`). Without permission for hardware counters the rest is printed and the "
-            "exit status is 3.\n\n"
+            "`metrics`. The profile and the findings are stored in the job's database with the trial, if there is one "
+            "(`docs/findings.md`). Without permission for hardware counters the rest is printed and the exit status "
+            "is 3.\n\n"
             "The sections are speed of light, execution units, launch, occupancy, instruction cache, shared memory, "
             "global memory, divergence, registers and spills, balance of the multiprocessors, stalls, the most "
             "expensive source lines, and findings. A finding has an observation, the reason why it costs time, a "

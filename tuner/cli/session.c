@@ -99,6 +99,9 @@ int session_load_job(const char *path, struct job **out)
         session_print_mistakes(found, &mistakes, "");
         if (access(found, F_OK)) suggest_jobs(found);
         *out = NULL;
+    } else if ((*out)->old.count) {
+        session_print_mistakes(found, &(*out)->old, "note: ");
+        fprintf(stderr, "sweetspot: `sweetspot check --rewrite %s` prints the job in today's form\n", found);
     }
     return status;
 }

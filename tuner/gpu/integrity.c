@@ -209,7 +209,8 @@ static enum trial_status judge(const struct pieces *all, struct error *reason)
     const struct device_problem *p = &w->problems[damaged->problem];
     const char *name = p->buffers.list[damaged->buffer].name;
     if (damaged->kind == INPUT) {
-        error_set(reason, "problem %s: changed the input %s, which restore = true would allow", p->name, name);
+        error_set(reason, "problem %s: changed the input %s, which direction = \"restored\" would allow", p->name,
+                  name);
         return STATUS_WRONG;
     }
     error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,

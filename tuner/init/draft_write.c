@@ -213,7 +213,7 @@ static void print_argument(FILE *f, struct job_draft *d, const struct draft_argu
     } else if (a->is_known && !p->type && !p->vector) {
         fprintf(f, "scalar = \"%s\"; members = ", a->name);
         print_blank(f, arena_format(d->memory,
-                                    "a struct of %zu bytes, as in ( { name = \"x\"; type = \"f32\"; value = 1; } )",
+                                    "a struct of %zu bytes, as in ( { scalar = \"x\"; type = \"f32\"; value = 1; } )",
                                     p->bytes));
         fprintf(f, ";");
     } else {

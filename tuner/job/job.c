@@ -108,6 +108,7 @@ void job_free(struct job *job)
 {
     if (!job) return;
     for (size_t i = 0; i < job->expression_count; i++) expr_free(job->expressions[i]);
+    mistakes_release(&job->old);
     arena_release(&job->memory);
     space_free(job->space);
     symbols_free(job->symbols);

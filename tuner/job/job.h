@@ -61,6 +61,7 @@ struct job {
     struct arena memory; // of all texts and lists
     size_t expression_count;
     struct expr **expressions; // all of them
+    struct mistakes old;       // what the file says as in earlier versions: a note of each kind
     const char *path;          // the job file as given
     const char *directory;     // of the job file; relative paths start there
     size_t location_count;     // of every setting that is no number in a list, sorted by path
@@ -152,6 +153,8 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
 // Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the
 // device (constraints on its limits, memory) is checked by job_build_space.
 int job_load(const char *path, struct job **out, struct mistakes *);
+// The job file's text in today's form, malloc'ed; NULL with a message if it cannot be read.
+char *job_rewrite(const char *path, struct error *);
 void job_free(struct job *);
 
 // Where the setting of a path stands, or the nearest one around it: "arguments[0].type", then "arguments[0]". Line 0:
@@ -206,8 +209,6 @@ struct tensor_map_shape {
 // before it), by dimension in that order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
-// The value of a constant that has one, for a problem, from its values. -1 with a message. (job_buffer.c)
-int job_constant_value(const struct buffer *, const int64_t *values, int64_t *out, struct error *);
 // An image with its sizes for a problem, from its values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
@@ -241,7 +242,7 @@ int job_addresses(const struct job *, const struct buffer *, const int64_t *valu
 // "width at 0, scale at 4". malloc'ed. (job_members.c)
 char *job_argument_layout(const struct argument *);
 
-// The numbers of a buffer's fill (low, high or total) for a problem, from its values. -1 with a message: the
+// The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message: the
 // fill does not fit the buffer, or not what it is made from. (job_data.c)
 int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
 // What is compared in a dimension of a buffer that is compared by dimensions. -1 with a message: nothing, or what is

@@ -35,17 +35,14 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         return reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
-    b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
+    int direction = reader_word(r, n, "arguments[].direction");
+    b.restore = !direction_text[direction];
+    b.direction = b.restore ? DIRECTION_IN : (enum direction)direction;
     const struct node *fill = node_member(n, "fill");
     b.fill = fill && (is_address(fill) || node_is_sequence(fill)) ? load_addresses(r, job, fill, name, b.type)
                                                                   : load_fill(r, job, n, name, b.type);
-    b.restore = reader_bool(r, n, "arguments[].restore");
-    if (b.restore && b.direction != DIRECTION_IN)
-        reader_mistake(r, node_member(n, "restore"), "'restore' is for inputs: buffer '%s' has direction \"%s\"", name,
-                       direction_text[b.direction]);
     if (b.fill.kind == FILL_ADDRESSES && (b.direction != DIRECTION_IN || b.restore || image || node_member(n, "ld")))
-        reader_mistake(r, n, "buffer '%s' holds addresses, so it is an input without 'restore', 'ld' or an image",
-                       name);
+        reader_mistake(r, n, "buffer '%s' holds addresses, so it has the direction \"in\" and no 'ld' or image", name);
     const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
@@ -111,22 +108,6 @@ static void check_members(struct reader *r, const struct node *n)
     free(all);
 }
 
-// A number for all elements: as a fill, or as an expression that gives one.
-static void load_value(struct reader *r, struct job *job, const struct node *n, struct buffer *b)
-{
-    const struct node *value = node_member(n, "value");
-    if (!value) return;
-    b->fill.given = true;
-    b->fill.kind = FILL_CONSTANT;
-    b->fill.low = 0;
-    if (node_member(n, "fill"))
-        reader_mistake(r, value, "constant '%s' has both 'value' and 'fill': leave one out", b->name);
-    if (b->direction == DIRECTION_OUT)
-        reader_mistake(r, value, "constant '%s' is an output, so it has no value before a launch", b->name);
-    load_number(r, job, n, value, "constant", b->name, b->type, &b->value, &b->fill.low);
-    check_fixed(r, job, value, b->value, "value", b->name);
-}
-
 static void load_constant(struct reader *r, struct job *job, const struct node *n)
 {
     const char *name = reader_string(r, n, "constants[].name");
@@ -147,7 +128,6 @@ static void load_constant(struct reader *r, struct job *job, const struct node *
     struct buffer *b = &job->buffers[buffer];
     b->symbol = true;
     b->optional = reader_bool(r, n, "constants[].optional");
-    load_value(r, job, n, b);
     if (b->optional && b->direction != DIRECTION_IN && b->direction != DIRECTION_SCRATCH)
         reader_mistake(r, node_member(n, "optional"), "constant '%s' is an output, which no candidate may lack", name);
 }
@@ -172,14 +152,4 @@ void load_buffers(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, n,
                            "each of 'buffers' must be a group { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
     }
-}
-
-int job_constant_value(const struct buffer *b, const int64_t *values, int64_t *out, struct error *err)
-{
-    if (expr_eval(b->value, values, out, err)) return error_prefix(err, "value of constant '%s'", b->name);
-    bool exact = *out >= -(INT64_C(1) << 53) && *out <= INT64_C(1) << 53; // as a real number, which fills are
-    bool fits = element_is_float(b->type) || (*out >= element_least(b->type) && *out <= element_greatest(b->type));
-    if (exact && fits) return 0;
-    return error_set(err, "constant '%s' is %" PRId64 ", more than an %s holds%s", b->name, *out, element_name(b->type),
-                     exact ? "" : " exactly here: at most 2^53");
 }

@@ -30,16 +30,9 @@ void check_fixed(struct reader *r, const struct job *job, const struct node *n, 
     }
 }
 
-// The settings that only some fills have.
-static const struct {
-    const char *name;
-    unsigned fills; // 1 << kind
-} parts[] = {
-    {"low", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED},
-    {"high", 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED},
-    {"total", 1u << FILL_OFFSETS},
+enum {
+    RANGES = 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED,
 };
-enum { PARTS = sizeof parts / sizeof *parts };
 
 // A bound of random numbers: a number, or an expression of sizes.
 static void load_bound(struct reader *r, struct job *job, const struct node *group, const char *path,
@@ -68,43 +61,44 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
 {
     reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
     if (node_member(n, "kind")) fill->kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
-    for (int i = 0; i < PARTS; i++) {
-        bool has = parts[i].fills >> fill->kind & 1;
-        if (node_member(n, parts[i].name) && !has)
-            reader_mistake(r, node_member(n, parts[i].name), "fill \"%s\" has no '%s'", fill_text[fill->kind],
-                           parts[i].name);
-    }
+    bool range = RANGES >> fill->kind & 1, offsets = fill->kind == FILL_OFFSETS;
+    const struct node *low = node_member(n, "low"), *high = node_member(n, "high");
+    if (low && !range) reader_mistake(r, low, "fill \"%s\" has no 'low'", fill_text[fill->kind]);
+    if (high && !range && !offsets) reader_mistake(r, high, "fill \"%s\" has no 'high'", fill_text[fill->kind]);
     load_bound(r, job, n, "arguments[].fill.low", buffer, &fill->low, &fill->low_value);
     load_bound(r, job, n, "arguments[].fill.high", buffer, &fill->high, &fill->high_value);
-    if (fill->kind == FILL_OFFSETS && !node_member(n, "total")) {
-        reader_mistake(r, n, "fill \"offsets\" needs 'total'");
-    } else if (fill->kind == FILL_OFFSETS) {
-        fill->high_value = reader_expression(r, node_member(n, "total"), job);
-        check_fixed(r, job, n, fill->high_value, "fill", buffer);
-    }
-    bool range = parts[0].fills >> fill->kind & 1;
+    if (offsets && !high) reader_mistake(r, n, "fill \"offsets\" needs 'high', the last offset");
     if (range && !fill->low_value && !fill->high_value && fill->low > fill->high)
         reader_mistake(r, n, "'low' is above 'high'");
-    if (fill->kind == FILL_OFFSETS && element_is_float(type))
-        reader_mistake(r, n, "fill \"offsets\" is for buffers of integers");
+    if (offsets && element_is_float(type)) reader_mistake(r, n, "fill \"offsets\" is for buffers of integers");
     check_value(r, n, fill->kind);
 }
 
-// A fill as one word.
+// A fill as one word, or an expression of sizes.
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
-                      struct fill *fill)
+                      const char *buffer, struct fill *fill)
 {
+    struct error err;
     if (text_before(node_string(n), ".npy")) {
         fill->kind = FILL_NPY;
         fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
         check_npy(r, n, fill->path);
+    } else if (word_find(fill_text, node_string(n)) < 0 && (fill->low_value = job_parse(job, node_string(n), &err))) {
+        fill->kind = FILL_CONSTANT;
+        check_fixed(r, job, n, fill->low_value, "fill", buffer);
     } else {
         fill->kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
         check_value(r, n, fill->kind);
         if (fill->kind == FILL_OFFSETS)
             reader_mistake(r, n,
-                           "fill \"offsets\" must be written as a group: { kind = \"offsets\"; total = \"NNZ\"; }");
+                           "fill \"offsets\" must be written as a group: { kind = \"offsets\"; high = \"NNZ\"; }");
     }
+}
+
+// Fills are real numbers.
+static bool is_exact(int64_t value)
+{
+    return (double)value < 0x1p63 && (int64_t)(double)value == value;
 }
 
 struct fill load_fill(struct reader *r, struct job *job, const struct node *argument, const char *buffer,
@@ -117,14 +111,19 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     if (!n) return fill;
     fill.given = true;
     if (node_is_string(n)) {
-        load_word(r, job, argument, n, &fill);
+        load_word(r, job, argument, n, buffer, &fill);
     } else if (node_is_number(n)) {
         fill.kind = FILL_CONSTANT;
         fill.low = node_real(n);
+        if (node_is_integer(n) && !is_exact(node_integer(n)))
+            reader_mistake(r, n, "the fill %" PRId64 " of '%s' is not possible exactly", node_integer(n), buffer);
+        else if (!node_is_integer(n) && !(integers && fill.low == floor(fill.low)))
+            load_number(r, job, n, n, "fill of buffer", buffer, type, &fill.low_value, &fill.low);
     } else if (node_is_group(n)) {
         load_group(r, job, n, buffer, type, &fill);
     } else {
-        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, a group, or addresses");
+        reader_mistake(
+            r, n, "'fill' must be a word, a number, an expression, the name of a .npy file, a group, or addresses");
     }
     bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM || fill.kind == FILL_SORTED;
     double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
@@ -160,6 +159,14 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
         return error_prefix(err, "fill of buffer '%s'", b->name);
     if (f->low_value) *low = (double)first;
     if (f->high_value) *high = (double)last;
+    if (f->kind == FILL_CONSTANT && f->low_value) {
+        bool fits =
+            element_is_float(b->type) || (first >= element_least(b->type) && first <= element_greatest(b->type));
+        *high = *low;
+        if (!fits || !is_exact(first))
+            return error_set(err, "fill of buffer '%s' is %" PRId64 ", more than an %s holds%s", b->name, first,
+                             element_name(b->type), fits ? " exactly" : "");
+    }
     bool computed = (f->low_value || f->high_value) && f->kind != FILL_OFFSETS;
     if (computed && *low > *high)
         return error_set(err, "fill of buffer '%s': 'low' is %.0f and 'high' %.0f", b->name, *low, *high);
@@ -174,42 +181,30 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
 
 // What is compared ---------------------------------------------------------------------------------------------------
 
-static void load_dimensions(struct reader *r, struct job *job, const struct node *group, const char *path, size_t rank,
-                            const char *buffer, struct expr **to)
-{
-    const struct node *list = reader_member(r, group, path);
-    if (!list) return;
-    if (node_count(list) != rank) {
-        reader_mistake(r, list, "'%s' of buffer '%s' must have a number for each of its %zu dimensions, not %zu",
-                       node_name(list), buffer, rank, node_count(list));
-        return;
-    }
-    for (size_t i = 0; i < rank; i++) {
-        to[i] = reader_expression(r, node_at(list, i), job);
-        check_fixed(r, job, node_at(list, i), to[i], "compared part", buffer);
-    }
-}
-
 struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
                                const char *buffer)
 {
     const struct node *n = reader_member(r, argument, "arguments[].compare"), *shape = node_member(argument, "shape");
     if (!n) return NULL;
     struct compared *c = job_new(job, 1, sizeof *c);
-    reader_check_group(r, n, "'compare'", "arguments[].compare", NULL);
     c->rank = shape && node_is_sequence(shape) ? node_count(shape) : 0;
     if (!direction_writes(b->direction))
         reader_mistake(r, n, "buffer '%s' is not an output: 'compare' has no meaning", buffer);
-    if (!node_member(n, "first") && !node_member(n, "count")) {
-        reader_mistake(r, n, "'compare' needs 'first' or 'count'");
-    } else if (!c->rank) {
-        reader_mistake(r, n, "'first' and 'count' have no meaning for a single number, which '%s' is", buffer);
-    } else if (c->rank > COMPARED_RANK_MAX) {
+    if (c->rank > COMPARED_RANK_MAX) {
         reader_mistake(r, n, "'compare' is possible for at most %d dimensions", COMPARED_RANK_MAX);
-    } else {
-        for (size_t i = 0; i < c->rank; i++) c->size[i] = reader_expression(r, node_at(shape, i), job);
-        load_dimensions(r, job, n, "arguments[].compare.first", c->rank, buffer, c->first);
-        load_dimensions(r, job, n, "arguments[].compare.count", c->rank, buffer, c->count);
+    } else if (!c->rank || node_count(n) != 2 * c->rank) {
+        reader_mistake(r, n,
+                       "'compare' of buffer '%s' must have two numbers, first index and count, for each of its %zu "
+                       "dimensions, not %zu",
+                       buffer, c->rank, node_count(n));
+        c->rank = 0;
+    }
+    for (size_t i = 0; i < c->rank && c->rank <= COMPARED_RANK_MAX; i++) {
+        c->size[i] = reader_expression(r, node_at(shape, i), job);
+        c->first[i] = reader_expression(r, node_at(n, 2 * i), job);
+        c->count[i] = reader_expression(r, node_at(n, 2 * i + 1), job);
+        check_fixed(r, job, n, c->first[i], "compared part", buffer);
+        check_fixed(r, job, n, c->count[i], "compared part", buffer);
     }
     return c;
 }
@@ -218,14 +213,10 @@ int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t
                          int64_t *count, struct error *err)
 {
     const struct compared *c = b->compared;
-    *first = 0;
-    if (expr_eval(c->size[dimension], values, size, err) ||
-        (c->first[dimension] && expr_eval(c->first[dimension], values, first, err)))
+    if (expr_eval(c->size[dimension], values, size, err) || expr_eval(c->first[dimension], values, first, err) ||
+        expr_eval(c->count[dimension], values, count, err))
         return error_prefix(err, "'compare' of buffer '%s'", b->name);
     bool inside = *size > 0 && *first >= 0 && *first <= *size; // then no difference overflows
-    *count = inside ? *size - *first : 1;
-    if (c->count[dimension] && expr_eval(c->count[dimension], values, count, err))
-        return error_prefix(err, "'compare' of buffer '%s'", b->name);
     if (inside && *count > 0 && *count <= *size - *first) return 0;
     if (*count < 1)
         return error_set(

@@ -14,19 +14,15 @@ struct allowed_kind {
     enum implementation_kind kind;
 };
 
-static const struct allowed_kind reference_forms[] = {{"operation", IMPLEMENTATION_OPERATION},
-                                                      {"kernel", IMPLEMENTATION_KERNEL},
-                                                      {"entry", IMPLEMENTATION_KERNEL},
-                                                      {"library", IMPLEMENTATION_LIBRARY},
-                                                      {"command", IMPLEMENTATION_COMMAND},
-                                                      {"files", IMPLEMENTATION_FILES},
-                                                      {NULL, IMPLEMENTATION_NONE}};
+static const struct allowed_kind reference_forms[] = {
+    {"operation", IMPLEMENTATION_OPERATION}, {"kernel", IMPLEMENTATION_KERNEL}, {"library", IMPLEMENTATION_LIBRARY},
+    {"command", IMPLEMENTATION_COMMAND},     {"files", IMPLEMENTATION_FILES},   {NULL, IMPLEMENTATION_NONE}};
 static const struct allowed_kind current_forms[] = {{"binary", IMPLEMENTATION_BINARY},
-                                                    {"entry", IMPLEMENTATION_KERNEL},
+                                                    {"kernel", IMPLEMENTATION_KERNEL},
                                                     {"template", IMPLEMENTATION_KERNEL},
                                                     {NULL, IMPLEMENTATION_CONFIGURATION}};
 static const struct allowed_kind baseline_forms[] = {{"binary", IMPLEMENTATION_BINARY},
-                                                     {"entry", IMPLEMENTATION_KERNEL},
+                                                     {"kernel", IMPLEMENTATION_KERNEL},
                                                      {"template", IMPLEMENTATION_KERNEL},
                                                      {NULL, IMPLEMENTATION_LIBRARY}};
 static const struct allowed_kind fallback_forms[] = {{NULL, IMPLEMENTATION_CONFIGURATION}};
@@ -99,9 +95,8 @@ static void read_arguments(struct implementation_reading *g)
 static void read_kernel(struct implementation_reading *g)
 {
     struct implementation *to = g->to;
-    const char *entry =
-        reader_string(g->r, g->group, node_member(g->group, "kernel") ? MEMBER("kernel") : MEMBER("entry"));
-    if (!node_member(g->group, "kernel")) lacks(g, "entry", ", the kernel's name");
+    const char *entry = reader_string(g->r, g->group, MEMBER("kernel"));
+    lacks(g, "kernel", ", the kernel's name");
     to->path = read_path(g, to->kind == IMPLEMENTATION_BINARY ? MEMBER("binary") : MEMBER("template"), "");
     if (!to->path) to->path = job_copy(g->job, g->job->source ? g->job->source : "");
     to->stage.entry = job_copy(g->job, entry ? entry : "");

@@ -328,12 +328,11 @@ static void load_table(struct reader *r, const struct node *group, const char *p
     reader_check_group(r, group, what, prefix, NULL);
 }
 
-// `search` may be NULL.
-static void load_strategy(struct reader *r, struct job *job, const struct node *search)
+static void load_strategy(struct reader *r, struct job *job, const struct node *root)
 {
     struct error err;
-    job->strategy = job_copy(job, reader_string(r, search, "search.strategy"));
-    if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
+    job->strategy = job_copy(job, reader_string(r, root, "strategy"));
+    if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(root, "strategy"), "%s", err.message);
 }
 
 static bool check_metric(struct reader *r, const struct node *n, const char *name)
@@ -412,9 +411,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->budget_time = reader_duration(r, g, "budget.time");
     job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
     load_until(r, job, g);
-    g = reader_member(r, root, "search");
-    reader_check_group(r, g, "'search'", "search", NULL);
-    load_strategy(r, job, g);
+    load_strategy(r, job, root);
 
     load_table(r, reader_member(r, root, "verification"), "verification", verify_table, &job->verify);
     const struct node *v = reader_member(r, root, "verification");
@@ -431,9 +428,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
-    g = reader_member(r, root, "counters");
-    reader_check_group(r, g, "'counters'", "counters", NULL);
-    load_strings(r, job, g, "counters.metrics", NULL, check_metric, &job->metrics, &job->metric_count);
+    load_strings(r, job, root, "metrics", NULL, check_metric, &job->metrics, &job->metric_count);
     g = reader_member(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
@@ -500,6 +495,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
+    job->old = reader_old_spellings(r);
     mistakes_sort(mistakes);
     reader_drop_consequences(r);
     reader_close(r);
@@ -509,6 +505,13 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     }
     *out = job;
     return 0;
+}
+
+char *job_rewrite(const char *path, struct error *err)
+{
+    autorelease(mistakes_release) struct mistakes notes = {0};
+    autofree char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, err);
+    return text ? old_spellings_rewrite(text, false, &notes) : NULL;
 }
 
 // Constraints may read the device's limits, and configurations that the job names must meet them.

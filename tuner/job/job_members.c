@@ -8,34 +8,6 @@ struct layout {
     size_t size, alignment;
 };
 
-// A finite number that stays one in elements of this type.
-static bool fits(enum element type, double value)
-{
-    unsigned char bytes[8];
-    element_store(type, value, bytes);
-    if (element_saturates(type)) return fabs(value) <= element_largest(type);
-    return isfinite(element_load(type, bytes));
-}
-
-void load_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
-                 const char *what, const char *name, enum element type, struct expr **expression, double *real)
-{
-    struct error err;
-    if (!value) {
-        *expression = job_parse(job, name, &err);
-        if (!*expression) reader_mistake(r, owner, "%s '%s' needs 'value': %s", what, name, err.message);
-    } else if (node_is_number(value) && !node_is_integer(value)) {
-        *real = node_real(value);
-        if (!element_is_float(type))
-            reader_mistake(r, value, "%s '%s' is of type %s, but its value is not an integer", what, name,
-                           element_text[type]);
-        else if (!fits(type, *real))
-            reader_mistake(r, value, "%s '%s' is %g, more than an %s holds", what, name, *real, element_text[type]);
-    } else {
-        *expression = reader_expression(r, value, job);
-    }
-}
-
 // Adds a number to an argument's members. `name` is its last part, of which the size has the name where there is no
 // value.
 static void add_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
@@ -63,11 +35,11 @@ static struct layout load_numbers(struct reader *r, struct job *job, const struc
     const struct node *value = node_member(n, "value"), *type = node_member(n, "type");
     const char *word = type && node_is_string(type) ? node_string(type) : NULL, *last = strrchr(path, '.');
     const struct vector_type *v = vector_type_find(word);
-    enum element element = v ? v->element : (enum element)reader_word(r, n, "arguments[].members[].type");
+    enum element element = v ? v->element : (enum element)reader_word(r, n, "arguments[].type");
     size_t lane_count = v ? (size_t)v->lanes : 1, total = (size_t)count * lane_count, size = element_size(element);
-    bool list = value && node_is_sequence(value), alone = !v && !node_member(n, "count");
+    bool list = value && node_is_sequence(value), alone = !v && !node_member(n, "shape");
     if (list && alone)
-        reader_mistake(r, value, "'%s' is one number, so its 'value' is no list; an array has 'count'", path);
+        reader_mistake(r, value, "'%s' is one number, so its 'value' is no list; an array has a 'shape'", path);
     else if (list && node_count(value) != total)
         reader_mistake(r, value, "'value' of '%s' has %zu numbers, but there are %zu", path, node_count(value), total);
     if (!value && (v || count > 1)) reader_mistake(r, n, "'%s' needs 'value' with its %zu numbers", path, total);
@@ -87,8 +59,14 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
 static struct layout load_member(struct reader *r, struct job *job, const struct node *n, const char *path,
                                  struct argument *a, int depth)
 {
-    int64_t count = node_member(n, "count") ? reader_integer(r, n, "arguments[].members[].count") : 1;
+    const struct node *shape = reader_member(r, n, "arguments[].shape"),
+                      *size = shape && node_count(shape) == 1 ? node_at(shape, 0) : NULL;
+    int64_t count = size && node_is_integer(size) ? node_integer(size) : !shape;
     struct layout all = {0, 1};
+    if (count < 1 || count > ARGUMENT_MEMBERS_MAX) {
+        reader_mistake(r, n, "'shape' of member '%s' must be one integer from 1 to %d", path, ARGUMENT_MEMBERS_MAX);
+        return all;
+    }
     if (!node_member(n, "members")) {
         if (!node_member(n, "type")) reader_mistake(r, n, "member '%s' lacks 'type', or 'members'", path);
         return load_numbers(r, job, n, path, count, a);
@@ -119,24 +97,24 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
     struct layout all = {0, 1};
     size_t count = node_is_sequence(list) ? node_count(list) : 0;
     if (!count || depth > DEPTH_MAX) {
-        reader_mistake(r, list, "'members' of '%s' must be a list ( { name = ...; type = ...; }, ... )", path);
+        reader_mistake(r, list, "'members' of '%s' must be a list ( { scalar = ...; type = ...; }, ... )", path);
         return all;
     }
     for (size_t i = 0; i < count; i++) {
         const struct node *n = node_at(list, i);
-        const char *name = node_is_group(n) ? reader_string(r, n, "arguments[].members[].name") : NULL;
+        const char *name = node_is_group(n) ? reader_string(r, n, "arguments[].scalar") : NULL;
         if (!name || !*name || i == ARGUMENT_MEMBERS_MAX) {
-            reader_mistake(r, n, "a member must be { name = \"width\"; type = \"i32\"; }, at most %d of them",
+            reader_mistake(r, n, "a member must be { scalar = \"width\"; type = \"i32\"; }, at most %d of them",
                            ARGUMENT_MEMBERS_MAX);
             return all;
         }
-        reader_check_group(r, n, "a member", "arguments[].members[]", NULL);
+        reader_check_group(r, n, "a member", "arguments[]", "member");
         autofree char *full = text_format("%s.%s", path, name);
         size_t first = a->member_count;
         struct layout own = load_member(r, job, n, full, a, depth);
         size_t at = round_up(all.size, own.alignment);
         for (size_t k = 0; k < i; k++)
-            if (!strcmp(node_string(node_member(node_at(list, k), "name")), name))
+            if (!strcmp(node_string(node_member(node_at(list, k), "scalar")), name))
                 reader_mistake(r, n, "there are two members '%s'", full);
         for (size_t k = first; k < a->member_count; k++) a->members[k].offset += at;
         all.size = at + own.size;

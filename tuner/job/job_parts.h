@@ -14,6 +14,9 @@ struct expr *job_parse(struct job *, const char *text, struct error *);
 // The likely cause of a syntax error in a job file, since libconfig names only its line. `text` is what the file at
 // `path` contains, `line` the line that libconfig names. malloc'ed; NULL if no usual cause applies. (syntax_hint.c)
 char *syntax_hint(const char *path, const char *text, int line);
+// The text of a job file with the settings of earlier versions in today's form, malloc'ed. Notes say of each kind,
+// once, what it is now and in which line it stands. With `keep_lines` all lines keep their numbers. (old_spellings.c)
+char *old_spellings_rewrite(const char *text, bool keep_lines, struct mistakes *notes);
 // Checks the shared memory of the fallback of a job whose space is built, and that an implementation which is a
 // configuration is valid. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *err);

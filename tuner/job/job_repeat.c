@@ -7,45 +7,62 @@
 // Loops that take more steps than this without a run do not end.
 enum { STEPS_MAX = 1 << 16 };
 
-static struct expr *load_part(struct reader *r, struct job *job, const struct node *n, const char *name)
-{
-    const struct node *part = node_member(n, name);
-    if (part) return reader_expression(r, part, job);
-    reader_mistake(r, n,
-                   "'repeat' lacks '%s': write { name = \"STEP\"; from = 1; while = \"STEP < N\"; next = \"2*STEP\"; }",
-                   name);
-    return NULL;
-}
-
 static bool is_identifier(const char *name)
 {
-    return *name && !strchr(name, '.');
+    return *name && !strchr(name, '.') && !strchr(name, ' ');
 }
 
+// Without blanks at both ends, in its place.
+static char *trim(char *text)
+{
+    text += strspn(text, " \t");
+    for (char *end = text + strlen(text); end > text && (end[-1] == ' ' || end[-1] == '\t');) *--end = 0;
+    return text;
+}
+
+// The text after "NAME =", which becomes the name alone; NULL: it is not an assignment.
+static char *assigned(char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals[1] == '=') return NULL;
+    *equals = 0;
+    return trim(equals + 1);
+}
+
+static struct expr *load_part(struct reader *r, struct job *job, const struct node *n, const char *text)
+{
+    struct error err;
+    struct expr *e = job_parse(job, text, &err);
+    if (!e) reader_mistake(r, n, "%s", err.message);
+    return e;
+}
+
+// "STEP = 1; STEP < N; STEP = 2*STEP"
 static void load_loop(struct reader *r, struct job *job, const struct node *n, struct stage_repeat *repeat)
 {
     struct error err;
     struct stage_loop *l = &repeat->loops[repeat->loop_count];
-    reader_check_group(r, n, "'repeat'", "stages[].repeat", NULL);
-    const char *name = reader_string(r, n, "stages[].repeat.name");
+    char *rest, *parts[4] = {node_is_string(n) ? job_copy(job, node_string(n)) : NULL};
     *l = (struct stage_loop){.slot = -1};
-    if (!name) {
-        if (!node_member(n, "name")) reader_mistake(r, n, "'repeat' lacks 'name', which the stage's expressions use");
+    for (int i = 0; i < 4 && parts[0]; i++) parts[i] = strtok_r(i ? NULL : parts[0], ";", &rest);
+    char *from = parts[2] && !parts[3] ? assigned(parts[0]) : NULL, *next = from ? assigned(parts[2]) : NULL,
+         *name = next ? trim(parts[0]) : "";
+    if (!next || strcmp(trim(parts[2]), name) != 0) {
+        reader_mistake(r, n, "a loop is written as in C: \"STEP = 1; STEP < N; STEP = 2*STEP\"");
         return;
     }
-    struct expr *from = load_part(r, job, n, "from"); // before the name exists
-    l->slot = symbols_show(job->symbols, name);       // of another stage's loop
+    l->from = load_part(r, job, n, from);       // before the name exists
+    l->slot = symbols_show(job->symbols, name); // of another stage's loop
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)
         error_set(&err, "'%s' is not a name without dots", name);
     if (l->slot < 0) {
-        reader_mistake(r, node_member(n, "name"), "%s", err.message);
+        reader_mistake(r, n, "%s", err.message);
         return;
     }
-    l->from = from;
-    l->holds = load_part(r, job, n, "while");
-    l->next = load_part(r, job, n, "next");
+    l->holds = load_part(r, job, n, trim(parts[1]));
+    l->next = load_part(r, job, n, next);
     repeat->loop_count++;
 }
 
@@ -53,21 +70,15 @@ void load_repeat(struct reader *r, struct job *job, const struct node *stage, st
 {
     const struct node *n = node_member(stage, "repeat");
     if (!n) return;
-    if (node_is_group(n)) {
+    if (!node_is_sequence(n)) {
         load_loop(r, job, n, repeat);
         return;
     }
-    if (!node_is_sequence(n) || !node_count(n) || node_count(n) > JOB_MAX_LOOPS) {
-        reader_mistake(r, n,
-                       "'repeat' must be a group { name = ...; from = ...; while = ...; next = ...; } or a list of "
-                       "one to %d of them",
-                       JOB_MAX_LOOPS);
+    if (!node_count(n) || node_count(n) > JOB_MAX_LOOPS) {
+        reader_mistake(r, n, "'repeat' must be a loop or a list of one to %d loops", JOB_MAX_LOOPS);
         return;
     }
-    for (size_t i = 0; i < node_count(n); i++)
-        if (reader_is_group(r, node_at(n, i),
-                            "a loop must be a group { name = ...; from = ...; while = ...; next = ...; }"))
-            load_loop(r, job, node_at(n, i), repeat);
+    for (size_t i = 0; i < node_count(n); i++) load_loop(r, job, node_at(n, i), repeat);
 }
 
 void hide_loops(struct job *job, const struct stage_repeat *repeat)

@@ -13,8 +13,16 @@ enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the o
 
 struct reader {
     config_t config;
-    struct mistakes *mistakes;
-    char *folder;                     // of the job file
+    struct mistakes *mistakes, old; // `old`: spellings of earlier versions that were rewritten
+    char *folder;                   // of the job file
+    struct text text;               // with every included file in it
+    int lines;                      // of the text so far
+    size_t origin_count;
+    struct origin {
+        int line;   // of the text, from which on its lines are those of `file` from `own` on
+        char *file; // path of an included file; NULL: the job file
+        int own;
+    } * origins;
     size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
     size_t depth;
     size_t blanks;
@@ -33,19 +41,11 @@ static const struct node *node(const config_setting_t *s)
     return (const struct node *)s;
 }
 
-// libconfig's name of an included file as a path; libconfig 1.5 gives it without the folder.
-static char *path_of(const struct reader *r, const char *file)
-{
-    if (!file) return NULL;
-    size_t length = strlen(r->folder);
-    bool whole = *file == '/' || (!strncmp(file, r->folder, length) && file[length] == '/');
-    return whole ? text_copy(file) : text_format("%s/%s", r->folder, file);
-}
-
 // The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
-static char *file_of(const struct reader *r, const struct node *n)
+static char *file_of(const struct node *n)
 {
-    return path_of(r, config_setting_source_file(setting(n)));
+    const char *file = config_setting_source_file(setting(n));
+    return file ? text_copy(file) : NULL;
 }
 
 // Takes `file`.
@@ -66,7 +66,7 @@ int reader_mistake(struct reader *r, const struct node *n, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    add(r->mistakes, n ? file_of(r, n) : NULL, n ? node_line(n) : 0, format, args);
+    add(r->mistakes, n ? file_of(n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
     return -1;
 }
@@ -134,22 +134,39 @@ void mistakes_release(struct mistakes *m)
 }
 
 // libconfig cuts an integer beyond 32 bits silently unless it ends in L, and any integer beyond 64 bits. This writes
-// the L where it is missing, and collects numbers that libconfig would read wrongly.
+// the L where it is missing, collects numbers that libconfig would read wrongly, and puts included files in the place
+// of
+// `@include`.
 struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
     int line;
-    char *out, *to; // the text with every L; NULL in an included file, which libconfig reads by itself
 };
+
+// The next lines of the text come from here.
+static void add_origin(struct reader *r, const char *file, int line)
+{
+    memory_add(r->origins, r->origin_count) = (struct origin){r->lines, file ? text_copy(file) : NULL, line};
+}
+
+// The origin of a line of the text. *line becomes the line in its file.
+static const struct origin *origin_of(const struct reader *r, int *line)
+{
+    const struct origin *o = &r->origins[r->origin_count - 1];
+    while (o > r->origins && o->line > *line) o--;
+    *line += o->own - o->line;
+    return o;
+}
 
 #define scan_mistake(s, ...) mistakes_add_in((s)->reader->mistakes, (s)->file, (s)->line, __VA_ARGS__)
 
 static void copy(struct scan *s, const char *from, size_t length)
 {
-    for (size_t i = 0; i < length; i++) s->line += from[i] == '\n';
-    if (!s->out) return;
-    memcpy(s->to, from, length);
-    s->to += length;
+    int lines = 0;
+    for (size_t i = 0; i < length; i++) lines += from[i] == '\n';
+    s->line += lines;
+    s->reader->lines += lines;
+    text_add(&s->reader->text, "%.*s", (int)length, from);
 }
 
 // A word that begins with a digit: a number of `length` characters.
@@ -166,11 +183,7 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     if (errno || value > INT64_MAX) {
         scan_mistake(s, "%.*s does not fit into a 64-bit integer", (int)length, p);
     } else if (!is_long && value > INT32_MAX) {
-        if (s->out)
-            *s->to++ = 'L';
-        else
-            scan_mistake(s, "%.*s needs an L at its end: integers beyond 32 bits in an included file must have one",
-                         (int)length, p);
+        copy(s, "L", 1);
     }
 }
 
@@ -190,7 +203,7 @@ static void scan_group(struct scan *s, char sign)
     }
 }
 
-static void scan_include(struct reader *r, const char *path, int depth);
+static void scan_include(struct scan *from, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
 {
@@ -203,8 +216,10 @@ static void scan(struct scan *s, const char *text, int depth)
                        *end = quote ? memchr(quote + 1, '"', n - (size_t)(quote + 1 - p)) : NULL;
             if (end) {
                 autofree char *path = text_format("%s/%.*s", s->reader->folder, (int)(end - quote - 1), quote + 1);
-                scan_include(s->reader, path, depth + 1);
-                n = (size_t)(end + 1 - p);
+                scan_include(s, path, depth + 1);
+                p = end + 1;
+                line_start = false;
+                continue;
             }
         } else if (*p == '"') {
             while (p[n] && p[n] != '"') {
@@ -237,19 +252,23 @@ static void scan(struct scan *s, const char *text, int depth)
     }
 }
 
-// Scans an included file before libconfig does. libconfig itself reports files that cannot be read or include
-// themselves.
-static void scan_include(struct reader *r, const char *path, int depth)
+static void scan_include(struct scan *from, const char *path, int depth)
 {
-    enum { MOST_DEPTH = 10 }; // libconfig's
-    if (depth > MOST_DEPTH) return;
-    struct error err;
-    autofree char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
-    struct scan s = {.reader = r, .file = path, .line = 1};
-    if (text)
-        scan(&s, text, depth);
-    else if (errno != ENOENT)
-        mistakes_add_in(r->mistakes, NULL, 0, "@include: %s", err.message);
+    enum { DEPTH_MAX = 10 };
+    struct reader *r = from->reader;
+    struct error err = {"files include each other too deeply, or are too long together"};
+    bool possible = depth <= DEPTH_MAX && r->text.length <= INPUT_FILE_TEXT_MOST;
+    if (r->mistakes->count) return; // such a file may be included again and again
+    autofree char *text = possible ? input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err) : NULL;
+    if (!text) {
+        scan_mistake(from, "@include: %s", err.message);
+        return;
+    }
+    struct scan s = {r, path, 1};
+    add_origin(r, path, 1);
+    scan(&s, text, depth);
+    copy(&s, "\n", 1);
+    add_origin(r, from->file, from->line);
 }
 
 // A blank, of a draft by `init`: a string that begins with ?, and then a hint.
@@ -286,17 +305,37 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     }
 }
 
+// Each setting gets the file and the line that it came from.
+static void set_origins(const struct reader *r, config_setting_t *s)
+{
+    int line = (int)s->line;
+    s->file = origin_of(r, &line)->file;
+    s->line = (unsigned)line;
+    for (int i = 0; config_setting_is_aggregate(s) && i < config_setting_length(s); i++)
+        set_origins(r, config_setting_get_elem(s, (unsigned)i));
+}
+
 static bool read_text(struct reader *r, const char *path, const char *text, size_t size)
 {
     size_t before = r->mistakes->count;
-    autofree char *longer = memory_new(2 * strlen(text) + 1, 1);
-    struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
+    struct scan s = {r, NULL, 1};
+    r->lines = 1;
+    add_origin(r, NULL, 1);
+    text_add(&r->text, "%s", "");
     scan(&s, text, 0);
     if (strlen(text) != size) mistakes_add_in(r->mistakes, NULL, s.line, "the file has a NUL byte");
     if (r->mistakes->count > before) return false;
-    if (config_read_string(&r->config, longer)) return true;
-    autofree char *file = path_of(r, config_error_file(&r->config));
+    autofree char *today = old_spellings_rewrite(r->text.text, true, &r->old);
+    for (size_t i = 0; i < r->old.count; i++) {
+        const char *file = origin_of(r, &r->old.list[i].line)->file;
+        if (file) r->old.list[i].file = text_copy(file);
+    }
+    if (config_read_string(&r->config, today)) {
+        set_origins(r, config_root_setting(&r->config));
+        return true;
+    }
     int line = config_error_line(&r->config);
+    const char *file = origin_of(r, &line)->file;
     autofree char *hint = file ? NULL : syntax_hint(path, text, line);
     mistakes_add_in(r->mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
                     hint ? hint : "");
@@ -310,7 +349,6 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
     r->mistakes = mistakes;
     r->folder = text_directory(path);
     config_init(&r->config);
-    config_set_include_dir(&r->config, r->folder);
     bool good = json_takes(path);
     autofree char *text = good ? input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL) : NULL;
     if (!good)
@@ -332,8 +370,19 @@ void reader_close(struct reader *r)
     config_destroy(&r->config);
     for (size_t i = 0; i < r->undefined_count; i++) free(r->undefined[i]);
     free(r->undefined);
+    for (size_t i = 0; i < r->origin_count; i++) free(r->origins[i].file);
+    free(r->origins);
+    text_release(&r->text);
+    mistakes_release(&r->old);
     free(r->folder);
     free(r);
+}
+
+struct mistakes reader_old_spellings(struct reader *r)
+{
+    struct mistakes old = r->old;
+    r->old = (struct mistakes){0};
+    return old;
 }
 
 const struct node *reader_root(const struct reader *r)
@@ -351,7 +400,7 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
                                         : text_format("%s[%d]", path, i));
         job->locations = job_room(job, job->locations, job->location_count, sizeof *job->locations);
         job->locations[job->location_count++] =
-            (struct location){.path = own, .file = job_keep(job, file_of(r, node(s))), .line = node_line(node(s))};
+            (struct location){.path = own, .file = job_keep(job, file_of(node(s))), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
 }

@@ -13,6 +13,8 @@ struct node; // a setting of the file; belongs to the reader
 struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
+// Settings of earlier versions that the file has, in notes of file and line that the caller releases.
+struct mistakes reader_old_spellings(struct reader *);
 
 // Where every setting of the file is, for job_location.
 void reader_places(const struct reader *, struct job *);

@@ -17,8 +17,8 @@ struct address {
 
 struct fill {
     enum fill_kind kind;
-    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low
-    struct expr *low_value, *high_value; // in their place, of sizes; offsets: `high_value` is the total. May be NULL
+    double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
+    struct expr *low_value, *high_value; // in their place, of sizes. May be NULL
     const char *path;                    // npy: absolute
     struct address *addresses;           // addresses: each leads to as many equal pieces of its buffer
     size_t address_count;
@@ -29,7 +29,7 @@ struct fill {
 enum { COMPARED_RANK_MAX = 5 };
 struct compared {
     size_t rank;
-    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX]; // NULL: 0; all the rest
+    struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX];
 };
 
 // How kernels see a buffer by texture and surface objects.
@@ -53,7 +53,6 @@ struct buffer {
     struct buffer_image *image; // NULL: only seen through pointers
     bool symbol;
     bool optional;             // of a symbol: candidates may lack it
-    struct expr *value;        // of a symbol: each element's, in place of the fill's; NULL: the fill
     bool restore;              // an input that the kernel may change
     struct compared *compared; // NULL: all elements
 };

@@ -80,7 +80,7 @@ static bool has_domain(const struct job *job, const struct buffer *b)
     bool integers = !element_is_float(b->type), given = b->fill.given, input = !op;
     for (size_t k = 0; op && op->roles[k].name; k++)
         input |= op->roles[k].kind == ROLE_INPUT && !strcmp(bound_name(job, op->roles[k].name), b->name);
-    return input && b->direction == DIRECTION_IN && !b->value && !b->image &&
+    return input && b->direction == DIRECTION_IN && !b->image &&
            (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
 }
 
@@ -160,9 +160,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
 {
     struct operand o;
     double low, high;
-    int64_t value = 0;
     if (job_buffer_shape(b, values, &o, err) || job_fill_numbers(b, values, &low, &high, err) ||
-        (b->value && job_constant_value(b, values, &value, err)) ||
         (b->fill.address_count && describe_addresses(job, b, values, to, memory, err)) ||
         (b->image && describe_image(b, values, to, memory, err)) ||
         (b->compared && describe_compared(b, values, to, memory, err)))
@@ -178,8 +176,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
     if (job->is_drawn) to->other = other_fill(job, b, variant, low, high, memory);
     // Nothing is promised of scratch that the job does not fill.
     if (!b->fill.given && b->direction == DIRECTION_SCRATCH) return 0;
-    struct fill_request *fill = b->value ? describe_fill(memory, FILL_CONSTANT, (double)value, 0)
-                                         : describe_fill(memory, b->fill.kind, low, high);
+    struct fill_request *fill = describe_fill(memory, b->fill.kind, low, high);
     if (b->fill.path) fill->path = b->fill.path;
     to->fill = fill;
     return 0;
