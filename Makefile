@@ -369,10 +369,13 @@ NOT_SANITIZED := \
 export ASAN_OPTIONS ?= malloc_context_size=5:quarantine_size_mb=16
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
-.PHONY: test-sanitize
-test-sanitize:
+.PHONY: sanitized-programs
+sanitized-programs:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
+
+.PHONY: test-sanitize
+test-sanitize: sanitized-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh \
 	  $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
 
