@@ -311,8 +311,9 @@ FAST_TESTS := $(LONG_TESTS) \
 ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)
 
 .PHONY: test
-test: setup layers
-	@$(MAKE) test-programs
+test: setup
+	@$(MAKE) structure test-programs
+	@BUILD=$(BUILD) sh tests/unused.sh
 	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
@@ -368,10 +369,13 @@ NOT_SANITIZED := \
 export ASAN_OPTIONS ?= malloc_context_size=5:quarantine_size_mb=16
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
-.PHONY: test-sanitize
-test-sanitize:
+.PHONY: sanitized-programs
+sanitized-programs:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
+
+.PHONY: test-sanitize
+test-sanitize: sanitized-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh \
 	  $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
 
@@ -475,9 +479,12 @@ test-valgrind: setup $(PAGE_SCRIPT)
 # Checks the includes against the layers of ARCHITECTURE.md, and that external functions have users elsewhere.
 .PHONY: layers
 layers: setup
-	@sh tests/layers.sh
-	@$(MAKE) programs
+	@$(MAKE) structure programs
 	@BUILD=$(BUILD) sh tests/unused.sh
+
+.PHONY: structure
+structure:
+	@sh tests/layers.sh
 
 # All rows of the tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes,
 # and then measures the other seeds.

@@ -4,6 +4,13 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
+// Compiles for emulation. The header that all programs share is compiled once in each test's folder, which saves a
+// quarter of a program's time.
+#define EMULATED "g++ -std=c++17 -O1 -w "
+#define EMULATED_COMPILER                                                                                             \
+    "{ [ -e $DIR/cuda.h.gch ] || " EMULATED "-x c++-header tests/emulation/cuda.h -o $DIR/cuda.h.gch; } && " EMULATED \
+    "-include cuda.h -I$DIR -Itests/emulation "
+
 // Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
 static struct e2e_result emulate(const char *folder, const char *template, const char *what, const char *script,
                                  const char *macros)
@@ -12,8 +19,8 @@ static struct e2e_result emulate(const char *folder, const char *template, const
         folder,
         "for file in $(cd templates && find %s.cu %s device -type f 2>/dev/null); do mkdir -p $(dirname $DIR/$file) && "
         "sed -f tests/emulation/ptx.sed -f tests/emulation/%s.sed templates/$file | sed '%s' >$DIR/$file || exit 9; "
-        "done; g++ -std=c++17 -O1 -w "
-        "-I$DIR -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
+        "done; " EMULATED_COMPILER
+        "-DUNROLL_K= %s tests/emulation/%s.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
         template, template, what, script, macros, what);
 }
 

@@ -5,7 +5,7 @@
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
 # Programs after the first `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how
 # many; those of nvidia-smi), or one after another. Programs after the second `--` need the machine for themselves.
-# JOBS: programs at once (one more than there are cores, since tests wait for deadlines). DEADLINE: seconds a program
+# JOBS: programs at once (two more than there are cores, since tests wait for deadlines). DEADLINE: seconds a program
 # may take; then it and its children are killed, which counts as one failure. A program that dies without its closing
 # lines counts as one failure too. What a program printed is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
@@ -13,7 +13,7 @@ set -u
 # A real compute-sanitizer would look at scripted workers; tests of it say so.
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none
 gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')}
-jobs=${JOBS:-$(($(nproc 2>/dev/null || echo 2) + 1))} deadline=${DEADLINE:-300}
+jobs=${JOBS:-$(($(nproc 2>/dev/null || echo 2) + 2))} deadline=${DEADLINE:-300}
 logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0

@@ -160,7 +160,7 @@ static struct e2e_result emulate_support(const char *folder, const char *script)
     return e2e_run(
         folder,
         "for file in support.cu support_memory.cuh support_elements.cuh; do sed -f tests/emulation/support.sed "
-        "kernels/$file | sed '%s' >$DIR/$file || exit 9; done; g++ -std=c++17 -O1 -w -I$DIR -Itests/emulation "
+        "kernels/$file | sed '%s' >$DIR/$file || exit 9; done; " EMULATED_COMPILER
         "tests/emulation/support.cpp -o $DIR/emulated && timeout 120 $DIR/emulated",
         script);
 }

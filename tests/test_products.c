@@ -134,28 +134,33 @@ TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
     } cases[] = {{"full", {false, false, false, true}},
                  {"tf32", {true, true, false, true}},
                  {"3xtf32", {false, false, false, true}}};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-        for (int f = 0; f < 2; f++)
-            for (int way = 0; way < WAYS; way++) {
-                const int64_t m = 40, n = 48, k = 2048;
-                struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, m, n, k, false, false, 1, 0, fills[f]);
-                const struct operand *a = &r.problem.operand[operation_role(op, "A")],
-                                     *b = &r.problem.operand[operation_role(op, "B")];
-                const struct operation_expected *e = &r.expected[r.out];
+    enum { M = 40, N = 48, K = 2048 };
+    autofree float *rows = memory_new(M * K, sizeof *rows), *columns = memory_new(N * K, sizeof *columns);
+    autofree double *sums = memory_new(M * N, sizeof *sums);
+    for (int f = 0; f < 2; f++) {
+        struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, M, N, K, false, false, 1, 0, fills[f]);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                             *b = &r.problem.operand[operation_role(op, "B")];
+        const struct operation_expected *e = &r.expected[r.out];
+        for (int i = 0; i < M * K; i++) rows[i] = (float)at(a, i / K, i % K);
+        for (int i = 0; i < N * K; i++) columns[i] = (float)at(b, i % K, i / K);
+        for (int way = 0; way < WAYS; way++) {
+            for (int place = 0; place < M * N; place++) {
+                const float *x = rows + place / N * K, *y = columns + place % N * K;
+                sums[place] = 0;
+                for (int l = 0; l < K; l++) sums[place] += seen(way, x[l], y[l]);
+            }
+            for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
                 int rejected = 0;
                 r.problem.value[operation_role(op, "compute")] = operation_class(op, cases[c].class);
                 compute(op, &r);
-                for (int64_t i = 0; i < m; i++)
-                    for (int64_t j = 0; j < n; j++) {
-                        double sum = 0;
-                        for (int64_t l = 0; l < k; l++) sum += seen(way, (float)at(a, i, l), (float)at(b, l, j));
-                        size_t place = (size_t)(i * n + j);
-                        rejected += !(fabs(sum - e->host_expected[place]) <= allowed(e, place));
-                    }
+                for (size_t place = 0; place < M * N; place++)
+                    rejected += !(fabs(sums[place] - e->host_expected[place]) <= allowed(e, place));
                 if (cases[c].fits[way] ? rejected : f == 0 && !rejected)
-                    fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected,
-                             (int)(m * n));
+                    fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected, M * N);
             }
+        }
+    }
 }
 
 TEST(a_compute_class_is_one_of_f32)

@@ -4,6 +4,7 @@
 // a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -53,17 +54,18 @@ struct copy {
 };
 
 struct thread {
-    ucontext_t context;
+    ucontext_t context; // where it begins
+    jmp_buf at;         // where it waits: unlike swapcontext, _longjmp makes no system call
     std::vector<char> stack;
     std::vector<copy> open;                // not committed yet
     std::vector<std::vector<copy>> groups; // committed, not waited for
     unsigned barriers;                     // of the block that it has come to
-    bool ended;
+    bool begun, ended;
 };
 
 alignas(128) static char shared[228 * 1024];
 [[maybe_unused]] static std::vector<const float *> prefetched; // what the L2 was asked for
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static std::vector<thread> threads;
 static unsigned current;
 static void (*body)();
@@ -118,14 +120,23 @@ inline void wait(size_t pending)
 // Lets every other thread run once before this one continues.
 inline void yield()
 {
-    swapcontext(&threads[current].context, &scheduler);
+    if (!_setjmp(threads[current].at)) _longjmp(scheduler, 1);
 }
 
 inline void run_thread()
 {
     body();
     threads[current].ended = true;
-    swapcontext(&threads[current].context, &scheduler);
+    _longjmp(scheduler, 1);
+}
+
+// Runs a thread until it yields or ends.
+inline void turn(thread &one)
+{
+    if (_setjmp(scheduler)) return;
+    if (one.begun) _longjmp(one.at, 1);
+    one.begun = true;
+    setcontext(&one.context);
 }
 
 // Shared memory begins as no numbers; what asynchronous copies have not brought in time stays so.
@@ -143,7 +154,7 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
             one.open.clear();
             one.groups.clear();
             one.barriers = 0;
-            one.ended = false;
+            one.begun = one.ended = false;
             getcontext(&one.context);
             one.context.uc_stack.ss_sp = one.stack.data();
             one.context.uc_stack.ss_size = one.stack.size();
@@ -156,7 +167,7 @@ inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kern
                 left++;
                 current = t;
                 threadIdx = {t, 0, 0};
-                swapcontext(&scheduler, &threads[t].context);
+                turn(threads[t]);
             }
         }
     }

@@ -2,6 +2,8 @@
 // gives it, on shapes larger than its tiles, smaller, and equal, with and without beta, in rows that are aligned to 16
 // bytes and that are not. All elements are small integers and most are 0, so that the expected bits are known. Exit
 // status 0 and "ok" when all is right.
+#include <numeric>
+
 #include "cuda.h"
 
 #include "gemm_mma.cu"
@@ -102,10 +104,17 @@ bool product(bool with_beta, bool aligned)
     flags.assign((size_t)blocks, 0);
     emulation::launch((unsigned)blocks, 1, THREADS, multiply_all);
     if (std::count(flags.begin(), flags.end(), 0u) != blocks) return std::printf("a flag is left: off\n"), false;
+    std::vector<int> rows, columns; // of A and B
+    for (int i = 0; i < m; i++)
+        for (int l = 0; l < k; l++) rows.push_back(chosen(i, l, 1));
+    for (int j = 0; j < n; j++)
+        for (int l = 0; l < k; l++) columns.push_back(chosen(l, j, 2));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < ldc; j++) {
             int expected = with_beta ? 3 * chosen(i, j, 3) : 0;
-            for (int l = 0; l < k; l++) expected -= 2 * chosen(i, l, 1) * chosen(l, j, 2);
+            if (j < n)
+                expected -=
+                    2 * std::inner_product(rows.data() + i * k, rows.data() + (i + 1) * k, columns.data() + j * k, 0);
             const output value = c[(size_t)i * (size_t)ldc + (size_t)j];
             if (j < n ? from_output(value) != (number)expected : value != (output)-1)
                 return std::printf("%d x %d x %d, beta %d, aligned %d: off at row %d, column %d: %g, not %d\n", m, n, k,

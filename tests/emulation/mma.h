@@ -139,13 +139,16 @@ void multiply(number (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
     constexpr int K = 32 / SIZE, EACH = 4 / SIZE; // of the instruction; of a word
     const unsigned set = give({a[0], a[1], a[2], a[3], b[0], b[1]}), lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++)
+    number x[2][K], y[2][K]; // two rows of A, two columns of B
+    for (int i = 0; i < 2; i++)
         for (int k = 0; k < K; k++) {
             const int half = k / (K / 2);
             const unsigned word = (unsigned)(k % (K / 2) / EACH);
-            d[i] += element(taken(set, lane / 4 * 4 + word, i / 2 + 2 * half), k % EACH) *
-                    element(taken(set, (lane % 4 * 2 + (unsigned)i % 2) * 4 + word, 4 + half), k % EACH);
+            x[i][k] = element(taken(set, lane / 4 * 4 + word, i + 2 * half), k % EACH);
+            y[i][k] = element(taken(set, (lane % 4 * 2 + (unsigned)i) * 4 + word, 4 + half), k % EACH);
         }
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < K; k++) d[i] += x[i / 2][k] * y[i % 2][k];
 }
 
 void load_sums(number (&v)[4], const number *from)
