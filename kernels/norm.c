@@ -33,10 +33,11 @@ static int check_shape(const struct operation_problem *p, bool bias, struct erro
                          (long long)y->rows, (long long)y->cols);
     for (int i = X; i <= (bias ? BIAS : WEIGHT); i++) {
         const struct operand *o = &p->operand[i];
+        const int64_t elements = o->rows * o->cols;
         if (!element_is_float(o->type)) return error_set(err, "a norm needs floating-point numbers");
-        if (i >= WEIGHT && o->rows * o->cols != x->cols)
+        if (i >= WEIGHT && elements != x->cols)
             return error_set(err, "x has %lld columns, but %s has %lld elements", (long long)x->cols,
-                             layer_roles[i].name, (long long)(o->rows * o->cols));
+                             layer_roles[i].name, (long long)elements);
     }
     if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)x->rows) ||
         (p->value[COLS] > 0 && p->value[COLS] != (double)x->cols))
