@@ -236,7 +236,7 @@ TEST(problems_are_sampled_from_ranges)
     assert_string_equal(job->problems[0].name, "N=16,M=3,K=1");
     assert_string_equal(job->problems[1].name, "N=65536,M=3,K=2");
     assert_string_equal(job->problems[12].name, "N=1000,M=4,K=9");
-    int octaves[12] = {0};
+    int octaves[13] = {0};
     for (size_t p = 0; p < 12; p++) {
         const int64_t *sizes = job->problems[p].sizes;
         assert_true(sizes[0] >= 16 && sizes[0] <= 65536 && sizes[0] % 16 == 0);

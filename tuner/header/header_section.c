@@ -155,7 +155,8 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
     if (several) json_object_set_new(section, "times", all = json_array());
-    if (several && final->regret) json_object_set_new(section, "regret", largest_regret(job, final));
+    if (final && final->kernel_count && final->regret)
+        json_object_set_new(section, "regret", largest_regret(job, final));
     double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
