@@ -26,62 +26,22 @@
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is summed; 2 only
  * arithmetic: nothing loaded, and stores under a condition that never holds.
  */
-#ifndef SWEETSPOT_VARIANT
-#define SWEETSPOT_VARIANT 0
-#endif
 #ifndef NORM
 #define NORM layer
 #endif
-#ifndef TYPE
-#define TYPE f32
-#endif
-#ifndef ROW_THREADS
-#define ROW_THREADS 256
-#endif
-#ifndef ROWS_PER_BLOCK
-#define ROWS_PER_BLOCK 1
-#endif
-#ifndef VECTOR
-#define VECTOR 4
-#endif
-#ifndef METHOD
-#define METHOD registers
-#endif
-#ifndef HELD
-#define HELD 16
-#endif
-#ifndef STORE
-#define STORE plain
-#endif
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
+#define METHOD_again 2
+#include "device/rows.cuh"
+
 #define NORM_layer 1
 #define NORM_rms 2
 #define NORM_IS JOIN(NORM_, NORM)
-#define TYPE_f32 1
-#define TYPE_bf16 2
-#define TYPE_f16 3
-#define TYPE_IS JOIN(TYPE_, TYPE)
-#define METHOD_registers 1
-#define METHOD_again 2
-#define METHOD_IS JOIN(METHOD_, METHOD)
-#define STORE_plain 1
-#define STORE_streaming 2
-#define STORE_IS JOIN(STORE_, STORE)
-#if NORM_IS == 0 || TYPE_IS == 0 || METHOD_IS == 0 || STORE_IS == 0
-#error "NORM must be layer or rms, TYPE f32, bf16 or f16, METHOD registers or again, STORE plain or streaming"
+#if NORM_IS == 0 || METHOD_IS == 0
+#error "NORM must be layer or rms, METHOD registers or again"
 #endif
-static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
-              "ROW_THREADS must be a power of two from 32");
-static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
-static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
-
-#include "device/rows.cuh"
 
 namespace
 {
 
-constexpr int WARPS = ROW_THREADS / 32;
 constexpr bool LAYER = NORM_IS == NORM_layer;
 
 /* Of some elements: how many, their mean, and the sum of squared deviations from it. With NORM rms, the mean is 0. */

@@ -24,56 +24,16 @@
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: no exponentials; 2 only
  * arithmetic: nothing loaded, and stores under a condition that never holds.
  */
-#ifndef SWEETSPOT_VARIANT
-#define SWEETSPOT_VARIANT 0
-#endif
-#ifndef TYPE
-#define TYPE f32
-#endif
-#ifndef ROW_THREADS
-#define ROW_THREADS 256
-#endif
-#ifndef ROWS_PER_BLOCK
-#define ROWS_PER_BLOCK 1
-#endif
-#ifndef VECTOR
-#define VECTOR 4
-#endif
-#ifndef METHOD
-#define METHOD registers
-#endif
-#ifndef HELD
-#define HELD 16
-#endif
-#ifndef STORE
-#define STORE plain
-#endif
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define TYPE_f32 1
-#define TYPE_bf16 2
-#define TYPE_f16 3
-#define TYPE_IS JOIN(TYPE_, TYPE)
-#define METHOD_registers 1
 #define METHOD_online 2
-#define METHOD_IS JOIN(METHOD_, METHOD)
-#define STORE_plain 1
-#define STORE_streaming 2
-#define STORE_IS JOIN(STORE_, STORE)
-#if TYPE_IS == 0 || METHOD_IS == 0 || STORE_IS == 0
-#error "TYPE must be f32, bf16 or f16, METHOD registers or online, STORE plain or streaming"
-#endif
-static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
-              "ROW_THREADS must be a power of two from 32");
-static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
-static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
-
 #include "device/rows.cuh"
+
+#if METHOD_IS == 0
+#error "METHOD must be registers or online"
+#endif
 
 namespace
 {
 
-constexpr int WARPS = ROW_THREADS / 32;
 constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is NaN */
 
 /* The largest element and the sum of exponentials relative to it. */

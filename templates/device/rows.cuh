@@ -1,7 +1,49 @@
-/* Rows of FP32, BF16 or FP16 for kernels that compute in FP32: vectors of VECTOR elements as one access. The template
- * defines TYPE_IS (TYPE_f32, TYPE_bf16 or TYPE_f16), STORE_IS (STORE_plain or STORE_streaming), VECTOR and
- * SWEETSPOT_VARIANT. */
+/* For kernels that work on rows of FP32, BF16 or FP16 elements and compute in FP32: their parameters, and vectors of
+ * VECTOR elements as one access. The template defines its second METHOD as 2. */
 #pragma once
+
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
+#ifndef TYPE
+#define TYPE f32
+#endif
+#ifndef ROW_THREADS
+#define ROW_THREADS 256
+#endif
+#ifndef ROWS_PER_BLOCK
+#define ROWS_PER_BLOCK 1
+#endif
+#ifndef VECTOR
+#define VECTOR 4
+#endif
+#ifndef METHOD
+#define METHOD registers
+#endif
+#ifndef HELD
+#define HELD 16
+#endif
+#ifndef STORE
+#define STORE plain
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TYPE_f32 1
+#define TYPE_bf16 2
+#define TYPE_f16 3
+#define TYPE_IS JOIN(TYPE_, TYPE)
+#define METHOD_registers 1
+#define METHOD_IS JOIN(METHOD_, METHOD)
+#define STORE_plain 1
+#define STORE_streaming 2
+#define STORE_IS JOIN(STORE_, STORE)
+#if TYPE_IS == 0 || STORE_IS == 0
+#error "TYPE must be f32, bf16 or f16, STORE plain or streaming"
+#endif
+static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0,
+              "ROW_THREADS must be a power of two from 32");
+static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
+static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
 
 namespace
 {
@@ -11,7 +53,7 @@ typedef float element;
 #else
 typedef unsigned short element;
 #endif
-constexpr int SIZE = sizeof(element);
+constexpr int SIZE = sizeof(element), WARPS = ROW_THREADS / 32; /* bytes; warps that share a row */
 static_assert(VECTOR >= 1 && VECTOR * SIZE <= 16 && (VECTOR & (VECTOR - 1)) == 0,
               "VECTOR must be a power of two, of at most 16 bytes");
 
