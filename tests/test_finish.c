@@ -61,11 +61,11 @@ static const struct {
     const char *now, *said; // variables; NULL: nothing
 } ages[] = {{"", NULL},
             {"FAKE_ENVIRONMENT=none FAKE_DRIVER=9.9.9", NULL}, // no GPU here
-            {"FAKE_DRIVER=9.9.9", "another driver: 9.9.9 instead of 1.2.3; to measure the best again: sweetspot tune "
+            {"FAKE_DRIVER=9.9.9", "driver (9.9.9 instead of 1.2.3); to measure the best again: sweetspot tune "
                                   "job.cfg --store job.db --refresh"},
-            {"FAKE_TOOLKIT=fake-2.0", "another compiler: fake-2.0 instead of fake 1.0; "},
-            {"FAKE_MODEL=Other", "another GPU: Other instead of Fake GPU; "},
-            {"FAKE_DRIVER=9 FAKE_MODEL=Other", "another GPU: Other instead of Fake GPU, another driver: 9 instead "}};
+            {"FAKE_TOOLKIT=fake-2.0", "compiler (fake-2.0 instead of fake 1.0); "},
+            {"FAKE_MODEL=Other", "GPU (Other instead of Fake GPU); "},
+            {"FAKE_DRIVER=9 FAKE_MODEL=Other", "GPU (Other instead of Fake GPU), driver (9 instead "}};
 
 static void expect_age(const char *folder, const char *now, const char *said)
 {
@@ -93,7 +93,7 @@ TEST(results_that_are_older_than_driver_compiler_gpu_or_source_are_named_as_such
     e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_MODEL=Other", "--refresh"));
     expect_age(folder, "FAKE_MODEL=Other", NULL); // status shows the results of both GPUs
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // another\n");
-    expect_age(folder, "FAKE_MODEL=Other", " another source; to measure the best again: ");
+    expect_age(folder, "FAKE_MODEL=Other", ": source; to measure the best again: ");
 }
 
 TEST(several_jobs_are_decided_without_a_search)

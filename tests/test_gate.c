@@ -103,8 +103,8 @@ TEST(the_store_keeps_verdicts_and_the_next_gate_says_what_changed)
     struct e2e_result r = e2e_passed(e2e_run(folder, RUN, "--base old --store t.db"));
     if (strstr(r.out, "since the gate") || strstr(r.out, "the gate of")) fail_msg("%s", r.out);
     r = e2e_passed(e2e_run(folder, "export FAKE_DRIVER=9.9.9; " RUN, "--base ../header.h --store t.db"));
-    assert_contains(r.out, "another driver: 9.9.9 instead of 1.2.3", "the gate of 20", ", against old: same",
-                    "since the final of 20", "--store t.db --refresh\n");
+    assert_contains(r.out, "the driver has changed since the gate of 20", ": 9.9.9 instead of 1.2.3",
+                    ", against old: same", "since the final of 20", "--store t.db --refresh\n");
     r = e2e_passed(e2e_run(folder, "cd $DIR/jobs && $BIN/sweetspot status job.cfg --store t.db"));
     assert_contains(r.out, "\ngates          2, the last on 20", " against ../header.h: ");
     r = e2e_passed(e2e_run(folder, "cd $DIR/jobs && $BIN/sweetspot report job.cfg --store t.db -f json"));

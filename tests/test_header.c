@@ -419,7 +419,7 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
     assert_contains(finished_says(&job, 0, "header JOB --store STORE --output HEADER").err,
-                    "another source; to measure the best again: sweetspot tune ");
+                    ": source; to measure the best again: sweetspot tune ");
 }
 
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)

@@ -244,7 +244,7 @@ TEST(members_that_cannot_be_are_refused_by_name)
          "there are two members 'p.a'"},
         {"{ scalar = \"a\"; type = \"float5\"; value = 1; }", "'type' must be one of \"f32\""},
         {"{ scalar = \"a\"; type = \"i32\"; }", "member 'a' needs 'value': unknown name 'a'"},
-        {"{ scalar = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' is no list"},
+        {"{ scalar = \"a\"; type = \"i32\"; value = (1); }", "'p.a' is one number, so its 'value' cannot be a list"},
         {"{ scalar = \"a\"; type = \"float4\"; }", "'p.a' needs 'value' with its 4 numbers"},
         {"{ scalar = \"a\"; type = \"float2\"; shape = [2]; value = (1, 2, 3); }",
          "'value' of 'p.a' has 3 numbers, but there are 4"},

@@ -37,11 +37,12 @@ char *ageing_text(struct session *s, const struct ageing *a)
     autojson json_t *final = session_document(s, "final", &when);
     autofree char *tune = session_command(s, "tune");
     autorelease(text_release) struct text text = {0};
-    text_add(&text, "since %s%s", final ? "the final of " : "these trials", final ? show_moment(when, TEXT_ROOM) : "");
+    text_add(&text, "changed since %s%s:", final ? "the final of " : "these trials",
+             final ? show_moment(when, TEXT_ROOM) : "");
     for (size_t i = 0; i < a->count; i++) {
-        text_add(&text, "%s another %s", i ? "," : "", a->changes[i].what);
+        text_add(&text, "%s %s", i ? "," : "", a->changes[i].what);
         if (strcmp(a->changes[i].what, "source") != 0)
-            text_add(&text, ": %s instead of %s", a->changes[i].now, a->changes[i].then);
+            text_add(&text, " (%s instead of %s)", a->changes[i].now, a->changes[i].then);
     }
     return text_format("%s; to measure the best again: %s --refresh", text.text, tune);
 }

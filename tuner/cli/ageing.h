@@ -1,4 +1,4 @@
-// Whether stored results have aged: GPU, driver, compiler or source are no longer those that were measured.
+// Whether stored results are out of date: the GPU, the driver, the compiler or the source has changed since.
 #pragma once
 
 #include "tuner/cli/session.h"

@@ -98,7 +98,7 @@ static void print_changes(FILE *to, const struct gate_document *d, const struct 
     strftime(day, sizeof day, "%F", &utc);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(facts[i].before, facts[i].now) != 0)
-            fprintf(to, "since the gate of %s another %s: %s instead of %s\n", day, facts[i].what, facts[i].now,
+            fprintf(to, "the %s has changed since the gate of %s: %s instead of %s\n", facts[i].what, day, facts[i].now,
                     facts[i].before);
     fprintf(to, "the gate of %s, against %s: %s\n", day, last->base, version_verdicts[last->verdict]);
 }
@@ -342,8 +342,9 @@ const struct command cmd_gate = {
         "the best of the job's store, else the first one; without `current` the base runs the new version's.\n\n"
         "Verdicts rest on the 99% interval of how many times as fast the new version is. It is `faster` if the "
         "interval lies above 1.002, `slower` if it lies below what `--allow` permits, `same` if it does not reach "
-        "below "
-        "that, else `undecided`. While a problem is undecided, rounds go on in up to six processes. The job's store, "
+        "below that, else `undecided`. While a problem is undecided, more rounds run, in up to six processes. The "
+        "job's "
+        "store, "
         "if there is one, keeps the verdict, and the next gate shows what changed: GPU, driver, compiler.",
     .see = "compare judge",
 };

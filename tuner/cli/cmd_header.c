@@ -284,7 +284,7 @@ static int refuse_combination(const struct header_options *o)
                {"--embed", o->embed}, {"--python", o->python}, {"--shipped", o->shipped}};
     const struct job_set *set = &o->job_set;
     if (o->shipped && (o->embed || o->python || set->store || set->device))
-        return complain(EXIT_USAGE, "--shipped is not of a store: drop %s",
+        return complain(EXIT_USAGE, "--shipped uses no store: leave out %s",
                         o->embed     ? "--embed"
                         : o->python  ? "--python"
                         : set->store ? "--store"

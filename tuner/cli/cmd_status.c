@@ -419,7 +419,7 @@ static void add_line(struct table *table, const json_t *report)
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (notes[i]) text_add(&note, "%s%s", note.text ? "  " : "", notes[i]);
     json_array_each(json_object_get(report, "changes"), i, change)
-        text_add(&note, "%sanother %s", note.text ? "  " : "", json_get_string(change, "what", ""));
+        text_add(&note, "%s%s changed", note.text ? "  " : "", json_get_string(change, "what", ""));
     table_cell(table, "%s", note.text ? note.text : "");
 }
 

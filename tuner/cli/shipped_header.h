@@ -5,7 +5,7 @@
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 
-// The sections: the first winner's. It notes why there is no fallback, which needs a GPU to be verified. NULL with a
+// The sections: the first winner's. It says why there is no fallback: only a GPU could verify one. NULL with a
 // message on stderr and *status: EXIT_NOTHING if no winner comes with the job, or the job or its sources are not those
 // that were measured. New reference.
 json_t *shipped_sections(struct job *, const char *job_path, int *status);

@@ -30,7 +30,7 @@ struct version_race {
     struct error reason; // of that
 };
 
-// Both were compiled and can be launched. Rounds go on in further processes while a problem is undecided, up to a
+// Both were compiled and can be launched. While a problem is undecided, more rounds run in further processes, up to a
 // limit. -1 with a message: the race cannot be held. The caller releases, also after a failure.
 int version_race_run(struct version_race *, struct single_run *, const struct single_run_candidate *old,
                      const struct single_run_candidate *new, double allow, struct error *);

@@ -395,8 +395,9 @@ class _Plan:
                 part = self.number(member, at)
                 data[member["offset"]:member["offset"] + len(part)] = part
             self.add_value(data, 16)
-            self.pointers += [(self.places[-1] + member["offset"], stands[member["buffer"]], _value(member["value"], at))
-                              for member in argument["members"] if "buffer" in member]
+            self.pointers += [
+                (self.places[-1] + member["offset"], stands[member["buffer"]], _value(member["value"], at))
+                for member in argument["members"] if "buffer" in member]
         elif argument["kind"] == "buffer":
             self.add_value(bytes(8), 8)
             self.pointers.append((self.places[-1], stands[argument["name"]], 0))

@@ -39,7 +39,7 @@ static struct layout load_numbers(struct reader *r, struct job *job, const struc
     size_t lane_count = v ? (size_t)v->lanes : 1, total = (size_t)count * lane_count, size = element_size(element);
     bool list = value && node_is_sequence(value), alone = !v && !node_member(n, "shape");
     if (list && alone)
-        reader_mistake(r, value, "'%s' is one number, so its 'value' is no list; an array has a 'shape'", path);
+        reader_mistake(r, value, "'%s' is one number, so its 'value' cannot be a list; an array has a 'shape'", path);
     else if (list && node_count(value) != total)
         reader_mistake(r, value, "'value' of '%s' has %zu numbers, but there are %zu", path, node_count(value), total);
     if (!value && (v || count > 1)) reader_mistake(r, n, "'%s' needs 'value' with its %zu numbers", path, total);
