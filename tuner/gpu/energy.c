@@ -11,11 +11,13 @@
 
 static const double settling = 0.3;        // s before a window, in which the clock adapts to the work
 static const double batch_time = 0.02;     // s of a batch, or one repetition
+static const double graph_time = 0.05;     // s of a batch in a graph: longer than the slowest readings take together
 static const double host_time = 1e-3;      // s: the host launches a repetition of this length in time
 static const double late_share = 0.1;      // of the window in which the device may have waited for the host
 static const double least_share = 0.05;    // of bare repetitions that may wait for the host
 static const double state_interval = 0.02; // s between readings of the clock
 enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; windows, while the device waits
+enum { GRAPH_REPETITIONS = 1024 };         // at most
 
 struct repetitions {
     struct workload *w;
@@ -25,6 +27,8 @@ struct repetitions {
     double begin, state_read;
     const char *reason;                // NULL: the window is being taken, or complete
     struct cuda_event *ends[2], *last; // of the batch that runs and the next one; before a batch's last repetition
+    struct cuda_graph *graph;          // a batch; NULL: its repetitions are launched one by one
+    size_t graph_count;                // repetitions in it
     double from, to, count;            // repetitions from one batch's end in the window to another's
     double clock, clocks;              // sum of the readings, and how many there are
     double late;                       // s of batches for which the device may have waited
@@ -59,15 +63,34 @@ static int wait_for(struct repetitions *r, struct cuda_event *event, struct erro
 }
 
 // late: the device had nothing but the last repetition to do when the batch was in its queue.
-static int enqueue(struct repetitions *r, struct cuda_event *end, size_t count, bool *late, struct error *err)
+static int enqueue(struct repetitions *r, size_t count, bool *late, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
         if (i + 1 == count) failed = cuda_event_record(r->w->cuda, r->last, err);
         if (!failed) failed = measure_repeat(r->w->measure, r->plan, r->bare, err);
     }
-    if (!failed) failed = cuda_event_record(r->w->cuda, end, err);
     return failed ? failed : cuda_event_happened(r->last, late, err);
+}
+
+// Short repetitions go into a graph, so that the host launches them in time. `one`: s of a repetition. What cannot be
+// captured is launched as it is.
+static int capture(struct repetitions *r, double one, struct error *err)
+{
+    const struct work *work = &r->plan->subject.work;
+    struct error dropped;
+    if (r->plan->graph || work->restore || work->copy || one >= host_time) return 0;
+    const size_t count = (size_t)fmin(ceil(graph_time / one), GRAPH_REPETITIONS);
+    int failed = cuda_capture_begin(r->w->cuda, err);
+    if (failed) return failed;
+    for (size_t i = 0; i < count && !failed; i++) failed = measure_repeat(r->w->measure, r->plan, r->bare, err);
+    int ended = cuda_capture_end(r->w->cuda, &r->graph, failed ? &dropped : err);
+    if (failed || ended) {
+        cuda_graph_free(r->graph);
+        r->graph = NULL;
+    }
+    r->graph_count = count;
+    return failed == CUDA_CRASHED || ended == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
 // Each batch is enqueued while the one before it runs.
@@ -77,18 +100,24 @@ static int repeat(struct repetitions *r, struct error *err)
     double ended = r->begin = clock_now(), one = batch_time;
     int failed = cuda_event_record(r->w->cuda, r->ends[1], err);
     for (size_t k = 0; !failed && !r->reason && (r->window.known <= ENERGY_PARTS || !r->count); k++) {
+        struct cuda_event *end = r->ends[k % 2], *running = r->ends[(k + 1) % 2];
         bool late = false, idle = false, within = r->window.known > 0;
         size_t *count = &counts[k % 2], before = counts[(k + 1) % 2];
-        *count = one * MEASURE_BATCH < batch_time ? MEASURE_BATCH : one < batch_time ? (size_t)(batch_time / one) : 1;
-        failed = before ? cuda_event_happened(r->ends[(k + 1) % 2], &idle, err) : 0;
-        if (!failed) failed = enqueue(r, r->ends[k % 2], *count, &late, err);
-        if (!failed) failed = wait_for(r, r->ends[(k + 1) % 2], err);
+        *count = r->graph                           ? r->graph_count
+                 : one * MEASURE_BATCH < batch_time ? MEASURE_BATCH
+                 : one < batch_time                 ? (size_t)(batch_time / one)
+                                                    : 1;
+        failed = r->graph ? cuda_graph_launch(r->w->cuda, r->graph, err) : enqueue(r, *count, &late, err);
+        if (!failed) failed = cuda_event_record(r->w->cuda, end, err);
+        if (!failed && before) failed = cuda_event_happened(running, &idle, err);
+        if (!failed) failed = wait_for(r, running, err);
         double now = clock_now();
         if (before) one = (now - ended) / (double)before;
         if (within && !r->from) r->from = ended;
         if (within) r->count += (double)before;
         if (within && (idle || (late && one < host_time))) r->late += now - ended;
         r->to = ended = now;
+        if (!failed && k == 1) failed = capture(r, one, err); // before the window
     }
     int synced = cuda_sync(r->w->cuda, failed ? NULL : err);
     return failed ? failed : synced;
@@ -101,6 +130,7 @@ static int run(struct repetitions *r, struct error *err)
     if (!failed) failed = repeat(r, err);
     for (int i = 0; i < 2; i++) cuda_event_destroy(r->ends[i]);
     cuda_event_destroy(r->last);
+    cuda_graph_free(r->graph);
     return failed;
 }
 

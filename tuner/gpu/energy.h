@@ -1,10 +1,11 @@
 // The energy of one execution of a measurement plan (energy_window.h): repetitions as the final times them, for at
 // least two seconds of the device's energy counter, and then, for at least one, the same without the work.
 //
-// The device always has another batch in its queue, so gaps between launches are no part of the energy. Where the host
-// does not launch in time, for example because another process starts, the windows are taken again. If that does not
-// help there is no result, unless only bare repetitions are too short for it and their share is small. The rest before
-// launches (`measure.rest`) is left out. Results are not judged.
+// The device always has another batch in its queue, so gaps between launches are no part of the energy; batches of
+// short repetitions are graphs, since a reading of the counter may take 3 ms and more. Where the host does not launch
+// in time, for example because another process starts, the windows are taken again. If that does not help there is no
+// result, unless only bare repetitions are too short for it and their share is small. The rest before launches
+// (`measure.rest`) is left out. Results are not judged.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
