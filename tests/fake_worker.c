@@ -295,6 +295,11 @@ static json_t *trial(const json_t *request)
         autofree char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
         note_text(best);
     }
+    const json_t *problem = json_array_get(json_object_get(request, "problems"), 0),
+                 *stage = json_array_get(json_object_get(problem, "stages"), 0);
+    if (!strcmp(json_get_string(stage, "function", ""), "crash")) // a function of a library
+        return json_pack("{s:s, s:s, s:s}", "status", "crashed", "baseline", json_get_string(request, "name", ""),
+                         "reason", "its own code crashed (SIGSEGV)");
     if (mode_is(request, "abort")) abort();
     if (mode_is(request, "abort_once") && times_noted(json_get_string(request, "config", "")) == 1) abort();
     if (mode_is(request, "killed")) raise(SIGKILL);

@@ -172,4 +172,53 @@ GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     if (strstr(r.out, "CASE=reads_")) fail_msg("%s", r.out);
 }
 
+// Functions of a shared library in the place of a kernel: cuBLAS, one that leaves a row out, one that crashes, and one
+// that waits for ever.
+static const char library[] =
+    "#include <cublas_v2.h>\n#include <unistd.h>\n"
+    "static int product(void *stream, void **a, const long long *sizes, int less)\n{\n"
+    "    static cublasHandle_t handle;\n    int m = sizes[0], n = sizes[1], k = sizes[2];\n"
+    "    const float one = 1, zero = 0, *A = *(float **)a[0], *B = *(float **)a[1];\n    float *C = *(float **)a[2];\n"
+    "    if (!handle && cublasCreate(&handle)) return 1;\n    if (cublasSetStream(handle, stream)) return 1;\n"
+    "    return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, m - less, k, &one, B, n, A, k, &zero, C, n);\n}\n"
+    "int right(void *s, void **a, const long long *z) { return product(s, a, z, 0); }\n"
+    "int leaves_a_row(void *s, void **a, const long long *z) { return product(s, a, z, 1); }\n"
+    "int crashes(void *s, void **a, const long long *z) { return *(volatile int *)8; }\n"
+    "int hangs(void *s, void **a, const long long *z) { for (;;) pause(); }\n";
+
+GPU_TEST(a_function_of_a_shared_library_is_judged)
+{
+    static const struct {
+        const char *function, *status, *reason;
+    } functions[] = {{"right", "ok", ""},
+                     {"leaves_a_row", "wrong", ""},
+                     {"crashes", "crashed", "its own code crashed (SIGSEGV)"},
+                     {"hangs", "timeout", ""}};
+    char *folder = e2e_folder("gpu_judge_library");
+    e2e_write(folder, "library.c", library);
+    e2e_write(folder, "job.cfg",
+              "name = \"product\"; kernel = { template = \"none.cu\"; entry = \"none\"; };\n"
+              "problems = ( { M = 1000; N = 512; K = 256; } ); launch = { grid = 1; block = 32; };\n"
+              "arguments = ( { buffer = \"A\"; type = \"f32\"; shape = [\"M\", \"K\"]; }, { buffer = \"B\"; type = "
+              "\"f32\"; shape = [\"K\", \"N\"]; }, { buffer = \"C\"; type = \"f32\"; shape = [\"M\", \"N\"]; "
+              "direction = \"out\"; } );\nreference = { operation = \"gemm\"; }; measure = { timeout = 10; };\n");
+    e2e_write(folder, "none.cu", "extern \"C\" __global__ void none(const float *, const float *, float *) {}\n");
+    e2e_pass(folder, "cc -O2 -shared -fPIC -I" TEST_CUDA_HOME "/include -L" TEST_CUDA_HOME
+                     "/lib64 $DIR/library.c -o $DIR/library.so -lcublas");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct e2e_result r = e2e_run(folder,
+                                      "$BIN/sweetspot judge $DIR/job.cfg --implementation $DIR/library.so --entry %s "
+                                      "--cache $DIR/cache -f json",
+                                      functions[i].function);
+        struct error err;
+        json_t *document = test_json(json_parse(r.out, &err));
+        if (!document) fail_msg("%s: status %d\n%s\n%s", functions[i].function, r.status, r.out, r.err);
+        const char *status = json_get_string(document, "status", ""), *reason = json_get_string(document, "reason", "");
+        print_message("%s: %s %.200s, %.3g us\n", functions[i].function, status, reason, 1e6 * time_of(document));
+        if (strcmp(status, functions[i].status) || !strstr(reason, functions[i].reason))
+            fail_msg("%s is %s: %s", functions[i].function, status, reason);
+        assert_contains(r.out, "trusted host code");
+    }
+}
+
 TEST_MAIN(NULL, NULL)

@@ -49,6 +49,8 @@ static void write_jobs(const char *folder)
     e2e_write(folder, "one.ptx", ".version 9.0\n.entry other\n(.param .u64 y)\n");
     e2e_write(folder, "many.ptx", ".version 9.0\n.entry other(.param .u64 y)\n.entry one(.param .u64 y)\n");
     e2e_write(folder, "made.fatbin", "\x50\xed\x55\xba and so on");
+    e2e_pass(folder, "cd $DIR && echo 'int mine(void) { return 0; } int crash(void) { return 1; }' >lib.c && "
+                     "cc -shared -fPIC lib.c -o lib.so && head -c 200 lib.so >cut.so");
     e2e_write(folder, "one.json", "{ \"name\": 7 }"); // not Triton's
     e2e_write(folder, "many.json", "not even JSON");
     e2e_write(folder, "tri.ptx", ".version 9.0\n.entry mine(.param .u64 y, .param .u64 g, .param .u64 p)\n");
@@ -115,6 +117,13 @@ static const struct {
     {"", "two.cfg --entry other", 2, "", "launches several kernels"},
     {"", "plain.cfg --implementation tri.ptx", 0, "/tri.ptx\n", ""},
     {"", "two.cfg --implementation tri.ptx", 2, "", "/tri.json: the job must launch a single kernel"},
+    {"", "plain.cfg --implementation lib.so --entry mine", 0, "/lib.so\n", ""},
+    {"", "plain.cfg --implementation lib.so --entry mine", 0, "note: trusted host code: the function ran in", ""},
+    {"", "plain.cfg --implementation lib.so --entry crash", 1, "fake: crashed\n  its own code crashed (SIGSEGV)", ""},
+    {"", "plain.cfg --implementation lib.so", 2, "", "lib.so: name the function by --entry"},
+    {"", "plain.cfg --implementation lib.so --entry mime", 2, "", "no function 'mime'; did you mean 'mine'?"},
+    {"", "two.cfg --implementation lib.so --entry mine", 2, "", "two.cfg has several stages"},
+    {"", "plain.cfg --implementation cut.so --entry mine", 2, "", "cut.so is cut off"},
     {"", "job.cfg --set X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "job.cfg --set Y=3", 2, "", "no parameter 'Y'"},
     {"", "plain.cfg --set X=3", 2, "", "no parameter 'X'"},

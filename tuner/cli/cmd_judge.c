@@ -1,4 +1,5 @@
 // sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
+#include "tuner/base/elf_file.h"
 #include "tuner/base/gpu_binary.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
@@ -21,8 +22,8 @@ static struct judge_options given = {.device = "0", .problem = 1};
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.job),
     OPTION(string, &given.implementation, "implementation", 0, "FILE",
-           "the source, cubin, PTX or fat binary to judge instead of the job's template"),
-    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel in it, instead of the job's"),
+           "the source, cubin, PTX, fat binary or shared library to judge instead of the job's template"),
+    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in it, instead of the job's kernel"),
     OPTION(list, &given.set, "set", 0, "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
     OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
@@ -53,10 +54,11 @@ static int replace_entry(struct job *job, const char *entry)
     return 0;
 }
 
-// A binary in place of the template.
+// A binary or a function of a shared library in place of the template.
 struct given_binary {
     const char *path; // NULL: none
     char hash[HASH_TEXT_SIZE];
+    struct implementation function; // IMPLEMENTATION_NONE: a binary, or nothing
 };
 
 // Finds the job's kernels among those of a binary. If it has only one, the job's only kernel is that.
@@ -74,7 +76,23 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
     return complain(EXIT_USAGE, "%s: %s: name its symbol by --entry", o->implementation, text);
 }
 
-// Replaces the template by another source or by a binary; a reference that is a kernel of the job's template is kept.
+static int use_library(const struct judge_options *o, const struct job *job, const struct shared_library *library,
+                       struct given_binary *binary)
+{
+    if (!o->entry) return complain(EXIT_USAGE, "%s: name the function by --entry", o->implementation);
+    if (job->stage_count != 1)
+        return complain(EXIT_USAGE, "%s has several stages, so the arguments of a function are not known", job->path);
+    autofree char *lacks = shared_library_lacks(library, o->implementation, o->entry);
+    if (lacks) return complain(EXIT_USAGE, "%s", lacks);
+    binary->function = (struct implementation){.kind = IMPLEMENTATION_LIBRARY,
+                                               .name = "candidate",
+                                               .path = binary->path,
+                                               .functions[FUNCTION_RESULT] = o->entry};
+    return 0;
+}
+
+// Replaces the template by another source, a binary or a function of a library; a reference that is a kernel of the
+// job's template is kept.
 static int replace_implementation(const struct judge_options *o, struct job *job, struct given_binary *binary)
 {
     struct error err = {"the file cannot be found"};
@@ -82,12 +100,19 @@ static int replace_implementation(const struct judge_options *o, struct job *job
     autofree char *absolute = realpath(o->implementation, NULL),
                   *image = input_file_read(o->implementation, 0, &size, &err);
     if (!image || !absolute) return complain(EXIT_USAGE, "%s", err.message);
-    if (!gpu_binary_is(image, size)) {
+    bool is_binary = gpu_binary_is(image, size), is_library = !is_binary && !strncmp(image, ELFMAG, SELFMAG);
+    autorelease(shared_library_release) struct shared_library library = {0};
+    const char *wrong = is_library ? shared_library_read(&library, absolute) : NULL;
+    if (wrong) return complain(EXIT_USAGE, "%s %s", o->implementation, wrong);
+    if (is_binary || is_library) {
+        binary->path = arena_copy(&job->memory, absolute);
+        hash_content(image, size, binary->hash);
+    } else {
         job->source = arena_copy(&job->memory, absolute);
-        return 0;
     }
-    binary->path = arena_copy(&job->memory, absolute);
-    hash_content(image, size, binary->hash);
+    if (is_library) return use_library(o, job, &library, binary);
+    int status = o->entry ? replace_entry(job, o->entry) : 0;
+    if (status || !is_binary) return status;
     if (job_follow_triton(job, binary->path, &err)) return session_complain(EXIT_USAGE, &err);
     return find_kernels(o, job, image, size);
 }
@@ -146,14 +171,17 @@ static int run(void)
     struct given_binary binary = {0};
     struct error err = {""};
     int status = session_load_job(o->job, &source.session.job);
-    if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
-    if (!status && o->implementation) status = replace_implementation(o, source.session.job, &binary);
+    if (!status && o->implementation)
+        status = replace_implementation(o, source.session.job, &binary);
+    else if (!status && o->entry)
+        status = replace_entry(source.session.job, o->entry);
     if (!status) status = check_job(o, source.session.job);
     if (!status) {
         autofree char *cache = results_cache(source.session.job, o->cache);
         struct single_run_options options = {.device = o->device,
                                              .cache = cache,
-                                             .binary = binary.path,
+                                             .binary = binary.function.kind ? NULL : binary.path,
+                                             .library = binary.function.kind ? &binary.function : NULL,
                                              .metrics = o->no_counters ? NULL : "full",
                                              .baselines = true,
                                              .say = candidate_spec_say};
@@ -180,7 +208,8 @@ const struct command cmd_judge = {
         "installed, compared with the baselines on data from a secret seed, and counted. `judge` stops at the "
         "first error. The job needs a reference, but no parameters. No database is read or written. With "
         "`--implementation`, a reference kernel still comes from the job's template. A binary is launched as the job "
-        "says; `--entry` names its kernel as compiled code does. Without permission for counters a "
+        "says; `--entry` names its kernel as compiled code does. A shared library's function (`--entry`) enqueues its "
+        "work on a stream as a baseline's does (kernels/sweetspot_baseline.h). Without permission for counters a "
         "note says so, and the verdict is the same.",
     .see = "profile check",
 };

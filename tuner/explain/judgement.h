@@ -23,6 +23,7 @@ struct judgement {
     json_t *profile;                         // explain.h
     int64_t seed;                            // of the final's data
     struct error not_sanitized, not_counted; // why; "" where it was, or where that is not wanted
+    bool trusts;                             // the candidate is host code in the GPU worker, and nothing guards that
 };
 enum { JUDGE_TRIAL = 1 };
 

@@ -37,6 +37,7 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
                                   .device = text_copy(o->device),
                                   .cache = text_copy(o->cache),
                                   .binary = o->binary,
+                                  .library = o->library,
                                   .counts = o->metrics != NULL,
                                   .say = o->say};
     int status = set_up(single, o, err);
@@ -68,7 +69,8 @@ void single_run_say(const struct single_run *single, const char *text)
 
 struct candidate single_run_described(const struct single_run_candidate *c)
 {
-    return (struct candidate){.config = c->config, .cubin = c->compiled.cubin, .written = c->problems};
+    return (struct candidate){
+        .name = "candidate", .config = c->config, .cubin = c->compiled.cubin, .written = c->problems};
 }
 
 static int fail_candidate(struct single_run_candidate *c, enum trial_status status, const char *reason)
@@ -111,6 +113,10 @@ int single_run_compile(struct single_run *single, const uint16_t *config, const 
 {
     *c = (struct single_run_candidate){
         .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
+    if (single->library) {
+        c->problems = request_own_problems(single->job, single->library, NULL, single->library->path, err);
+        return c->problems ? 0 : -1;
+    }
     if (single->binary) {
         autojson json_t *given = describe_binary(single);
         return take_compiled(single, config, given, c, err);

@@ -19,19 +19,21 @@ struct single_run {
     struct job_answer reported; // the same, the GPU worker's answer to the job
     struct arena memory;        // of it
     char *device, *cache;
-    const char *binary; // of the options
-    bool counts;        // it was opened with metrics
-    bool ended;         // the worker announced its end ("restart"): another must be set up before the next question
+    const char *binary;                   // of the options
+    const struct implementation *library; // of the options
+    bool counts;                          // it was opened with metrics
+    bool ended; // the worker announced its end ("restart"): another must be set up before the next question
     void (*say)(const char *text);
 };
 
 struct single_run_options {
-    const char *device;            // "0"
-    const char *cache;             // folder of the compile cache
-    const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
-    const char *binary;            // a cubin, PTX or fat binary in place of what is compiled; NULL: none. Borrowed
-    bool baselines;                // measure them too
-    bool compiles_only;            // the GPU worker does not get the job, so it can be asked nothing about it
+    const char *device;  // "0"
+    const char *cache;   // folder of the compile cache
+    const char *metrics; // a metric set besides the basic one ("full"); NULL: no counters
+    const char *binary;  // a cubin, PTX or fat binary in place of what is compiled; NULL: none. Borrowed
+    const struct implementation *library; // a function of a shared library in its place; NULL: none. Borrowed
+    bool baselines;                       // measure them too
+    bool compiles_only;                   // the GPU worker does not get the job, so it can be asked nothing about it
     double rest;                   // s before each timed launch, unless the job says otherwise; 0: as in a search
     void (*say)(const char *text); // called before each long step; NULL: not called
 };
