@@ -194,6 +194,15 @@ $(MAN)/sweetspot.1: $(BIN)/sweetspot
 	@rm -rf $(MAN)
 	@$(BIN)/sweetspot man --output $(MAN)
 
+VERSION = $(shell sed -n 's/^.define SWEETSPOT_VERSION "\(.*\)"/\1/p' tuner/base/installation.h)
+
+# The sources as they are committed: out/dist/sweetspot-<version>.tar.gz. It builds without git.
+.PHONY: dist
+dist:
+	@mkdir -p out/dist
+	@git archive --prefix=sweetspot-$(VERSION)/ -o out/dist/sweetspot-$(VERSION).tar.gz HEAD
+	@echo out/dist/sweetspot-$(VERSION).tar.gz
+
 # Installing -------------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
@@ -211,7 +220,7 @@ DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.
 CHARTS := out/npm/report
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
-FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 
 .PHONY: install
 install: all
@@ -249,7 +258,7 @@ DEB ?= out/deb
 deb: all
 	@rm -rf $(DEB)
 	@$(MAKE) -o all install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
-	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$$($(BIN)/sweetspot --version | sed '1!d; s/.* //') CUDA=$(CUDA_VERSION) \
+	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$(VERSION) CUDA=$(CUDA_VERSION) \
 	  COMMIT=$(COMMIT) CUDA_LIB=$(CUDA_LIB) sh docs/debian/package.sh
 
 # Tests ------------------------------------------------------------------------------------------
@@ -564,6 +573,7 @@ help:
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make deb            a Debian package of what make install would install'
+	@echo 'make dist           the sources of this commit as a tarball'
 	@echo 'make all | clean | format'
 	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'

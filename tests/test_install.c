@@ -92,6 +92,19 @@ TEST(man_finds_the_page_of_a_command)
     expect_done(&r);
 }
 
+// The sources of a commit, which are complete and need no git.
+TEST(the_tarball_has_what_the_commit_has)
+{
+    struct e2e_result r =
+        e2e_run(folder, "git rev-parse HEAD >/dev/null 2>&1 || exit 77; tar=$(make dist) && tar xzf "
+                        "$tar -C $DIR && git ls-tree -r --name-only HEAD | sort >$DIR/committed && (cd "
+                        "$DIR/sweetspot-*/ && find . -type f -o -type l | sed 's|^\\./||' | sort | "
+                        "cmp - ../committed && make -n out/bin/sweetspot >/dev/null); s=$?; rm -rf "
+                        "$DIR/sweetspot-*/; exit $s");
+    if (r.status == 77) skip();
+    expect_done(&r);
+}
+
 // Installed with a umask that keeps others out.
 TEST(everybody_can_read_it)
 {
