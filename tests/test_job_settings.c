@@ -1,6 +1,7 @@
-// The table of a job's settings, against the reader that uses it and the page that explains it. docs/job-file.md has one
-// row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs that are
-// refused, with the message. In both files, the first text is a whole job, and each later one replaces settings of it.
+// The table of a job's settings, against the reader that uses it and the page that explains it. docs/job-file.md has
+// one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs that
+// are refused, with the message. In both files, the first text is a whole job, and each later one replaces settings of
+// it.
 #include "tests/golden.h"
 
 #include <ctype.h>
@@ -66,7 +67,8 @@ static bool is_at(const char *place, const char *path)
     static const char implementation[] = "IMPLEMENTATION.";
     size_t length = strlen(place), wanted = strlen(path), own = sizeof implementation - 1;
     for (size_t i = 0; !strncmp(path, implementation, own) && i < sizeof groups / sizeof *groups; i++)
-        if (!strncmp(place, groups[i], strlen(groups[i])) && !strcmp(place + strlen(groups[i]), path + own)) return true;
+        if (!strncmp(place, groups[i], strlen(groups[i])) && !strcmp(place + strlen(groups[i]), path + own))
+            return true;
     bool inner = strchr(path, '.') && length > wanted && place[length - wanted - 1] == '.';
     return (length == wanted || inner) && !strcmp(place + length - wanted, path);
 }
@@ -140,8 +142,8 @@ static char *whole_job(const char **end)
 static char *example_of(const char *path)
 {
     const char *at;
-    char *example = whole_job(&at);
-    while ((example = example_after(at, &at)))
+    whole_job(&at);
+    for (char *example; (example = example_after(at, &at));)
         if (value_of(example, path)) return example;
     fail_msg("no example of %s has %s", PAGE, path);
     return NULL;
@@ -228,6 +230,7 @@ TEST(every_example_loads)
         if (*mistakes) fail_msg("%s: the example\n%s\n%s", PAGE, example, mistakes);
     }
     assert_true(tried > 15);
+    assert_non_null(strstr(test_file("README.md"), whole_job(&at))); // its job
 }
 
 TEST(every_mistake_is_refused_with_its_message)
