@@ -1,6 +1,6 @@
 // What a job says of its data: structs and vectors by value, fills in relation, inputs that are restored, outputs that
-// are compared in part. What the GPU worker is asked for, and what is refused. Mistakes within one setting are those of
-// docs/job-file.md.
+// are compared in part. What the GPU worker is asked for, and what is refused. Mistakes within one setting are in
+// tests/job_mistakes.txt.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 

@@ -165,7 +165,7 @@ static const struct {
     {KERNEL("template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; };"),
      "the value of macro 'D' has a line break"},
     {1, "name = \"-t\";", 1, "not begin with '-'"},
-    // Constants, textures and surfaces: job-file.md has the others.
+    // Constants, textures and surfaces: tests/job_mistakes.txt has the others.
     {CONSTANTS("\"coef\""), "a constant must be a group { name = \"coef\";"},
     {CONSTANTS("{ type = \"f32\"; }"), "a constant lacks 'name'"},
     {CONSTANTS("{ name = \"coef\"; }"), "constant 'coef' needs 'type'"},

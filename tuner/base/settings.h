@@ -12,15 +12,18 @@
 // `kind` and `place` are those of the enums below. Durations are in seconds.
 // clang-format off
 #define VERIFY_SETTINGS(x) \
-    x(BOOL, SHARED, enabled, "enabled", 1, 0, 1, "results are compared with the reference") \
+    x(BOOL, SHARED, enabled, "enabled", 1, 0, 1, \
+      "results are compared with the reference; with `false` even a wrong kernel can win") \
     x(NUMBER, FIXED, tolerance, "tolerance", 1, 1e-6, 1e9, "multiplies the error bound") \
     x(NUMBER, SHARED, absolute, "absolute", 0, 0, 1e300, "allowed error, added to the bound of an operation") \
     x(NUMBER, SHARED, relative, "relative", 0, 0, 1e9, \
       "allowed error as a share of the expected value, added to the bound of an operation") \
-    x(BOOL, SHARED, exact, "exact", 0, 0, 1, "no error is allowed") \
+    x(BOOL, SHARED, exact, "exact", 0, 0, 1, \
+      "no error is allowed: every bit must match, as is usual for integers and copies") \
     x(NUMBER, SHARED, error_ratio, "error_ratio", 0, 0, 1e9, \
       "a winner's root mean square error is at most this many times that of a library; 0: no limit") \
-    x(BOOL, SHARED, deterministic, "deterministic", 1, 0, 1, "two runs must give the same bits") \
+    x(BOOL, SHARED, deterministic, "deterministic", 1, 0, 1, \
+      "two runs must give the same bits; `false` is for kernels that add in any order") \
     x(INTEGER, FIXED, guard_bytes, "guard_bytes", 4096, 0, 1 << 30, \
       "bytes of the guard bands before and after every buffer, which detect stray writes")
 #define MEASURE_SETTINGS(x) \
@@ -28,16 +31,18 @@
     x(INTEGER, SHARED, warmup, "warmup", 2, 0, 10000, "launches before the first sample") \
     x(INTEGER, SHARED, min_samples, "min_samples", 7, 3, 100000, \
       "samples of a candidate that may be near the best; others end after three") \
-    x(INTEGER, SHARED, max_samples, "max_samples", 100, 3, 100000, "largest number of samples of a candidate") \
+    x(INTEGER, SHARED, max_samples, "max_samples", 100, 3, 100000, \
+      "largest number of samples of a candidate, at least `min_samples`") \
     x(NUMBER, FIXED, precision, "precision", 0.01, 1e-5, 1, \
       "enough when the 95% interval of the median is this narrow (half of its width, relative)") \
-    x(DURATION, SHARED, max_time, "max_time", 0.5, 0, INFINITY, "longest time for the samples of one problem") \
+    x(DURATION, SHARED, max_time, "max_time", 0.5, 0, INFINITY, \
+      "longest time for the samples of one problem, even if the interval is still wide") \
     x(DURATION, SHARED, graph_below, "graph_below", 20e-6, 0, INFINITY, \
-      "kernels shorter than this are timed inside a CUDA graph") \
+      "kernels shorter than this are timed inside a CUDA graph, without gaps between launches; 0: never") \
     x(DURATION, SHARED, rest, "rest", 0, 0, INFINITY, \
       "idle time of the device before each launch that is timed separately") \
     x(NUMBER, SHARED, slow_factor, "slow_factor", 3, 1, 1e9, \
-      "a candidate this many times slower than the best ends after one launch") \
+      "a candidate this many times slower than the best ends after one launch, with the status `slow`") \
     x(NUMBER, SHARED, early_stop, "race", 1.1, 1, 1e9, \
       "a candidate that is certainly this many times slower ends early") \
     x(DURATION, JOB, timeout, "timeout", 30, 0, INFINITY, "a candidate that takes longer in total counts as hung")

@@ -1,7 +1,6 @@
 // Every setting of a job file, in one table. reader.c takes names, types, ranges and defaults from it, `sweetspot list
-// settings` prints it, and docs/job-file.md has a section for each row, which tests/test_job_settings.c holds against
-// the table. The settings of verification and measurement are rows of the tables in tuner/base/settings.h, because GPU
-// workers need them too.
+// settings` prints it, and tests/test_job_settings.c makes the rows of docs/job-file.md from it. The settings of
+// verification and measurement are rows of the tables in tuner/base/settings.h, because GPU workers need them too.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -38,7 +37,7 @@ struct job_setting {
 
 // The rows that are written by hand, only for job_settings.c (job_setting_table.c). One without a path ends them.
 extern const struct job_setting job_setting_table[];
-// All of them, in the order of docs/job-file.md. The table lives as long as the program.
+// All of them. The table lives as long as the program.
 const struct job_setting *job_settings(size_t *count);
 // NULL where there is none of this path.
 const struct job_setting *job_setting_find(const char *path);
