@@ -1,5 +1,5 @@
 // The documents say what is there: links lead somewhere, commands and options exist, the queries of docs/store.md run
-// on a store, and no status, column, counter or finding is left out.
+// on a store, and no status, column, counter, finding or member of a JSON document is left out.
 //
 // What is code in a document: fenced blocks, blocks that are indented by four columns, and spans between backticks.
 #include <ctype.h>
@@ -508,6 +508,56 @@ TEST(every_counter_and_finding_is_explained)
         char *row = test_text("\n| `%s` | ", rule);
         if (!strstr(text, row)) fail_msg("docs/counters.md does not explain the finding %s", rule);
     }
+}
+
+// Whether some page has what is printed; the spans of budgets stand for any number.
+static bool described(const char *const pages[], const char *key)
+{
+    static const char *const data[] = {"cublas", "N", "barrier"}; // names of a library, a size and a stall
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        if (!strcmp(key, data[i])) return true;
+    const char *number = strchr(key, '@');
+    char *span = test_text("`%s`", key), *limit = test_text("`device.%s`", key);
+    if (number) span = test_text("`%.*s@%s`", (int)(number - key), key, strchr(number, 's') ? "Ts" : "N");
+    for (size_t i = 0; pages[i]; i++)
+        if (strstr(pages[i], span) || strstr(pages[i], limit)) return true;
+    return false;
+}
+
+// The golden files have placeholders, so they are searched as texts.
+TEST(every_json_document_and_its_members_are_described)
+{
+    char *const page = test_file("docs/json.md");
+    const char *const pages[] = {page,
+                                 test_file("docs/store.md"),
+                                 test_file("docs/counters.md"),
+                                 test_file("docs/reading-results.md"),
+                                 test_file("docs/job-file.md"),
+                                 NULL};
+    glob_t found;
+    size_t members = 0, formats = 0;
+    assert_int_equal(glob("tests/golden/*json*.txt", 0, NULL, &found), 0);
+    assert_int_equal(glob("tests/golden/export.txt", GLOB_APPEND, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i], *text = test_owned(text_read_file(path, NULL)), *at;
+        char format[64];
+        int version;
+        if (!(at = strstr(text, "\"format\""))) continue; // a list is the table that is printed
+        assert_int_equal(sscanf(at, "\"format\" : \"%63[a-z-]\" , \"version\" : %d", format, &version), 2);
+        if (!strstr(page, test_text("`%s`, %d", format, version)))
+            fail_msg("docs/json.md does not have version %d of %s", version, format);
+        formats++;
+        for (at = text; (at = strchr(at, '"')) != NULL;) {
+            char *key = test_text("%.*s", (int)strcspn(at + 1, "\"\n"), at + 1);
+            at += 1 + strlen(key);
+            if (*at == '"') at++;
+            if (at[-1] != '"' || at[strspn(at, " ")] != ':') continue;
+            if (!described(pages, key)) fail_msg("docs/json.md does not describe %s of %s", key, path);
+            members++;
+        }
+    }
+    assert_true(formats >= 12 && members > 500);
+    globfree(&found);
 }
 
 TEST_MAIN(make_store, remove_store)
