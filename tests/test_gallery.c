@@ -1,5 +1,5 @@
-// docs/gallery.md and docs/jobs.md leave nothing out and name nothing that is not there: every template, every job and
-// every parameter of a job is described, and what a section calls a parameter is in its templates or jobs.
+// docs/gallery.md leaves nothing out and names nothing that is not there: every template, every job and every parameter
+// of a job is described, and what a section calls a parameter is in its templates or jobs.
 #include <ctype.h>
 #include <fnmatch.h>
 #include <ftw.h>
@@ -8,7 +8,6 @@
 #include "tests/testing.h"
 
 #define GALLERY "docs/gallery.md"
-#define JOBS "docs/jobs.md"
 
 enum { WORDS_MAX = 4096 };
 
@@ -83,21 +82,19 @@ static bool names(const char *span, const char *path)
     return !fnmatch(pattern, path, FNM_PATHNAME) || !fnmatch(pattern, short_path, FNM_PATHNAME);
 }
 
-static struct spans gallery, jobs;
+static struct spans gallery;
 
 static void read_all(void)
 {
-    char *one = test_owned(text_read_file(GALLERY, NULL)), *two = test_owned(text_read_file(JOBS, NULL));
-    assert_true(one && two);
-    spans_read(&gallery, one);
-    spans_read(&jobs, two);
+    char *text = test_owned(text_read_file(GALLERY, NULL));
+    assert_non_null(text);
+    spans_read(&gallery, text);
     assert_false(ftw("templates", add_path, 8) || ftw("configs", add_path, 8));
 }
 
 static void release_all(void)
 {
     spans_release(&gallery);
-    spans_release(&jobs);
     for (size_t i = 0; i < path_count; i++) free(paths[i]);
 }
 
@@ -114,8 +111,7 @@ TEST(every_template_and_every_job_is_described)
     for (size_t i = 0; i < path_count; i++) {
         bool template = ends_with(paths[i], ".cu");
         if (ends_with(paths[i], ".inc")) continue;
-        if (!named(&gallery, paths[i]) && (template || !named(&jobs, paths[i])))
-            fail_msg("%s describes no %s", template ? GALLERY : GALLERY " or " JOBS, paths[i]);
+        if (!named(&gallery, paths[i])) fail_msg("%s describes no %s", GALLERY, paths[i]);
         templates += template;
         files += !template;
     }
@@ -125,15 +121,13 @@ TEST(every_template_and_every_job_is_described)
 
 TEST(every_file_that_is_named_exists)
 {
-    const struct spans *all[] = {&gallery, &jobs};
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < all[k]->count; i++) {
-            const char *span = all[k]->words[i];
-            if (strchr(span, ' ') || !(ends_with(span, ".cu") || ends_with(span, ".cfg"))) continue;
-            size_t found = 0;
-            for (size_t p = 0; p < path_count; p++) found += names(span, paths[p]);
-            if (!found) fail_msg("%s names %s, which does not exist", k ? JOBS : GALLERY, span);
-        }
+    for (size_t i = 0; i < gallery.count; i++) {
+        const char *span = gallery.words[i];
+        if (strchr(span, ' ') || !(ends_with(span, ".cu") || ends_with(span, ".cfg"))) continue;
+        size_t found = 0;
+        for (size_t p = 0; p < path_count; p++) found += names(span, paths[p]);
+        if (!found) fail_msg("%s names %s, which does not exist", GALLERY, span);
+    }
 }
 
 // Parameters are the names in capitals that job files give to something.
@@ -155,20 +149,17 @@ TEST(every_parameter_of_a_job_is_described)
     assert_true(seen > 200);
 }
 
-// The files that a section names and what they include, one after the other; malloc'ed.
+// The files that a section names, and the jobs and their parts that name one of them; malloc'ed.
 static char *sources_of(const struct spans *section)
 {
     struct text all = {0};
     text_add(&all, "%s", "");
-    bool taken[sizeof paths / sizeof *paths] = {false};
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i < path_count; i++) {
-            bool included = ends_with(paths[i], ".inc") && strstr(all.text, strrchr(paths[i], '/') + 1);
-            if (taken[i] || !(included || named(section, paths[i]))) continue;
-            text_add(&all, "\n%s", test_file("%s", paths[i]));
-            taken[i] = more = true;
-        }
+    for (size_t i = 0; i < path_count; i++) {
+        char *text = test_file("%s", paths[i]);
+        bool taken = named(section, paths[i]);
+        for (size_t k = 0; k < path_count && !taken; k++)
+            taken = named(section, paths[k]) && strstr(text, strrchr(paths[k], '/') + 1);
+        if (taken) text_add(&all, "\n%s", text);
     }
     return all.text;
 }

@@ -68,7 +68,7 @@ TEST(everything_is_where_others_look_for_it)
                                         "share/fish/vendor_completions.d/sweetspot.fish",
                                         "share/sweetspot/report/libraries.js",
                                         "share/sweetspot/report/LICENSES",
-                                        "share/doc/sweetspot/docs/report.md",
+                                        "share/doc/sweetspot/docs/json.md",
                                         "share/pkgconfig/sweetspot.pc",
                                         "share/cmake/sweetspot/sweetspotConfig.cmake"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

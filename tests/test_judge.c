@@ -208,29 +208,14 @@ static const char *const members[] = {
     "compiler",   "right",     "status",   "reason",   "error",         "seed",           "compute", "problems",
     "sanitizers", "sanitizer", "counters", "findings", "notes",         "launches_judged"};
 
-// docs/judge.md describes every member, at the beginning of a line of its lists.
-TEST(the_document_has_what_its_description_says)
+TEST(the_document_has_these_members)
 {
-    char *folder = e2e_folder("judge_document"), *description = test_file("docs/judge.md");
+    char *folder = e2e_folder("judge_document");
     write_jobs(folder);
     json_t *document = judge(folder, "job.cfg", 0);
     assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (!json_object_get(document, members[i])) fail_msg("no %s", members[i]);
-    const json_t *lists[] = {
-        document,
-        json_array_get(json_object_get(document, "problems"), 0),
-        json_array_get(json_object_get(json_array_get(json_object_get(document, "problems"), 0), "baselines"), 0),
-        json_array_get(json_object_get(document, "sanitizers"), 0),
-        json_array_get(json_object_get(document, "counters"), 0),
-        json_array_get(json_object_get(document, "findings"), 0)};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        assert_true(json_object_size(lists[i]) > 3);
-        json_object_each((json_t *)(uintptr_t)lists[i], key, value) {
-            char *line = test_text("\n| `%s` |", key);
-            if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
-        }
-    }
 }
 
 static const json_t *problem_of(const json_t *document, size_t p)

@@ -1,4 +1,4 @@
-// What `profile` leaves in the store (docs/findings.md), against a scripted worker.
+// What `profile` leaves in the store (docs/json.md), against a scripted worker.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"

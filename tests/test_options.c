@@ -1,6 +1,5 @@
 // Options: one table drives parsing and --help.
 #include "tests/finished_job.h"
-#include "tests/golden.h"
 #include "tests/testing.h"
 
 #include "kernels/operation.h"
@@ -162,33 +161,6 @@ static char *options_of_help(const char *help)
         text_add(&list, "--%s\n", name);
     }
     return list.text;
-}
-
-TEST(the_table_of_commands_has_every_command)
-{
-    char *document = text_read_file("docs/commands.md", NULL), *rest;
-    assert_non_null(document);
-    for (size_t i = 0; i < command_count; i++) {
-        char *name = test_text("`%s`", commands[i]->name), *before = test_text("`%s`", commands[i ? i - 1 : 0]->name),
-             *row = test_text("| %s | %s |\n", name, commands[i]->summary);
-        if (golden_writing() && !strstr(document, name))
-            document = golden_insert("docs/commands.md", document, strstr(document, before), row);
-        if (!strstr(document, name)) fail_msg("docs/commands.md lacks %s; `make golden` adds it", commands[i]->name);
-    }
-    rest = document;
-    // The first cells of its rows name commands alone.
-    for (size_t rows = 0; (rest = strstr(rest, "\n| `")) || !rows; rows++) {
-        if (!rest) fail_msg("docs/commands.md has no table of commands");
-        char *end = strstr(++rest + 1, " |");
-        for (char *at = rest; end && (at = strchr(at, '`')) && at < end; at = strchr(at + 1, '`') + 1) {
-            size_t length = strcspn(at + 1, "`");
-            bool known = false;
-            for (size_t i = 0; i < command_count && !known; i++)
-                known = strlen(commands[i]->name) == length && !strncmp(commands[i]->name, at + 1, length);
-            if (!known) fail_msg("docs/commands.md has a command that is none: %.*s", (int)length, at + 1);
-        }
-    }
-    free(document);
 }
 
 TEST(no_command_has_two_options_of_one_name_or_letter)

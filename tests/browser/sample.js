@@ -1,4 +1,4 @@
-// Reports in the shape of docs/report.md, made up from a seed: a landscape over a few parameters is searched at random,
+// Reports in the shape of docs/json.md, made up from a seed: a landscape over a few parameters is searched at random,
 // and everything that the page shows is worked out from those trials.
 'use strict';
 

@@ -480,7 +480,7 @@ const struct command cmd_check = {
     .options = specs,
     .run = run,
     .more = "`--arch` sets the device whose limits constraints use: sm_80 is an A100, sm_86 an A40, sm_89 an L40S "
-            "and sm_90 an H200. `docs/commands.md` lists the others; for unknown architectures those of an H200 are "
+            "and sm_90 an H200. `docs/install.md` lists the others; for unknown architectures those of an H200 are "
             "assumed. `docs/job-file.md` explains every setting.",
     .see = "list tune",
 };

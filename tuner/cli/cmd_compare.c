@@ -201,6 +201,6 @@ const struct command cmd_compare = {
         "that runs them are listed (in json: `by_process`). A newer final without a winner is reported on standard "
         "error.\n\n"
         "With `--fail-below` each failure is a line on standard error. A job without a final, or a problem without a "
-        "library, also fails. `docs/formats.md` describes csv and json.",
+        "library, also fails. `docs/json.md` describes csv and json.",
     .see = "tune report status",
 };

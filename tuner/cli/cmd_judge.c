@@ -31,7 +31,7 @@ static const struct option_spec specs[] = {
     OPTION_GPU(&given.device),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
     OPTION_CACHE(&given.cache),
-    OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/judge.md describes json",
+    OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/json.md describes json",
            .choices = document_formats),
     OPTION_END,
 };

@@ -104,7 +104,7 @@ static int64_t owner_of(struct candidate_source *c, const struct single_run *sin
     return missing ? 0 : trial.id;
 }
 
-// Keeps a document with a trial, for `report`; docs/findings.md describes the shapes. Takes the document; the newest of
+// Keeps a document with a trial, for `report`; docs/json.md describes the shapes. Takes the document; the newest of
 // a kind counts. Trial 0: does nothing. A store that cannot be written is a note on stderr, the first time.
 static void put_document(struct candidate_source *c, int64_t trial, const char *kind, json_t *document)
 {
@@ -252,7 +252,7 @@ const struct command cmd_profile = {
     .run = run,
     .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and the job's "
             "`metrics`. The profile and the findings are stored in the job's database with the trial, if there is one "
-            "(`docs/findings.md`). Without permission for hardware counters the rest is printed and the exit status "
+            "(`docs/json.md`). Without permission for hardware counters the rest is printed and the exit status "
             "is 3.\n\n"
             "The sections are speed of light, execution units, launch, occupancy, instruction cache, shared memory, "
             "global memory, divergence, registers and spills, balance of the multiprocessors, stalls, the most "

@@ -22,7 +22,7 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.files.store),
     OPTION(string, &given.output, "output", 'o', "FILE",
            "the file to write; -: standard output (report.html; standard output for json)"),
-    OPTION(choice, &given.json, "format", 'f', NULL, "what is written (page); docs/report.md describes json",
+    OPTION(choice, &given.json, "format", 'f', NULL, "what is written (page); docs/json.md describes json",
            .choices = formats),
     OPTION_END,
 };
@@ -207,7 +207,7 @@ const struct command cmd_report = {
     .description =
         "Shows the results of jobs in one self-contained page: winners against the libraries, progress of the "
         "search, effect of each parameter, failures, counters against time, finals. It only reads the stores and can "
-        "be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
+        "be called while jobs are being tuned. docs/json.md describes the document in the page, which --format "
         "json prints. Exit status 1 if a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,

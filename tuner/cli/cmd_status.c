@@ -534,7 +534,7 @@ const struct command cmd_status = {
         "have a line each. It only reads and can be called while the job is being tuned.",
     .options = specs,
     .run = run,
-    .more = "`docs/formats.md` describes json. To follow a run: `watch sweetspot status JOB`, on any machine that sees "
+    .more = "`docs/json.md` describes json. To follow a run: `watch sweetspot status JOB`, on any machine that sees "
             "the store's folder.",
     .see = "tune compare report",
 };

@@ -64,7 +64,7 @@ static const struct option_spec specs[] = {
     FLAG(&given.request.options.refresh, "refresh", 0,
          "no search: measure the best results of another driver, device or version again, and decide"),
     OPTION(choice, &given.json, "format", 'f', NULL,
-           "output on stdout: a summary, or events as JSON lines, see docs/events.md (table)",
+           "output on stdout: a summary, or events as JSON lines, see docs/json.md (table)",
            .choices = document_formats),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION(string, &given.source.kernel, "kernel", 'k', "NAME", "the kernel to tune (its only one)",

@@ -28,5 +28,5 @@ void compare_print_all(const json_t *documents);
 // The same as CSV: a line per problem and entry.
 void compare_print_csv(const json_t *documents);
 
-// The document of docs/formats.md, without its format and version.
+// The document of docs/json.md, without its format and version.
 json_t *compare_json(const struct comparison *);

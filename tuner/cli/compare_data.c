@@ -1,4 +1,4 @@
-// What compare prints for programs (compare.h), which docs/formats.md describes.
+// What compare prints for programs (compare.h), which docs/json.md describes.
 
 #include "tuner/base/table.h"
 #include "tuner/cli/compare.h"

@@ -33,7 +33,7 @@ int judge_candidate(struct single_run *, const struct job *, const uint16_t *con
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
 void judgement_release(struct judgement *);
 
-// A judgement as a document and as a table. docs/judge.md describes the document, which has a
+// A judgement as a document and as a table. docs/json.md describes the document, which has a
 // version: members are added without a new one, but none changes its meaning.
 enum { JUDGEMENT_VERSION = 1 };
 

@@ -1,4 +1,4 @@
-// The events of a final (docs/events.md).
+// The events of a final (docs/json.md).
 #include <string.h>
 
 #include "tuner/final/final.h"

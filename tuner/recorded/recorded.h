@@ -1,5 +1,5 @@
 // A recorded space: every configuration of an earlier search with its result, in memory. Read from our own format
-// (docs/formats.md), from Kernel Tuner's cache files, KTT's results and T4 documents, gzip or plain, recognised by
+// (docs/json.md), from Kernel Tuner's cache files, KTT's results and T4 documents, gzip or plain, recognised by
 // content; written only in our own format.
 #pragma once
 

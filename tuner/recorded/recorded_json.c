@@ -1,4 +1,4 @@
-// Our own format of recorded spaces, in and out; docs/formats.md describes it.
+// Our own format of recorded spaces, in and out; docs/json.md describes it.
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"

@@ -1,4 +1,4 @@
-// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints or
+// The report: the contents of jobs' stores as one JSON document (docs/json.md), which `sweetspot report` prints or
 // puts into a page.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Shared by the parts of a RESULT (docs/report.md describes its shape). Functions that make JSON give a new reference.
+// Shared by the parts of a RESULT (docs/json.md describes its shape). Functions that make JSON give a new reference.
 #pragma once
 
 #include "tuner/base/hash_index.h"

@@ -131,7 +131,7 @@ void run_progress(struct run *, bool now); // shows the line where it is due, or
 void run_report(struct run *);             // after the search
 void run_report_values(struct run *);      // after the final: values that are missing in the space or do not help
 
-// run_events.c: for `events` of the options; nothing without. docs/events.md has them.
+// run_events.c: for `events` of the options; nothing without. docs/json.md has them.
 void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const struct baseline_answer *, double objective);
 void run_event_ceilings(const struct run *);

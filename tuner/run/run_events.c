@@ -1,4 +1,4 @@
-// The events of a run (events.h, docs/events.md): what is known of it at each.
+// The events of a run (events.h, docs/json.md): what is known of it at each.
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"

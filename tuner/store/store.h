@@ -96,7 +96,9 @@ int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // Ids of ok trials that still lack counters, ascending, malloc'ed; *count < 0 with a message.
 int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 
-// Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
+// JSON documents by kind, newest last; older ones stay. Of an environment: "run" and "workers" at a run's end,
+// "baselines", "ceilings", "device" and "job" from its beginning, "final", "open_final" (interrupted, with its rounds),
+// "builds" (NVRTC's against nvcc's), "gate". Of a trial: "profile", "findings", "limits", "sanitized", "binary".
 // They belong to the environment that is current when they are put (to the whole store when none is), and are found in
 // that environment only (those of the whole store: in every one). Documents of one trial ("findings", "limits") are
 // kept apart and found by its number, which is 0 for the others.

@@ -1,4 +1,4 @@
-// What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. If the reader closes
+// What a run tells programs while it runs: JSON lines on a stream, documented in docs/json.md. If the reader closes
 // the stream, the run continues.
 #pragma once
 
