@@ -78,14 +78,14 @@ static void bound(const struct operation_problem *p, struct operation_expected *
 }
 
 // to = fp64 copy of an operand; device memory is fetched where `to` has none.
-static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to,
-                   struct error *err)
+static int widened(const struct device_operations *tools, const struct operand *from, enum widened how,
+                   struct operand *to, struct error *err)
 {
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
     to->type = ELEMENT_F64;
     to->ld = to->cols;
     if (!to->device && tools->scratch(tools->self, bytes, &to->device, err)) return -1;
-    return tools->widen(tools->self, from, absolute, to->device, err);
+    return tools->widen(tools->self, from, how, to->device, err);
 }
 
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
@@ -97,16 +97,16 @@ static int reference(const struct device_operations *tools, const struct operati
     bound(p, expected);
     wide.a.device = wide.b.device = 0;
     wide.c.device = expected->expected;
-    if (widened(tools, a, false, &wide.a, err) || widened(tools, x, false, &wide.b, err) ||
-        widened(tools, y, false, &wide.c, err) || tools->gemm(tools->self, &wide, err))
+    if (widened(tools, a, WIDENED_VALUE, &wide.a, err) || widened(tools, x, WIDENED_VALUE, &wide.b, err) ||
+        widened(tools, y, WIDENED_VALUE, &wide.c, err) || tools->gemm(tools->self, &wide, err))
         return -1;
     wide.c.device = 0;
     wide.alpha = fabs(g.alpha);
     wide.beta = fabs(g.beta);
-    if (widened(tools, a, true, &wide.a, err) || widened(tools, x, true, &wide.b, err) ||
-        widened(tools, y, true, &wide.c, err) || tools->gemm(tools->self, &wide, err))
+    if (widened(tools, a, WIDENED_SIZE, &wide.a, err) || widened(tools, x, WIDENED_SIZE, &wide.b, err) ||
+        widened(tools, y, WIDENED_SIZE, &wide.c, err) || tools->gemm(tools->self, &wide, err))
         return -1;
-    return tools->narrow_up(tools->self, wide.c.device, g.m, expected->scale, err);
+    return tools->narrow_up(tools->self, 1, wide.c.device, 0, g.m, expected->scale, err);
 }
 
 static double host_at(const struct operand *m, int64_t i, int64_t j)

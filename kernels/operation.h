@@ -89,6 +89,9 @@ struct device_gemm {
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
 
+// What widen() writes for each element.
+enum widened { WIDENED_VALUE, WIDENED_SIZE, WIDENED_SQUARE };
+
 // Sums that a reduction's reference needs, all in fp64.
 struct device_sums {
     double sum, sum_abs, sum_squares;
@@ -115,10 +118,12 @@ struct device_operations {
     void *self;
     // Device memory until the reference is done; the worker frees it.
     int (*scratch)(void *self, size_t bytes, uint64_t *pointer, struct error *err);
-    // Dense fp64 copy of an operand, or of its absolute values.
-    int (*widen)(void *self, const struct operand *from, bool absolute, uint64_t to, struct error *err);
-    // float from double, rounded up; and int64_t from double.
-    int (*narrow_up)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
+    // Dense fp64 copy of an operand, of its absolute values, or of its squares.
+    int (*widen)(void *self, const struct operand *from, enum widened, uint64_t to, struct error *err);
+    // float, rounded up, from double: factor*from + sqrt(squares), without the root if `squares` is 0; and int64_t from
+    // double.
+    int (*narrow_up)(void *self, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
+                     struct error *err);
     int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
     int (*sums)(void *self, const struct operand *from, struct device_sums *sums, struct error *err);
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
@@ -184,8 +189,6 @@ struct operation {
     // and the baselines are held to. Jobs of different classes are different problems, with other bounds and other
     // baselines. NULL: there is one class.
     const char *const *classes;
-    const char
-        *dense; // the class whose bound assumes terms of similar size: no input has zeros in half of its elements
     // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
     int (*check)(const struct operation_problem *, struct error *);
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes

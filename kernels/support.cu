@@ -282,7 +282,7 @@ static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expecte
 
 // ---- references ----------------------------------------------------------------------------------------------------
 
-// A dense copy in fp64 (absolute: of absolute values), or of integers in 64 bits.
+// A dense copy in fp64 (absolute 1: of absolute values, 2: of squares), or of integers in 64 bits.
 template <typename T>
 static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int absolute, int exact, void *to)
 {
@@ -292,7 +292,7 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
         if (exact)
             ((i64 *)to)[i] = integer(x);
         else
-            ((double *)to)[i] = absolute ? fabs(value(x)) : value(x);
+            ((double *)to)[i] = absolute == 2 ? value(x) * value(x) : absolute ? fabs(value(x)) : value(x);
     }
 }
 
@@ -327,10 +327,11 @@ extern "C" __global__ void __launch_bounds__(256)
     *to = alpha * total + (beta != 0 ? beta * *to : 0);
 }
 
-extern "C" __global__ void support_narrow_up(const double *from, i64 n, float *to)
+extern "C" __global__ void support_narrow_up(double factor, const double *from, const double *squares, i64 n, float *to)
 {
     i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2float_ru(from[i]);
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        to[i] = __double2float_ru(squares ? factor * from[i] + sqrt(squares[i]) : factor * from[i]);
 }
 
 extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to)

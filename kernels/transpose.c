@@ -109,10 +109,11 @@ static int on_device(const struct device_operations *tools, const struct operand
     to->per_scale = to->per_value = to->floor = 0;
     if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) ||
         (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||
-        tools->widen(tools->self, from, false, wide.device, err) || tools->transpose(tools->self, &wide, &turned, err))
+        tools->widen(tools->self, from, WIDENED_VALUE, wide.device, err) ||
+        tools->transpose(tools->self, &wide, &turned, err))
         return -1;
     if (!floats) return tools->to_integer(tools->self, turned.device, n, to->expected, err);
-    return to->scale ? tools->narrow_up(tools->self, turned.device, n, to->scale, err)
+    return to->scale ? tools->narrow_up(tools->self, 1, turned.device, 0, n, to->scale, err)
                      : 0; // only reported, as nothing is allowed
 }
 

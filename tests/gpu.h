@@ -14,6 +14,14 @@ static inline bool have_gpu(void)
     return known;
 }
 
+// The set-up of a program whose tests share a compile cache, in $CACHE: NVRTC takes longer for the GPU worker's own
+// kernels than for most candidates.
+static inline void share_cache(void)
+{
+    autofree char *here = getcwd(NULL, 0);
+    assert_int_equal(setenv("CACHE", test_text("%s/%s", here, e2e_folder("cache")), 1), 0);
+}
+
 // A test that is skipped without a GPU.
 #define GPU_TEST(name)           \
     static void name##_on(void); \

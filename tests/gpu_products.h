@@ -13,7 +13,8 @@ static inline void all_right(const char *what, const char *job, const char *scri
         folder,
         "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; "
         "s|\"\\([a-z]*_shifted.cu\\)|\"'$PWD'/tests/jobs/\\1|; s|\"\\.\\./templates|\"'$PWD'/templates|' -e "
-        "'%s' %s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/g.db -q --no-counters --no-final %s && "
+        "'%s' %s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/g.db --cache $CACHE -q --no-counters "
+        "--no-final %s && "
         "$BIN/sweetspot status $DIR/job.cfg --store $DIR/g.db && { grep -aE ' trial [0-9]+ [a-z_]+: ' $DIR/g.log; :; }",
         script, job, options);
     if (r.status) fail_msg("%s: status %d: %.3000s", what, r.status, r.err);

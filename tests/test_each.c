@@ -403,7 +403,7 @@ TEST(a_problem_is_held_back_only_with_each)
     struct e2e_result r =
         e2e_in(folder, "sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg --compile 0");
     assert_int_equal(r.status, 2);
-    assert_contains(r.err, "job.cfg:2: 'holdout' needs objective = \"each\"");
+    assert_contains(r.err, "job.cfg:2: 'holdout' needs 'objective' = \"each\"");
 }
 
 TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)

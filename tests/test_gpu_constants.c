@@ -30,11 +30,12 @@ static struct e2e_result tune(const char *job, const char *source, const char *o
         "{\n    const float *t = find(n, a, \"t\");\n    double *y = (double *)find(n, a, \"y\");\n"
         "    (void)m, (void)v;\n    if (!t || !y) return 1;\n"
         "    for (int i = 0; i < 500 * 700; i++) y[i] = at(t, i % 700 + 0.25, i / 700 + 0.75);\n    return 0;\n}\n");
-    struct e2e_result r = e2e_run(folder,
-                                  "R=$PWD; cd $DIR && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
-                                  "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s 2>&1; $BIN/sweetspot "
-                                  "status job.cfg --store job.db; $BIN/sweetspot export job.cfg --store job.db -o -",
-                                  options);
+    struct e2e_result r =
+        e2e_run(folder,
+                "R=$PWD; cd $DIR && cc -O2 -shared -fPIC -I$R/kernels ref.c -o ref.so -lm && "
+                "$BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q %s 2>&1; $BIN/sweetspot "
+                "status job.cfg --store job.db; $BIN/sweetspot export job.cfg --store job.db -o -",
+                options);
     return r;
 }
 
@@ -233,7 +234,7 @@ GPU_TEST(surfaces_are_judged_by_what_is_in_them)
                           last->job);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", last->source);
-    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q " QUICK
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q " QUICK
                                          " 2>&1; $BIN/sweetspot status job.cfg --store job.db");
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
 }
@@ -256,4 +257,4 @@ GPU_TEST(a_job_with_all_of_them_passes_counters_and_the_final)
     assert_contains(r.out, "s is in an array, which has no guards");
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

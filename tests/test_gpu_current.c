@@ -28,7 +28,7 @@ static char *write_job(const char *current, const char *body)
 
 static struct e2e_result tune(const char *folder)
 {
-    return e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 "
+    return e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q --no-counters --no-checks 2>&1 "
                           "&& $BIN/sweetspot compare job.cfg --store job.db");
 }
 
@@ -95,7 +95,8 @@ GPU_TEST(binaries_and_other_kernels_are_verified_and_timed)
     struct e2e_result r = e2e_passed(e2e_in(
         folder, "grep -v '^current\\|^baselines\\|^{' job.cfg >first.cfg && $BIN/sweetspot check first.cfg "
                 "--compile 1 --cache first && cp $(find first -name '*.cubin' | head -n 1) old.cubin && $BIN/sweetspot "
-                "check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1"));
+                "check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q --no-counters "
+                "--no-checks 2>&1"));
     assert_contains(r.out, "x as fast as current (95% interval ", "x as fast as cubin (95% interval ",
                     "x as fast as source (95% interval ", "baseline damaged: not available: cannot compile the PTX");
 }
@@ -118,9 +119,10 @@ GPU_TEST(an_option_is_tuned_like_any_parameter)
         folder,
         "sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
         "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && $BIN/sweetspot "
-        "tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status job.cfg --store "
+        "tune job.cfg --store job.db --cache $CACHE -q --no-counters --no-checks 2>&1 && $BIN/sweetspot status job.cfg "
+        "--store "
         "job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h"));
     assert_contains(r.out, "12 in all", "TWICE_OPTIONS_NVRTC");
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

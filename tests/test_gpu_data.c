@@ -16,7 +16,7 @@ static struct e2e_result tune(const char *arguments, const char *reference, cons
     e2e_write(folder, "x.cu", source);
     struct e2e_result r =
         e2e_in(folder, "$BIN/sweetspot check job.cfg --compile 2 2>&1; $BIN/sweetspot tune job.cfg --store job.db "
-                       "--cache cache -q --no-counters --no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db");
+                       "--cache $CACHE -q --no-counters --no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db");
     return r;
 }
 
@@ -236,4 +236,4 @@ GPU_TEST(relations_hold_on_the_device)
          "", kernels, NULL);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

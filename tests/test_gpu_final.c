@@ -1,5 +1,6 @@
 // The final on a GPU: rounds that come in parts, from a worker that keeps its modules and graphs between them; what
-// leaves, and how much time a whole command takes. tests/measure/final_statistics.sh has the statistics.
+// leaves, the algorithms of a library that take part, and how much time a whole command takes.
+// tests/measure/final_statistics.sh has the statistics.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 
@@ -57,6 +58,41 @@ GPU_TEST(short_kernels_that_are_the_same_tie)
     char *out = tune(write_job(
         "gpu_short", "{ name = \"NAME\"; values = [1, 2, 3]; }, { name = \"LENGTH\"; values = [40]; }", 100000));
     assert_contains(out, ", tied with ", " rounds in process 2");
+}
+
+// The places are those of a race, and the final's processes use the same algorithms: so the first is hardly slower than
+// the third, and no two are the same.
+GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
+{
+    static const char *const sizes[] = {"M = 512; N = 512; K = 512", "M = 1024; N = 2048; K = 4096"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char *folder = e2e_folder("cublaslt");
+        struct e2e_result r = e2e_pass(
+            folder,
+            "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; s/^problems.*/problems = ( { %s; } );/' "
+            "configs/sgemm_2048.cfg "
+            ">$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/g.db -q -n 3 --no-counters --no-checks "
+            ">$DIR/said && $BIN/sweetspot compare $DIR/job.cfg --store $DIR/g.db -f json",
+            sizes[i]);
+        json_t *document = test_json(json_loads(r.out, 0, NULL)),
+               *entries = json_object_get(json_array_get(json_object_get(document, "problems"), 0), "entries");
+        const char *detail[3] = {"", "", ""};
+        double time[3] = {0};
+        json_array_each(entries, k, entry)
+            for (int place = 0; place < 3; place++) {
+                const char *name = place ? test_text("cublasLt_%d", place + 1) : "cublasLt";
+                if (strcmp(json_get_string(entry, "name", ""), name) != 0) continue;
+                detail[place] = json_get_string(entry, "detail", "");
+                assert_true(json_is_number(json_object_get(entry, "error_rms_ratio")));
+                time[place] = json_number_value(json_array_get(json_object_get(entry, "time"), 0));
+                print_message("  %-10s %8.2f us  %s\n", name, 1e6 * time[place], detail[place]);
+                assert_contains(detail[place], "heuristic ", ": algorithm ", test_text("; place %d of ", place + 1),
+                                " in 10 rounds");
+            }
+        if (!(time[0] > 0 && time[0] < 1.1 * time[2])) fail_msg("%g and %g s", time[0], time[2]);
+        for (int place = 0; place < 3; place++) // up to the place
+            assert_false(strncmp(detail[place], detail[(place + 1) % 3], strcspn(detail[place], ";")) == 0);
+    }
 }
 
 // Search, final, sanitizer and nvcc.

@@ -74,41 +74,6 @@ GPU_TEST(candidates_of_the_suite_are_right)
     }
 }
 
-// The places are those of a race, and the final's processes use the same algorithms: so the first is hardly slower than
-// the third, and no two are the same.
-GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
-{
-    static const char *const sizes[] = {"M = 512; N = 512; K = 512", "M = 1024; N = 2048; K = 4096"};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char *folder = e2e_folder("cublaslt");
-        struct e2e_result r = e2e_pass(
-            folder,
-            "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; s/^problems.*/problems = ( { %s; } );/' "
-            "configs/sgemm_2048.cfg "
-            ">$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/g.db -q -n 3 --no-counters --no-checks "
-            ">$DIR/said && $BIN/sweetspot compare $DIR/job.cfg --store $DIR/g.db -f json",
-            sizes[i]);
-        json_t *document = test_json(json_loads(r.out, 0, NULL)),
-               *entries = json_object_get(json_array_get(json_object_get(document, "problems"), 0), "entries");
-        const char *detail[3] = {"", "", ""};
-        double time[3] = {0};
-        json_array_each(entries, k, entry)
-            for (int place = 0; place < 3; place++) {
-                const char *name = place ? test_text("cublasLt_%d", place + 1) : "cublasLt";
-                if (strcmp(json_get_string(entry, "name", ""), name) != 0) continue;
-                detail[place] = json_get_string(entry, "detail", "");
-                assert_true(json_is_number(json_object_get(entry, "error_rms_ratio")));
-                time[place] = json_number_value(json_array_get(json_object_get(entry, "time"), 0));
-                print_message("  %-10s %8.2f us  %s\n", name, 1e6 * time[place], detail[place]);
-                assert_contains(detail[place], "heuristic ", ": algorithm ", test_text("; place %d of ", place + 1),
-                                " in 10 rounds");
-            }
-        if (!(time[0] > 0 && time[0] < 1.1 * time[2])) fail_msg("%g and %g s", time[0], time[2]);
-        for (int place = 0; place < 3; place++) // up to the place
-            assert_false(strncmp(detail[place], detail[(place + 1) % 3], strcspn(detail[place], ";")) == 0);
-    }
-}
-
 GPU_TEST(buffers_that_do_not_fit_are_refused_with_their_size)
 {
     char *folder = e2e_folder("large");
@@ -128,13 +93,13 @@ GPU_TEST(matrix_times_vector_is_right_at_all_shapes)
                                      "direction = \"out\"/y\"; type = \"f32\"; shape = \\1; direction = \"inout\"/";
     char *folder = e2e_folder("gemv");
     for (int t = 0; t < 2; t++) {
-        struct e2e_result r =
-            e2e_run(folder,
-                    "{ sed -e '/@include/d' configs/gemv%s.cfg; sed 's|\"\\.\\./templates|\"'$PWD'/templates|' "
-                    "configs/gemv.inc; } | sed '%s' >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store "
-                    "$DIR/g%d.db -q --no-counters --no-final --strategy random -n 200 && $BIN/sweetspot status "
-                    "$DIR/job.cfg --store $DIR/g%d.db",
-                    t ? "_t" : "", small, t, t);
+        struct e2e_result r = e2e_run(
+            folder,
+            "{ sed -e '/@include/d' configs/gemv%s.cfg; sed 's|\"\\.\\./templates|\"'$PWD'/templates|' "
+            "configs/gemv.inc; } | sed '%s' >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store "
+            "$DIR/g%d.db --cache $CACHE -q --no-counters --no-final --strategy random -n 200 && $BIN/sweetspot status "
+            "$DIR/job.cfg --store $DIR/g%d.db",
+            t ? "_t" : "", small, t, t);
         if (r.status) fail_msg("status %d: %.3000s", r.status, r.err);
         if (strstr(r.out, " wrong") || strstr(r.out, " out_of_bounds") || strstr(r.out, " crashed") ||
             strstr(r.out, " pruned"))
@@ -142,4 +107,4 @@ GPU_TEST(matrix_times_vector_is_right_at_all_shapes)
     }
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

@@ -43,11 +43,12 @@ GPU_TEST(an_embedded_binary_is_launched_and_right)
     char *folder = e2e_folder("gpu_header");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         const char *name = jobs[i].name;
-        struct e2e_result r = e2e_run(folder,
-                                      "%s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db --cache "
-                                      "$DIR/cache -q --no-counters --strategy random %s && rm -rf $DIR/cache && "
-                                      "$BIN/sweetspot header $DIR/job.cfg --store $DIR/%s.db -o $DIR/%s_best.h --embed",
-                                      jobs[i].job, name, jobs[i].options, name, name);
+        struct e2e_result r =
+            e2e_run(folder,
+                    "%s >$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db --cache "
+                    "$DIR/cache -q --no-counters --no-checks --strategy random %s && rm -rf $DIR/cache && "
+                    "$BIN/sweetspot header $DIR/job.cfg --store $DIR/%s.db -o $DIR/%s_best.h --embed",
+                    jobs[i].job, name, jobs[i].options, name, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
             char *build = test_text(builds[k], folder, name); // a constant text with two places
@@ -60,9 +61,10 @@ GPU_TEST(an_embedded_binary_is_launched_and_right)
 
 static void tune(const char *folder, const char *job, const char *store, int evaluations)
 {
-    struct e2e_result r =
-        e2e_in(folder, "$BIN/sweetspot tune configs/%s.cfg --store out/%s.db -q --no-counters --strategy random -n %d",
-               job, store, evaluations);
+    struct e2e_result r = e2e_in(
+        folder,
+        "$BIN/sweetspot tune configs/%s.cfg --store out/%s.db -q --no-counters --no-checks --strategy random -n %d",
+        job, store, evaluations);
     if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", job, r.status, r.out, r.err);
 }
 
@@ -178,7 +180,8 @@ GPU_TEST(a_fallback_is_verified_and_written)
     struct e2e_result r = e2e_pass(
         folder,
         "sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/example.cfg >$DIR/job.cfg && $BIN/sweetspot tune "
-        "$DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -q --no-counters --strategy random -n 8 && $BIN/sweetspot "
+        "$DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -q --no-counters --no-checks --strategy random -n 8 && "
+        "$BIN/sweetspot "
         "header $DIR/job.cfg --store $DIR/job.db -o $DIR/best.h && grep -A 1 'any other device' $DIR/best.h");
     assert_contains(r.out, "any other device: BLOCK_SIZE=256,VECTOR=1,UNROLL=0,GRID=stride",
                     "the job's fallback, not tuned; verified on ");

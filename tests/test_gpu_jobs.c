@@ -30,7 +30,8 @@ GPU_TEST(random_candidates_are_right_at_odd_sizes)
                     "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print "
                     "line; next } 1' configs/%s.cfg | sed 's|\"\\.\\./templates|\"'$PWD'/templates|; "
                     "s|cub.cu|'$PWD'/configs/&|; %s' >$DIR/job.cfg "
-                    "&& $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db -q --no-counters --no-final --strategy "
+                    "&& $BIN/sweetspot tune $DIR/job.cfg --store $DIR/%s.db --cache $CACHE -q --no-counters --no-final "
+                    "--strategy "
                     "random -n 150 && $BIN/sweetspot status $DIR/job.cfg --store $DIR/%s.db",
                     jobs[i].job, jobs[i].sizes, jobs[i].job, jobs[i].job);
         if (r.status) fail_msg("%s: status %d: %.3000s", jobs[i].job, r.status, r.err);
@@ -41,4 +42,4 @@ GPU_TEST(random_candidates_are_right_at_odd_sizes)
     }
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

@@ -10,7 +10,7 @@ static struct e2e_result tune(const char *name, const char *job, const char *sou
     e2e_write(folder, "x.cu", source);
     struct e2e_result r = e2e_in(
         folder,
-        "{ $BIN/sweetspot check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache cache -q %s; "
+        "{ $BIN/sweetspot check job.cfg && $BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q %s; "
         "} 2>&1; $BIN/sweetspot status job.cfg --store job.db; $BIN/sweetspot header job.cfg --store job.db -o best.h "
         "--embed && $BIN/sweetspot header job.cfg --store job.db --check best.h && echo embedded",
         options);
@@ -67,7 +67,7 @@ static const char phases_source[] =
 
 GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
 {
-    struct e2e_result r = tune("gpu_phases", phases_job, phases_source, "");
+    struct e2e_result r = tune("gpu_phases", phases_job, phases_source, "--no-checks");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 3);
     char *wrong = test_owned(text_copy(phases_job)), *three = strstr(wrong, "3.0f");
@@ -107,7 +107,7 @@ static const char table_source[] =
 
 GPU_TEST(a_stage_that_is_not_timed_does_not_count_and_one_that_clears_does)
 {
-    struct e2e_result r = tune("gpu_table", table_job, table_source, "");
+    struct e2e_result r = tune("gpu_table", table_job, table_source, "--no-checks");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 3);
     r = tune("gpu_table", table_job, table_source, quick);
@@ -155,7 +155,7 @@ static const char reduction_source[] =
 
 GPU_TEST(a_reduction_of_log_n_launches_with_exchanged_buffers_is_right)
 {
-    struct e2e_result r = tune("gpu_halving", reduction_job, reduction_source, "");
+    struct e2e_result r = tune("gpu_halving", reduction_job, reduction_source, "--no-checks");
     if (r.status || !strstr(r.out, "embedded")) fail_msg("%s%s", r.out, r.err);
     all_right(&r, 8);
     // Without the exchange, every run adds up the same numbers again.
@@ -228,4 +228,4 @@ GPU_TEST(decimals_reach_the_kernel)
     all_right(&r, 12);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

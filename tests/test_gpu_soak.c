@@ -84,7 +84,7 @@ GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
         e2e_write(folder, "k.cu", source);
         e2e_write(folder, "job.cfg", text);
         struct e2e_result r =
-            e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
+            e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q --no-counters "
                            "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db; cat job.log");
         printf("way %d: %s\n", cases[i].way, r.out);
         if (!cases[i].other || !strstr(r.out, cases[i].other)) assert_contains(r.out, cases[i].status);
@@ -92,4 +92,4 @@ GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)
     }
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

@@ -93,9 +93,10 @@ GPU_TEST(a_product_in_tf32_is_not_one_in_fp32)
         folder,
         "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|' -e '" IN_TF32
         "; s/compute = \"tf32\"/compute = \"full\"/' tests/jobs/wgmma_cases.cfg >$DIR/job.cfg && $BIN/sweetspot tune "
-        "$DIR/job.cfg --store $DIR/g.db -q --no-counters --no-final -n 8; $BIN/sweetspot status $DIR/job.cfg --store "
+        "$DIR/job.cfg --store $DIR/g.db --cache $CACHE -q --no-counters --no-final -n 8; $BIN/sweetspot status "
+        "$DIR/job.cfg --store "
         "$DIR/g.db");
     if (!strstr(r.out, " wrong") || strstr(r.out, " ok ")) fail_msg("%.3000s\n%.3000s", r.out, r.err);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

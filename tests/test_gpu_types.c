@@ -28,7 +28,7 @@ static struct e2e_result tune(const char *type, const char *c, const char *offse
                   c, c, c, c, offset, wrong, c, c, c, c, offset);
     e2e_write(folder, "job.cfg", job);
     e2e_write(folder, "x.cu", source);
-    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters "
+    struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache $CACHE -q --no-counters "
                                          "--no-final 2>&1; $BIN/sweetspot status job.cfg --store job.db");
     return r;
 }
@@ -49,4 +49,4 @@ GPU_TEST(every_integer_type_is_right_and_one_element_off_by_one_is_wrong)
     }
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(share_cache, NULL)

@@ -151,9 +151,9 @@ static const struct {
      "a string cannot hold the character \\x00"},
     {PROBLEMS("{ N = 5; held = true; }"), "setting 'held' in a problem was removed: it is called 'holdout' now"},
     {PROBLEMS("{ N = 5; name = \"x\"; }"), "setting 'name' in a problem was removed: problems are called by their"},
-    {PROBLEMS("{ N = 5; holdout = true; }"), "'holdout' needs objective"},
+    {PROBLEMS("{ N = 5; holdout = true; }"), "'holdout' needs 'objective'"},
     {PROBLEMS("{ N = 5; holdout = 3; }"), "'holdout' must be true or false"},
-    {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
+    {13, "verification = { problems = ( { M = 7; } ); };", 13, "the first problem has no size 'M'"},
     {13, "verification = { problems = ( { N = [1, 7]; } ); };", 13, "ranges are for problems that are tuned for"},
     // What no configuration's text, no macro and no file could hold.
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; }"),

@@ -113,6 +113,19 @@ static const struct mistake job_mistakes[] = {
     {"an expression of decimals", "s/values = .1, 2, 4, 8./values = [0.5, 1.0]/"},
     {"a loop without its next value",
      "s/^launch.*/stages = ( { repeat = { name = \"I\"; from = 0; while = \"I < 9\"; }; entry = \"scale\"; } );/"},
+    {"a misspelt setting of a parameter", "s/values = .1, 2, 4, 8./valuess = [1, 2, 4, 8]/"},
+    {"a misspelt name of a parameter", "s/name = \"X\"/nam = \"X\"/"},
+    {"misspelt settings of the kernel", "s/template =/templat =/; s/entry =/kernel_name =/"},
+    {"misspelt settings of a launch and an argument",
+     "s/gri/gir/; s/ block = . 128 .;//; s/\"x\"; type/\"x\"; typ/; s/directio/dirctio/"},
+    {"a misspelt kind of an argument", "s/buffer = \"y\"/bufer = \"y\"/"},
+    {"a misspelt kind of a reference", "s/^reference = { kernel/reference = { kernl/"},
+    {"a misspelt role", SUM "s/result =/reslt =/"},
+    {"misspelt groups", "s/^problems/problem/; s/^launch/launhc/"},
+    {"a misspelt size", "s/N = 65536/M = 65536/"},
+    {"a parameter with another name than where it is used", "s/name = \"X\"/name = \"Y\"/"},
+    {"a misspelt parameter in a fallback", "$ a fallback = { X = 1; MOD = \"wide\"; };"},
+    {"settings of the wrong type", "s/^kernel.*/kernel = \"kernel.cu\";/; s/shape = . \"N\" .; }/shape = 5.5; }/"},
 };
 
 // A mistake that `check` finds with these options: what it prints is held, standard output included.

@@ -29,26 +29,35 @@ static struct result gemm_problem(enum element in, enum element out, int64_t m, 
 TEST(the_product_agrees_with_three_loops)
 {
     const struct operation *op = operation_find("gemm", NULL);
-    static const enum element types[] = {ELEMENT_F64, ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16};
-    for (int variant = 0; variant < 32; variant++) {
-        bool ta = variant & 1, tb = variant & 2, with_c = variant & 4;
+    static const enum element types[] = {ELEMENT_F64, ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16, ELEMENT_F32};
+    for (int variant = 0; variant < 40; variant++) {
+        bool tf32 = variant >= 32, ta = variant & 1, tb = variant & 2, with_c = variant & 4;
         struct result r =
             gemm_problem(types[variant / 8], types[variant / 8], 7, 5, 11, ta, tb, 1.5, with_c ? -0.5 : 0, noise);
         const struct operand *a = &r.problem.operand[operation_role(op, "A")],
                              *b = &r.problem.operand[operation_role(op, "B")];
+        r.problem.value[operation_role(op, "compute")] = operation_class(op, tf32 ? "tf32" : "full");
         compute(op, &r);
         for (int64_t i = 0; i < 7; i++)
             for (int64_t j = 0; j < 5; j++) {
-                double sum = 0, size = 0;
+                double sum = 0, size = 0, squares = 0;
                 for (int64_t k = 0; k < 11; k++) {
                     double term = (ta ? at(a, k, i) : at(a, i, k)) * (tb ? at(b, j, k) : at(b, k, j));
                     sum += term;
                     size += fabs(term);
+                    squares += term * term;
                 }
                 double old = with_c ? at(&r.problem.operand[r.out], i, j) : 0;
                 const struct operation_expected *e = &r.expected[r.out];
                 double scale = 1.5 * size + 0.5 * fabs(old);
                 assert_true(fabs(e->host_expected[i * 5 + j] - (1.5 * sum - 0.5 * old)) < 1e-12);
+                if (tf32) {
+                    double of_inputs = 0x1p-9 * fabs(e->host_expected[i * 5 + j]) +
+                                       2.5 * 0x1p-10 * sqrt(2.25 * squares + 0.25 * old * old);
+                    double more = allowed(e, (size_t)(i * 5 + j)) - of_inputs, sums = 0x1p-24 * (2 * sqrt(11) + 4);
+                    assert_true(more > sums * scale && more < sums * scale + 1e-8);
+                    continue;
+                }
                 assert_true(fabs((double)e->host_scale[i * 5 + j] - scale) < 1e-5);
                 assert_true((double)e->host_scale[i * 5 + j] >= scale); // rounded up
             }
@@ -163,6 +172,42 @@ TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
     }
 }
 
+// Three quarters of A are 0, and in row i some of the first 1 + i % 32 are 1000 times as large as the rest. They come
+// first in sums in FP32, so that all others are rounded most.
+TEST(the_bound_of_tf32_holds_where_few_large_terms_dominate)
+{
+    enum { M = 64, N = 1024, K = 1024 };
+    const struct operation *op = operation_find("gemm", NULL);
+    struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, M, N, K, false, false, 1, 0, noise);
+    const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                         *b = &r.problem.operand[operation_role(op, "B")];
+    const struct operation_expected *e = &r.expected[r.out];
+    uint64_t random = 5;
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            ((float *)a->host)[i * a->ld + k] *= noise(&random) < 0.5 ? 0.0f : k <= i % 32 ? 1000.0f : 1.0f;
+    r.problem.value[operation_role(op, "compute")] = operation_class(op, "tf32");
+    compute(op, &r);
+    for (int way = IN_TF32_CUT; way <= IN_BF16; way++) {
+        const int bits = way == IN_BF16 ? 7 : 10;
+        int rejected = 0;
+        for (int i = 0; i < M; i++) {
+            float sums[N] = {0};
+            for (int k = 0; k < K; k++) {
+                const float x = shortened((float)at(a, i, k), bits, way != IN_TF32_CUT);
+                const float *y = (const float *)b->host + k * b->ld;
+                for (int j = 0; j < N && x != 0; j++) sums[j] += x * shortened(y[j], bits, way != IN_TF32_CUT);
+            }
+            for (int j = 0; j < N; j++) {
+                const int place = i * N + j;
+                rejected += !(fabs((double)sums[j] - e->host_expected[place]) <= allowed(e, (size_t)place));
+            }
+        }
+        if (way == IN_BF16 ? rejected < M * N / 20 : rejected)
+            fail_msg("way %d: %d of %d rejected", way, rejected, M * N);
+    }
+}
+
 TEST(a_compute_class_is_one_of_f32)
 {
     const struct operation *op = operation_find("gemm", NULL);
@@ -254,6 +299,81 @@ TEST(a_batch_must_divide_the_rows)
         r.problem.value[operation_role(op, "batch")] = bad[i];
         assert_int_equal(op->check(&r.problem, &err), -1);
         assert_non_null(strstr(err.message, "batch is"));
+    }
+}
+
+// ---- what the reference on the GPU asks for, in the host's memory ----
+
+static void *memory_at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static int host_scratch(void *self, size_t bytes, uint64_t *pointer, struct error *error)
+{
+    (void)self, (void)error;
+    *pointer = (uint64_t)(uintptr_t)test_owned(memory_new(bytes, 1));
+    return 0;
+}
+
+static int host_widen(void *self, const struct operand *from, enum widened how, uint64_t to, struct error *error)
+{
+    (void)self, (void)error;
+    for (int64_t i = 0; i < from->rows * from->cols; i++) {
+        double x = at(from, i / from->cols, i % from->cols);
+        ((double *)memory_at(to))[i] = how == WIDENED_SQUARE ? x * x : how == WIDENED_SIZE ? fabs(x) : x;
+    }
+    return 0;
+}
+
+static int host_narrow_up(void *self, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
+                          struct error *error)
+{
+    (void)self, (void)error;
+    for (int64_t i = 0; i < n; i++)
+        ((float *)memory_at(to))[i] =
+            (float)(factor * ((double *)memory_at(from))[i] + (squares ? sqrt(((double *)memory_at(squares))[i]) : 0));
+    return 0;
+}
+
+static int host_gemm(void *self, const struct device_gemm *g, struct error *error)
+{
+    const double *a = memory_at(g->a.device), *b = memory_at(g->b.device);
+    double *c = memory_at(g->c.device);
+    (void)self, (void)error;
+    for (int64_t i = 0; i < g->m; i++)
+        for (int64_t j = 0; j < g->n; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < g->k; k++)
+                sum += (g->transpose_a ? a[k * g->m + i] : a[i * g->k + k]) *
+                       (g->transpose_b ? b[j * g->k + k] : b[k * g->n + j]);
+            c[i * g->n + j] = g->alpha * sum + (g->beta != 0 ? g->beta * c[i * g->n + j] : 0);
+        }
+    return 0;
+}
+
+TEST(the_references_on_gpu_and_cpu_agree)
+{
+    const struct device_operations tools = {
+        .scratch = host_scratch, .widen = host_widen, .narrow_up = host_narrow_up, .gemm = host_gemm};
+    const struct operation *op = operation_find("gemm", NULL);
+    enum { M = 9, N = 6, K = 70 };
+    for (int variant = 0; variant < 24; variant++) {
+        double beta = variant & 4 ? 3 : 0;
+        struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, M, N, K, variant & 1, variant & 2, -1.5, beta, noise);
+        r.problem.value[operation_role(op, "compute")] = variant / 8;
+        compute(op, &r);
+        double expected[M * N];
+        float scale[M * N];
+        struct operation_expected all[OPERATION_ROLES_MAX] = {0}, *e = &r.expected[r.out], *got = &all[r.out];
+        got->expected = (uint64_t)(uintptr_t)expected;
+        got->scale = (uint64_t)(uintptr_t)scale;
+        assert_int_equal(op->reference(&tools, &r.problem, all, &err), 0);
+        assert_true(got->per_scale == e->per_scale && got->per_value == e->per_value && got->floor == e->floor);
+        for (int i = 0; i < M * N; i++) {
+            assert_true(fabs(expected[i] - e->host_expected[i]) < 1e-12);
+            assert_true(fabsf(scale[i] - e->host_scale[i]) < 1e-6f * scale[i]);
+        }
     }
 }
 

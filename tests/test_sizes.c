@@ -222,27 +222,6 @@ TEST(every_kind_of_values_is_tried)
         if (found[k] < 1 + (k != 1)) fail_msg("%d: %d times", k, found[k]);
 }
 
-// The bound of TF32 assumes terms of similar size; that of FP32 does not.
-TEST(half_of_the_inputs_are_zero_only_where_the_bound_allows_it)
-{
-    static const char *const jobs[] = {"configs/tf32gemm.cfg", "configs/sgemm.cfg"};
-    for (int full = 0; full < 2; full++) {
-        struct job *drawn = job_draw_sizes(loaded_job(jobs[full]));
-        int half = 0, all = 0;
-        for (size_t p = 0; p < drawn->problem_count; p++) {
-            struct job one = *drawn;
-            one.problems = &drawn->problems[p];
-            one.problem_count = 1;
-            for (size_t b = 0; b < drawn->buffer_count; b++) {
-                autojson json_t *other = other_fill(&one, b);
-                half += !strcmp(json_get_string(other, "kind", ""), "zeros");
-                all += !strcmp(json_get_string(other, "kind", ""), "constant");
-            }
-        }
-        assert_true(all > 0 && (full ? half > 0 : half == 0));
-    }
-}
-
 TEST(drawn_sizes_of_every_shipped_job_can_be_described)
 {
     static const char *const jobs[] = {"sum",   "nrm2",           "transpose",  "sgemm_each",

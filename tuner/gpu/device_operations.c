@@ -21,14 +21,15 @@ static struct support *support_of(void *self)
     return ((struct device_operations_context *)self)->support;
 }
 
-static int widen(void *self, const struct operand *from, bool absolute, uint64_t to, struct error *err)
+static int widen(void *self, const struct operand *from, enum widened how, uint64_t to, struct error *err)
 {
-    return support_widen(support_of(self), from, absolute, false, to, err);
+    return support_widen(support_of(self), from, how, false, to, err);
 }
 
-static int narrow_up(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)
+static int narrow_up(void *self, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
+                     struct error *err)
 {
-    return support_narrow_up(support_of(self), from, n, to, err);
+    return support_narrow_up(support_of(self), factor, from, squares, n, to, err);
 }
 
 static int to_integer(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)

@@ -248,7 +248,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))
-            failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type),
+            failed = support_widen(w->support, &b->view, WIDENED_VALUE, !element_is_float(b->view.type),
                                    p->filled->bound[i].expected, err);
     }
     int ended = cuda_sync(w->cuda, failed ? NULL : err);

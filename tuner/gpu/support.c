@@ -281,18 +281,19 @@ int support_verify(struct support *s, const struct operand *out, const struct bo
     return launch_typed(s, JUDGE, o.type, 1, 1, args, err);
 }
 
-int support_widen(struct support *s, const struct operand *from, bool absolute, bool exact, uint64_t to,
+int support_widen(struct support *s, const struct operand *from, enum widened how, bool exact, uint64_t to,
                   struct error *err)
 {
     struct operand o = *from;
-    int magnitude = absolute, integers = exact;
-    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &magnitude, &integers, &to};
+    int size = how, integers = exact;
+    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &size, &integers, &to};
     return launch_typed(s, WIDEN, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
 }
 
-int support_narrow_up(struct support *s, uint64_t from, int64_t n, uint64_t to, struct error *err)
+int support_narrow_up(struct support *s, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
+                      struct error *err)
 {
-    void *args[] = {&from, &n, &to};
+    void *args[] = {&factor, &from, &squares, &n, &to};
     return launch_plain(s, NARROW_UP, blocks_for(s, n, 4), 1, BLOCK, args, err);
 }
 

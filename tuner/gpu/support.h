@@ -155,9 +155,10 @@ int support_verify(struct support *, const struct operand *, const struct bound 
                    struct error *err);
 // Sets the 64-bit words of what is not compared to 0: nothing is known of them.
 int support_drop(struct support *, uint64_t words, int64_t n, const struct part *, struct error *err);
-// Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
-int support_widen(struct support *, const struct operand *, bool absolute, bool exact, uint64_t to, struct error *err);
-int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
+// Dense fp64 copy, or with `exact` of 64-bit integers. The first two are described in kernels/operation.h.
+int support_widen(struct support *, const struct operand *, enum widened, bool exact, uint64_t to, struct error *err);
+int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
+                      struct error *err);
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // These two wait for their result.
 // One product (batch 1) of dense fp64 operands, as if with twice the bits.

@@ -39,6 +39,7 @@ struct mistakes {
         char *file;
         int line;
         char *text;
+        const void *about; // the reader's (reader.h), while it reads
     } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
 };
 void mistakes_release(struct mistakes *);

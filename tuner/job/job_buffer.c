@@ -145,10 +145,11 @@ void load_buffers(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "buffers");
     for (size_t i = 0; list && i < node_count(list); i++) {
+        static const char *const words[] = {"buffer", NULL};
         const struct node *n = node_at(list, i), *name = node_is_group(n) ? node_member(n, "buffer") : NULL;
         if (name && node_is_string(name))
             load_buffer(r, job, n, node_string(name), "buffer");
-        else
+        else if (!node_is_group(n) || name || !reader_suggest(r, n, "a buffer", words))
             reader_mistake(r, n,
                            "each of 'buffers' must be a group { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
     }

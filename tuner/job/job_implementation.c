@@ -207,6 +207,17 @@ static const struct {
     [IMPLEMENTATION_FILES] = {read_files, false},
 };
 
+// Whether the member that would tell the kind is misspelt, which is reported.
+static bool is_misspelt(struct reader *r, const struct job *job, const struct node *group, const struct use *use)
+{
+    const char *words[sizeof reference_forms / sizeof *reference_forms] = {NULL};
+    bool other = node_member(group, "library");
+    for (size_t i = 0; use->forms[i].member; i++) words[i] = use->forms[i].member;
+    for (size_t i = 0; i < space_parameter_count(job->space) && use != &reference; i++)
+        other |= node_member(group, space_parameter(job->space, i)->name) != NULL;
+    return !other && reader_suggest(r, group, use->what, words);
+}
+
 // `to` has its name and where it stands.
 static void read_implementation(struct reader *r, struct job *job, const struct node *group, const struct use *use,
                                 struct implementation *to)
@@ -215,6 +226,7 @@ static void read_implementation(struct reader *r, struct job *job, const struct 
     int given = 0;
     for (const struct allowed_kind *f = use->forms; f->member; f++) given += node_member(group, f->member) != NULL;
     while (form->member && !node_member(group, form->member)) form++;
+    if (!given && is_misspelt(r, job, group, use)) return;
     if (use == &reference && given != 1) {
         reader_mistake(r, group,
                        "'reference' needs exactly one of 'operation', 'kernel', 'library', 'command' and 'files'");

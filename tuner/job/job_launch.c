@@ -32,12 +32,16 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
         const struct node *map = node_member(n, "tensor_map"), *texture = node_member(n, "texture"),
                           *surface = node_member(n, "surface");
         struct argument a = {.buffer = -1};
-        if (!node_is_group(n) ||
-            (buffer != NULL) + (scalar != NULL) + (map != NULL) + (texture != NULL) + (surface != NULL) != 1) {
-            reader_mistake(r, n,
-                           "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; "
-                           "shape = [...]; }, { tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }, "
-                           "{ texture = \"A\"; type = ...; shape = [...]; } or the same with 'surface'");
+        const int given = (buffer != NULL) + (scalar != NULL) + (map != NULL) + (texture != NULL) + (surface != NULL);
+        if (!node_is_group(n) || given != 1) {
+            static const char *const words[] = {"buffer", "scalar", "tensor_map", "texture", "surface", NULL};
+            if (!node_is_group(n) || given || !reader_suggest(r, n, "an argument", words))
+                reader_mistake(
+                    r, n,
+                    "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; "
+                    "shape = [...]; }, { tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }, "
+                    "{ texture = \"A\"; type = ...; shape = [...]; } or the same with 'surface'");
+            reader_explains(r, n, "direction");
             continue;
         }
         if (map || texture || surface) buffer = map ? map : texture ? texture : surface;
@@ -117,8 +121,9 @@ static void load_stage_parts(struct reader *r, struct job *job, const struct nod
     }
     const char *entry = n ? reader_string(r, n, "stages[].entry") : reader_string(r, kernel, "kernel.entry");
     reader_check_group(r, n, "a stage", "stages[]", "kernel");
-    if (!entry && kernel && !node_member(n ? n : kernel, "entry"))
-        reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
+    const struct node *named = n ? n : kernel;
+    if (!entry && named && node_is_group(named) && !node_member(named, "entry"))
+        reader_mistake(r, named, "'entry', the kernel's name, is missing");
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
     const struct node *defines = n ? reader_member(r, n, "stages[].defines") : NULL;
@@ -213,5 +218,5 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     if (!output && job->buffer_count)
         reader_mistake(
             r, node_member(root, "arguments"),
-            "no buffer has direction \"out\" or \"inout\", so nothing could be verified: give the result one");
+            "no buffer has the 'direction' \"out\" or \"inout\", so nothing could be verified: give the result one");
 }

@@ -118,6 +118,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "parameters");
+    if (!list && node_member(root, "parameters")) reader_undefined(r, NULL);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         bool group = reader_is_group(r, n, "a parameter must be a group { name = ...; values = [...]; }");
@@ -126,6 +127,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
             load_parameter(r, job, n, name);
         else if (group && !node_member(n, "name"))
             reader_mistake(r, n, "a parameter lacks 'name'");
+        if (group && !name) reader_check_group(r, n, "a parameter", "parameters[]", NULL);
         if (!name || symbols_find(job->symbols, name) < 0) reader_undefined(r, name);
     }
     const struct node *derived = reader_member(r, root, "derived");
@@ -166,8 +168,8 @@ static bool is_range(const struct node *size)
            node_integer(node_at(size, 0)) < node_integer(node_at(size, 1));
 }
 
-// A size of a problem. The first problem of the file declares the names.
-static void load_size(struct reader *r, struct job *job, const struct node *size, bool first, bool tune)
+// A size of a problem. The first problem of the file declares the names. Whether it is another one.
+static bool load_size(struct reader *r, struct job *job, const struct node *size, bool first, bool tune)
 {
     const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
     struct error err;
@@ -179,15 +181,18 @@ static void load_size(struct reader *r, struct job *job, const struct node *size
         reader_mistake(r, size, "size '%s' must be an integer, or a range of positive ones: [low, high]", name);
     else if (!node_is_integer(size) && !tune)
         reader_mistake(r, size, "size '%s' must be an integer: ranges are for problems that are tuned for", name);
-    if (removed) return;
-    if (!first && k == job->size_count) {
+    if (removed) return false;
+    const bool other = !first && k == job->size_count;
+    if (other) {
         reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
+        reader_undefined(r, name);
     } else if (first && space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
         reader_mistake(r, size, "%s", err.message);
     } else if (first) {
         job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
         job->size_names[job->size_count++] = job_copy(job, name);
     }
+    return other;
 }
 
 static bool has_problem(const struct job *job, const int64_t *sizes)
@@ -239,12 +244,14 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                               .line = node_line(n),
                               .weight = reader_number(r, n, "problems[].weight"),
                               .holdout = reader_bool(r, n, "problems[].holdout")};
+    bool others = false;
     for (size_t i = 0; i < job->size_count; i++)
         if (!node_member(n, job->size_names[i]))
             reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
     for (size_t i = 0; i < node_count(n); i++)
         if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
-            load_size(r, job, node_at(n, i), job->problem_count == 0, tune);
+            others |= load_size(r, job, node_at(n, i), job->problem_count == 0, tune);
+    for (size_t i = 0; i < job->size_count && others; i++) reader_explains(r, n, job->size_names[i]);
     add_problems(r, job, n, &p);
 }
 
@@ -254,6 +261,7 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     job->objective = (enum objective)reader_word(r, root, "objective");
     if (!node_member(root, "problems") || (list && !node_count(list)))
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
+    if (!list || !node_count(list)) reader_undefined(r, NULL);
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
     const struct node *verification = node_member(root, "verification");
     const struct node *ragged = verification ? reader_member(r, verification, "verification.problems") : NULL;
@@ -401,7 +409,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
     if (holdout && job->objective != OBJECTIVE_EACH)
-        reader_mistake(r, node_member(root, "problems"), "'holdout' needs objective = \"each\"");
+        reader_mistake(r, node_member(root, "problems"), "'holdout' needs 'objective' = \"each\"");
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
                        "every problem has holdout = true: leave at least one to choose kernels for");

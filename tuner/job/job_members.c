@@ -104,8 +104,10 @@ static struct layout load_members(struct reader *r, struct job *job, const struc
         const struct node *n = node_at(list, i);
         const char *name = node_is_group(n) ? reader_string(r, n, "arguments[].scalar") : NULL;
         if (!name || !*name || i == ARGUMENT_MEMBERS_MAX) {
-            reader_mistake(r, n, "a member must be { scalar = \"width\"; type = \"i32\"; }, at most %d of them",
-                           ARGUMENT_MEMBERS_MAX);
+            static const char *const words[] = {"scalar", NULL};
+            if (!node_is_group(n) || name || !reader_suggest(r, n, "a member", words))
+                reader_mistake(r, n, "a member must be { scalar = \"width\"; type = \"i32\"; }, at most %d of them",
+                               ARGUMENT_MEMBERS_MAX);
             return all;
         }
         reader_check_group(r, n, "a member", "arguments[]", "member");

@@ -9,6 +9,19 @@ static void unknown_operation(struct reader *r, const struct node *n, const char
     reader_mistake(r, n, "%s", text);
 }
 
+// `path`, `form`: a group of the table of settings, which has other members than roles.
+static void unknown_role(struct reader *r, const struct node *n, const struct operation *op, const char *role,
+                         const char *path, const char *form)
+{
+    const char *names[OPERATION_ROLES_MAX + 1] = {NULL};
+    autofree const char **settings = job_setting_names(path, form);
+    for (size_t k = 0; op->roles[k].name; k++) names[k] = op->roles[k].name;
+    const char *setting = text_nearest(role, settings), *nearest = setting ? setting : text_nearest(role, names);
+    reader_mistake(r, node_member(n, role), "operation '%s' has no role '%s'%s%s%s", op->name, role,
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    if (nearest) reader_explains(r, n, nearest);
+}
+
 // The number that a word stands for, a compute class of the operation; -1 for words that are names.
 static int class_number(struct reader *r, const struct operation *op, const struct node *member)
 {
@@ -49,7 +62,7 @@ void load_library_stage(struct reader *r, struct job *job, const struct node *n,
         int class = class_number(r, op, member);
         *to = (struct stage_role){.buffer = -1};
         if (found < 0) {
-            reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
+            unknown_role(r, n, op, role, "stages[]", "library");
         } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
             to->buffer = node_is_string(member) ? job_find_buffer(job, node_string(member)) : -1;
             if (to->buffer < 0)
@@ -126,7 +139,7 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
     for (size_t b = 0; b < to->binding_count; b++) {
         size_t k = 0;
         while (op->roles[k].name && strcmp(op->roles[k].name, to->bindings[b].role)) k++;
-        if (!op->roles[k].name) reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, to->bindings[b].role);
+        if (!op->roles[k].name) unknown_role(r, n, op, to->bindings[b].role, "IMPLEMENTATION", "operation");
     }
     check_old_values(r, job, n, op, to, numbers);
 }

@@ -287,7 +287,7 @@ char *old_spellings_rewrite(const char *text, bool keep_lines, struct mistakes *
             if (!is_for(&rules[k], p->path) || !rules[k].apply(&t, p, rules[k].name) || noted[k]) continue;
             noted[k] = true;
             memory_add(notes->list, notes->count) =
-                (struct mistake){NULL, 1 + count_lines(text, p->value), text_copy(rules[k].note)};
+                (struct mistake){.line = 1 + count_lines(text, p->value), .text = text_copy(rules[k].note)};
         }
     char *today = apply_edits(&t, keep_lines);
     arena_release(&t.memory);

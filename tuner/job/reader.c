@@ -29,6 +29,11 @@ struct reader {
     bool any_undefined;
     size_t undefined_count;
     char **undefined;
+    size_t explained_count;
+    struct explained {
+        const struct node *group;
+        char *name;
+    } * explained;
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -51,7 +56,8 @@ static char *file_of(const struct node *n)
 // Takes `file`.
 static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
-    memory_add(m->list, m->count) = (struct mistake){file, line, text_format_list(format, args)};
+    memory_add(m->list, m->count) =
+        (struct mistake){.file = file, .line = line, .text = text_format_list(format, args)};
 }
 
 void mistakes_add_in(struct mistakes *m, const char *file, int line, const char *format, ...)
@@ -67,6 +73,7 @@ int reader_mistake(struct reader *r, const struct node *n, const char *format, .
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? file_of(n) : NULL, n ? node_line(n) : 0, format, args);
+    r->mistakes->list[r->mistakes->count - 1].about = n ? n : reader_root(r);
     va_end(args);
     return -1;
 }
@@ -79,15 +86,40 @@ void reader_undefined(struct reader *r, const char *name)
         r->any_undefined = true;
 }
 
-static bool is_consequence(const struct reader *r, const struct mistake *m)
+void reader_explains(struct reader *r, const struct node *group, const char *name)
 {
-    static const char begin[] = "unknown name '";
-    const char *found = strstr(m->text, begin), *name = found ? found + strlen(begin) : NULL;
-    bool follows = name && r->any_undefined;
-    for (size_t i = 0; name && i < r->undefined_count; i++) {
-        size_t length = strlen(r->undefined[i]);
-        follows |= !strncmp(name, r->undefined[i], length) && name[length] == '\'';
+    memory_add(r->explained, r->explained_count) = (struct explained){group, text_copy(name)};
+    r->mistakes->list[r->mistakes->count - 1].about = NULL;
+}
+
+// A mistake about the group itself, about a member, or about the list that the group is in.
+static bool is_explained(const struct reader *r, const struct mistake *m)
+{
+    const config_setting_t *about = m->about;
+    bool follows = false;
+    for (size_t i = 0; about && i < r->explained_count && !follows; i++) {
+        const config_setting_t *group = setting(r->explained[i].group);
+        autofree char *quoted = text_format("'%s'", r->explained[i].name);
+        bool in_list = !config_setting_is_group(about) && config_setting_parent(group) == about;
+        follows = (group == about || group == config_setting_parent(about) || in_list) && strstr(m->text, quoted);
     }
+    return follows;
+}
+
+// What stands behind the words, up to a quotation mark; NULL: the words are not in the text. malloc'ed.
+static char *name_after(const char *text, const char *words)
+{
+    const char *found = strstr(text, words), *name = found ? found + strlen(words) : NULL;
+    return name ? text_format("%.*s", (int)strcspn(name, "'"), name) : NULL;
+}
+
+static bool is_consequence(struct reader *r, const struct mistake *m)
+{
+    autofree char *name = name_after(m->text, "unknown name '"), *other = name_after(m->text, "unknown setting '");
+    bool follows = is_explained(r, m) || (name && r->any_undefined);
+    for (size_t i = 0; (name || other) && i < r->undefined_count; i++)
+        follows |= !strcmp(name ? name : other, r->undefined[i]);
+    if (name && !follows) reader_undefined(r, name);
     return follows;
 }
 
@@ -368,8 +400,11 @@ void reader_close(struct reader *r)
 {
     if (!r) return;
     config_destroy(&r->config);
+    for (size_t i = 0; i < r->mistakes->count; i++) r->mistakes->list[i].about = NULL;
     for (size_t i = 0; i < r->undefined_count; i++) free(r->undefined[i]);
     free(r->undefined);
+    for (size_t i = 0; i < r->explained_count; i++) free(r->explained[i].name);
+    free(r->explained);
     for (size_t i = 0; i < r->origin_count; i++) free(r->origins[i].file);
     free(r->origins);
     text_release(&r->text);

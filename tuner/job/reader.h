@@ -23,8 +23,12 @@ void reader_places(const struct reader *, struct job *);
 int reader_mistake(struct reader *, const struct node *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Notes that a mistake leaves a name undefined (NULL: any name, because a whole group is misspelt). Its later uses are
-// mistakes that only follow from the first one: reader_drop_consequences replaces them by their number.
+// mistakes that only follow from the first one: reader_drop_consequences replaces them by their number, and further
+// uses of any name that is unknown.
 void reader_undefined(struct reader *, const char *name);
+// Notes that the last mistake explains why a group lacks a setting, or a good value of it. Mistakes about the group,
+// its members or the list that it is in follow from it if they name the setting.
+void reader_explains(struct reader *, const struct node *group, const char *name);
 void reader_drop_consequences(struct reader *);
 
 int node_line(const struct node *);
@@ -45,7 +49,10 @@ bool node_bool(const struct node *);
 
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
-// The same for a group of the table of settings, and one of its forms (NULL: all). The group may be NULL.
+// Reports only members that are similar to one of `known`, of which the group has none. Whether there are any.
+bool reader_suggest(struct reader *, const struct node *group, const char *what, const char *const *known);
+// Like reader_check_members for a group of the table of settings, and one of its forms (NULL: all). The group may be
+// NULL.
 void reader_check_group(struct reader *, const struct node *group, const char *what, const char *path,
                         const char *form);
 

@@ -3,9 +3,10 @@
 
 #include "tuner/job/job_parts.h"
 
-static void refuse_member(struct reader *r, const struct node *member, const char *what, const char *path,
-                          const char *const *known)
+static void refuse_member(struct reader *r, const struct node *group, const struct node *member, const char *what,
+                          const char *path, const char *const *known)
 {
+    static const char begin[] = "it is '";
     const char *name = node_name(member), *removed = path ? setting_removed(path, name) : NULL,
                *ours = setting_foreign(name), *nearest = text_nearest(name, known);
     if (removed)
@@ -16,6 +17,11 @@ static void refuse_member(struct reader *r, const struct node *member, const cha
         reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
     else
         reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
+    const char *hint = ours && !strncmp(ours, begin, strlen(begin)) ? ours + strlen(begin) : NULL;
+    autofree char *meant = hint      ? text_format("%.*s", (int)strcspn(hint, "'"), hint)
+                           : nearest ? text_copy(nearest)
+                                     : NULL;
+    if (meant && !node_member(group, meant)) reader_explains(r, group, meant);
 }
 
 static void check_members(struct reader *r, const struct node *group, const char *what, const char *path,
@@ -23,13 +29,25 @@ static void check_members(struct reader *r, const struct node *group, const char
 {
     for (size_t i = 0; i < node_count(group); i++) {
         const struct node *member = node_at(group, i);
-        if (word_find(known, node_name(member)) < 0) refuse_member(r, member, what, path, known);
+        if (word_find(known, node_name(member)) < 0) refuse_member(r, group, member, what, path, known);
     }
 }
 
 void reader_check_members(struct reader *r, const struct node *group, const char *what, const char *const *known)
 {
     check_members(r, group, what, NULL, known);
+}
+
+bool reader_suggest(struct reader *r, const struct node *group, const char *what, const char *const *known)
+{
+    bool any = false;
+    for (size_t i = 0; i < node_count(group); i++) {
+        const struct node *member = node_at(group, i);
+        if (!text_nearest(node_name(member), known)) continue;
+        refuse_member(r, group, member, what, NULL, known);
+        any = true;
+    }
+    return any;
 }
 
 void reader_check_group(struct reader *r, const struct node *group, const char *what, const char *path,
@@ -78,6 +96,7 @@ static const struct node *find_member(struct reader *r, const struct node *group
     if (!n || s->kind == KIND_WORD || (list ? node_is_sequence(n) : kinds[s->kind].fits(n))) return n;
     reader_mistake(r, n, "'%s' must be %s", node_name(n),
                    list ? "a list ( ... ) or an array [ ... ]" : kinds[s->kind].text);
+    reader_explains(r, group, node_name(n));
     return NULL;
 }
 

@@ -84,13 +84,6 @@ static bool has_domain(const struct job *job, const struct buffer *b)
            (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
 }
 
-static bool supposes_dense(const struct job *job)
-{
-    const struct operation *op = job_operation(job);
-    const char *class = job_compute_class(job);
-    return op && op->dense && class && !strcmp(class, op->dense);
-}
-
 // Another fill for the second set of data, of the job's domain: with consecutive variants, all there are. NULL: the
 // same.
 static const struct fill_request *other_fill(const struct job *job, const struct buffer *b, uint64_t variant,
@@ -129,7 +122,7 @@ static const struct fill_request *other_fill(const struct job *job, const struct
         return describe_fill(memory, FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
                              fmin((double)element_greatest(b->type), 0x1p53));
     case VALUES_ZERO:
-        if (!integers && sign > 0 && !supposes_dense(job)) return describe_fill(memory, FILL_ZEROS, low, high);
+        if (!integers && sign > 0) return describe_fill(memory, FILL_ZEROS, low, high);
         break;
     case VALUES_END:
         break;
