@@ -122,6 +122,7 @@ static const struct mistake job_mistakes[] = {
     {"a misspelt kind of a reference", "s/^reference = { kernel/reference = { kernl/"},
     {"a misspelt role", SUM "s/result =/reslt =/"},
     {"misspelt groups", "s/^problems/problem/; s/^launch/launhc/"},
+    {"a misspelt direction", "s/direction = \"out\"/direction = \"outt\"/"},
     {"a misspelt size", "s/N = 65536/M = 65536/"},
     {"a parameter with another name than where it is used", "s/name = \"X\"/name = \"Y\"/"},
     {"a misspelt parameter in a fallback", "$ a fallback = { X = 1; MOD = \"wide\"; };"},

@@ -160,6 +160,7 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     if (word && word_find(s->words, nearest) < 0) nearest = text_nearest(word, s->words);
     reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
                    nearest ? nearest : "", nearest ? "\"?" : "");
+    reader_explains(r, group, node_name(n));
     return fallback;
 }
 
