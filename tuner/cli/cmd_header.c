@@ -41,9 +41,10 @@ static const struct option_spec specs[] = {
          "(out/python/<job name>_best.py)"),
     FLAG(&given.shipped, "shipped", 0,
          "write the header of the winner that comes with the job, without a GPU and without results of your own"),
-    OPTION(string, &given.cubin, "cubin", 0, "FILE",
-           "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output; with its "
-           "launch, for sweetspot_runtime.c, if FILE ends in .sweetspot"),
+    OPTION(
+        string, &given.cubin, "cubin", 0, "FILE",
+        "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output; with its "
+        "launch, for sweetspot_runtime.c, if FILE ends in .sweetspot"),
     OPTION_END,
 };
 

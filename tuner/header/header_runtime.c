@@ -26,7 +26,8 @@ static void refuse(struct writer *w, const char *what, const char *name)
     w->failed = true;
 }
 
-// C text as postfix: expressions are in parentheses (expr_to_c), so that precedence does not matter --------------------
+// C text as postfix: expressions are in parentheses (expr_to_c), so that precedence does not matter
+// --------------------
 
 static const char *put_sum(struct writer *w, const char *at);
 
@@ -186,8 +187,8 @@ static void put_stage(struct writer *w, const json_t *stage)
         return;
     }
     text_add(&w->text, "stage %" PRId64 " %s %" PRId64 " %d %s\nlaunch", json_get_integer(stage, "unit", 0),
-             header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
-             header_product(stage, "cluster") > 8, symbol);
+             header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0, header_product(stage, "cluster") > 8,
+             symbol);
     put_value(w, json_get_string(stage, "when", "1"));
     text_add(&w->text, " %d", json_get_bool(stage, "cooperative", false));
     put_value(w, json_get_string(stage, "overlap", "0"));
@@ -265,7 +266,8 @@ char *header_runtime_text(const json_t *section, struct error *err)
     json_array_each(json_object_get(section, "stages"), i, stage) put_stage(&w, stage);
     if (header_stage_count(section) > MOST_STAGES || json_array_size(json_object_get(section, "sizes")) > MOST_SIZES ||
         json_array_size(json_object_get(section, "buffers")) > MOST_BUFFERS)
-        refuse(&w, "too many stages, sizes or buffers for sweetspot_runtime.c in", json_get_string(section, "job", "?"));
+        refuse(&w, "too many stages, sizes or buffers for sweetspot_runtime.c in",
+               json_get_string(section, "job", "?"));
     free(w.prefix);
     if (!w.failed) return w.text.text;
     text_release(&w.text);
@@ -321,9 +323,7 @@ static int put_runtime(FILE *f, void *user, struct error *err)
     (void)user;
     header_put_template(&r, embedded_header_runtime_api());
     header_put_template(&r, embedded_header_status());
-    fputs("#ifndef SWEETSPOT_DECLARATIONS\n#if defined(__clang__)\n"
-          "#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n#define SWEETSPOT_DRIVER_API\n\n",
-          f);
+    fputs("#ifndef SWEETSPOT_DECLARATIONS\n#define SWEETSPOT_DRIVER_API\n\n", f);
     header_put_template(&r, embedded_header_shape());
     header_put_template(&r, embedded_header_tensor_map());
     fprintf(f,
