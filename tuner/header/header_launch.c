@@ -45,8 +45,7 @@ int header_element_of(const json_t *described)
     return element < 0 ? ELEMENT_I32 : element;
 }
 
-// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
-static size_t argument_room(const json_t *stage)
+size_t header_argument_room(const json_t *stage)
 {
     size_t bytes = 0;
     json_array_each(json_object_get(stage, "arguments"), i, a) {
@@ -112,7 +111,7 @@ static void put_room(struct renderer *r)
         stages = larger_of(stages, header_stage_count(section));
         json_array_each(json_object_get(section, "stages"), k, stage) {
             arguments = larger_of(arguments, json_array_size(json_object_get(stage, "arguments")));
-            bytes = larger_of(bytes, argument_room(stage));
+            bytes = larger_of(bytes, header_argument_room(stage));
             swaps = larger_of(swaps, json_array_size(json_object_get(stage, "swap")));
         }
     }

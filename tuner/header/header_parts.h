@@ -43,6 +43,8 @@ char *header_binary_name(const char *lower, const json_t *section);
 const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
 // The bits of a scalar of which C and Python have only bits. False where its value depends on sizes.
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
+// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
+size_t header_argument_room(const json_t *stage);
 // The product of a stage's three sizes, such as "cluster"; INT64_MAX where they depend on the problem.
 int64_t header_product(const json_t *stage, const char *key);
 

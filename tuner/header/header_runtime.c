@@ -7,9 +7,11 @@
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
 #include "tuner/base/output_file.h"
+#include "tuner/base/units.h"
 #include "tuner/header/header_parts.h"
 
-enum { MOST_UNITS = 8, MOST_STAGES = 16, MOST_ARGUMENTS = 64, MOST_BYTES = 4096, MOST_SIZES = 16, MOST_BUFFERS = 32 };
+// limits.h and units.h have the other limits.
+enum { MOST_BYTES = 8192, MOST_SIZES = 16, MOST_BUFFERS = 32 };
 
 // A kernel's text while it is made.
 struct writer {
@@ -179,6 +181,8 @@ static void put_stage(struct writer *w, const json_t *stage)
     const char *name = json_get_string(stage, "name", "?"), *shared = json_get_string(stage, "shared", "0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
     if (!header_is_part(stage)) return;
+    if (header_argument_room(stage) + 256 * json_array_size(json_object_get(stage, "arguments")) > MOST_BYTES)
+        refuse(w, "too large arguments for sweetspot_runtime.c in stage", name);
     if (json_object_get(stage, "library") || json_get_bool(stage, "untimed", false) || json_object_get(stage, "repeat"))
         refuse(w, "sweetspot_runtime.c runs no stage that is a library's, not timed or repeated, as", name);
     const char *symbol = w->failed ? NULL : header_symbol(w->section, stage, w->err);
@@ -264,10 +268,9 @@ char *header_runtime_text(const json_t *section, struct error *err)
     put_facts(&w);
     put_supported(&w);
     json_array_each(json_object_get(section, "stages"), i, stage) put_stage(&w, stage);
-    if (header_stage_count(section) > MOST_STAGES || json_array_size(json_object_get(section, "sizes")) > MOST_SIZES ||
+    if (json_array_size(json_object_get(section, "sizes")) > MOST_SIZES ||
         json_array_size(json_object_get(section, "buffers")) > MOST_BUFFERS)
-        refuse(&w, "too many stages, sizes or buffers for sweetspot_runtime.c in",
-               json_get_string(section, "job", "?"));
+        refuse(&w, "too many sizes or buffers for sweetspot_runtime.c in", json_get_string(section, "job", "?"));
     free(w.prefix);
     if (!w.failed) return w.text.text;
     text_release(&w.text);
@@ -330,7 +333,7 @@ static int put_runtime(FILE *f, void *user, struct error *err)
             "enum {\n    SWEETSPOT_MOST_UNITS = %d,\n    SWEETSPOT_MOST_STAGES = %d,\n    SWEETSPOT_MOST_ARGUMENTS = "
             "%d,\n    SWEETSPOT_MOST_BYTES = %d,\n    SWEETSPOT_MOST_SIZES = %d,\n    SWEETSPOT_MOST_BUFFERS = %d,\n"
             "    SWEETSPOT_MOST_OBJECTS = 1,\n    SWEETSPOT_MOST_SWAPS = 1\n};\n\n",
-            MOST_UNITS, MOST_STAGES, MOST_ARGUMENTS, MOST_BYTES, MOST_SIZES, MOST_BUFFERS);
+            UNITS_MAX, JOB_MAX_STAGES, JOB_MAX_ARGUMENTS, MOST_BYTES, MOST_SIZES, MOST_BUFFERS);
     header_put_template(&r, embedded_header_launch());
     header_put_template(&r, embedded_header_runtime());
     return 0;
