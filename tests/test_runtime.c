@@ -2,6 +2,7 @@
 // GPU is needed. That they are the header's is checked by tests/test_python.c; what is chosen, refused and said, by
 // tests/launch/runtime.c, compiled as C99, C++ and CUDA.
 #include "tests/finished_header.h"
+#include "tests/loaded_job.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -94,6 +95,73 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
         if (strncmp(text, cases[i].says, strlen(cases[i].says)) != 0)
             fail_msg("%s: %s instead of %s", cases[i].prepare, text, cases[i].says);
     }
+}
+
+// The sizes that were missed are a file; tune reads it.
+TEST_WITH(sizes_that_were_missed_are_tuned_next, setup, teardown)
+{
+    if (build_and_run(compilers[0])) fail_msg("the program cannot be built");
+    finished_says(&job, 0, "header JOB --store STORE --cubin %s/k/mini.sweetspot", job.folder);
+    assert_int_equal(system(test_text("cd %s && chmod go-w k k/* && for i in 1 2; do LD_LIBRARY_PATH=. ./program k "
+                                      "mini-gemm >said 2>&1 || exit; done",
+                                      job.folder)),
+                     0);
+    char *missed = test_text("%s/k/missed", job.folder);
+    assert_string_equal(test_owned(text_read_file(missed, NULL)), "M=4096,N=64\nM=512,N=64\n");
+    char *err = finished_says(&job, 3, "tune JOB --store STORE --shapes %s", missed).err; // there is no GPU worker
+    assert_contains(err, test_text("the job for these sizes is %s/mini_shapes.cfg\n", job.folder));
+    struct job *shapes = loaded_job(test_text("%s/mini_shapes.cfg", job.folder));
+    assert_string_equal(shapes->name, "mini-gemm_shapes");
+    assert_int_equal(shapes->tuned_count, 2);
+    assert_string_equal(shapes->problems[0].name, "M=4096,N=64");
+    assert_string_equal(shapes->problems[1].name, "M=512,N=64");
+}
+
+TEST(a_job_is_tuned_for_the_sizes_of_a_file)
+{
+    char *folder = e2e_folder("shapes");
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [6, 7]; }",
+                 .more = "budget = { time = \"1e9s\"; evaluations = 2; }; measure = { timeout = \"60s\"; };");
+    e2e_write(folder, "missed", "# of May\nN=512\n\n N=640 # often\nN=512\n");
+    for (int again = 0; again < 2; again++) {
+        struct e2e_result r = scripted_tune(folder, "", "--shapes missed");
+        if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    }
+    struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot export job_shapes.cfg --store job.db"));
+    assert_contains(r.out, "N=512", "N=640");
+    assert_null(strstr(r.out, "1024"));
+}
+
+TEST(mistakes_in_a_file_of_sizes_have_their_line)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"N=512\nM=5\n", "missed:2: the job has no size 'M'"},
+        {"N=0\n", "missed:1: the size 'N' must be a positive integer, not '0'"},
+        {"N=5x\n", "missed:1: the size 'N' must be a positive integer, not '5x'"},
+        {"N=99999999999999999999\n", "must be a positive integer, not '99999999999999999999'"},
+        {"512\n", "missed:1: '512' is not NAME=NUMBER"},
+        {"N=1,N=2\n", "missed:1: the size 'N' has two values"},
+        {",\n", "missed:1: the size 'N' is missing"},
+        {"# nothing\n", "'missed' has no sizes; it needs lines such as N=1024"},
+    };
+    char *folder = e2e_folder("shapes_wrong");
+    SCRIPTED_JOB(folder, .parameters = "{ name = \"X\"; values = [6, 7]; }");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        e2e_write(folder, "missed", cases[i].text);
+        struct e2e_result r = scripted_tune(folder, "", "--shapes missed");
+        assert_int_equal(r.status, 2);
+        assert_contains(r.err, cases[i].message);
+    }
+    e2e_pass(folder, "test ! -e $DIR/job_shapes.cfg && seq 70 | sed 's/^/N=/' >$DIR/missed");
+    assert_contains(scripted_tune(folder, "", "--shapes missed").err, "missed:65: more than 64 problems");
+    assert_contains(scripted_tune(folder, "", "--shapes none").err, "cannot read 'none'");
+    assert_contains(scripted_tune(folder, "", "--shapes missed job.cfg").err, "--shapes goes with one job file");
+    e2e_write(folder, "job_shapes.cfg", "name = \"mine\";\n");
+    e2e_write(folder, "missed", "N=5\n");
+    assert_contains(scripted_tune(folder, "", "--shapes missed").err,
+                    "'job_shapes.cfg' was not written by --shapes and is not replaced");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -232,25 +232,29 @@ static void check_capture(void)
     sweetspot_free(set);
 }
 
+static char missed_file[512];
+
+static void append_miss(void *user, const char *sizes)
+{
+    (void)user;
+    sweetspot_append_miss(missed_file, sizes);
+}
+
+/* Says what is refused and launched, and leaves the sizes that are missing in the file `missed` of the folder. */
 static void check_folder(const char *folder, const char *job)
 {
-    struct sweetspot *set = sweetspot_new(&callbacks);
-    const CUdeviceptr buffers[2] = {memory[0], memory[1]};
-    const long long sizes[2] = {4096, 4096}, missing[2] = {4096, 999999};
-    char path[512];
-    int refused;
-    *notices = 0;
+    struct sweetspot_callbacks call = callbacks;
+    struct sweetspot *set;
+    int refused, status;
+    snprintf(missed_file, sizeof missed_file, "%s/missed", folder);
+    call.miss = append_miss;
+    set = sweetspot_new(&call);
     refused = sweetspot_add_folder(set, folder, job);
-    if (*notices) printf("%s", notices);
-    *fake_launched = 0;
-    printf("%d refused: %s", refused, sweetspot_status_text(sweetspot_launch(set, 0, sizes, buffers)));
-    printf(" %s\n", fake_launched);
-    if (sweetspot_launch(set, 0, missing, buffers) == SWEETSPOT_SIZES) {
-        snprintf(path, sizeof path, "%s/missed", folder);
-        sweetspot_append_miss(path, "M=512,N=64");
-        sweetspot_append_miss(path, "M=640,N=64");
-        sweetspot_append_miss(path, "M=512,N=64");
-    }
+    status = launch(set, 4096, 4096);
+    printf("%s%d refused: %s %s\n", notices, refused, sweetspot_status_text(status), fake_launched);
+    launch(set, 4096, 64);
+    launch(set, 512, 64);
+    launch(set, 4096, 64);
     sweetspot_free(set);
 }
 
