@@ -12,8 +12,8 @@ static __thread CUcontext stack[8];
 static __thread int depth;
 static __thread CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-int fake_loads, fake_functions, fake_capturing, fake_allowed, fake_wide, fake_inits,
-    fake_generation, fake_launches; // read by the tests
+int fake_loads, fake_functions, fake_capturing, fake_allowed, fake_wide, fake_inits, fake_generation,
+    fake_launches; // read by the tests
 
 char fake_launched[64]; // the symbol of the last launch
 

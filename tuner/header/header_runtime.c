@@ -14,7 +14,7 @@
 enum { MOST_BYTES = 8192, MOST_SIZES = 16, MOST_BUFFERS = 32 };
 
 // A kernel's text while it is made.
-struct writer {
+struct kernel_text {
     const json_t *section;
     struct text text;
     char *prefix; // of functions: "sgemm_fn_"
@@ -22,7 +22,7 @@ struct writer {
     bool failed;
 };
 
-static void refuse(struct writer *w, const char *what, const char *name)
+static void refuse(struct kernel_text *w, const char *what, const char *name)
 {
     if (!w->failed) error_set(w->err, "%s '%s'", what, name);
     w->failed = true;
@@ -31,14 +31,14 @@ static void refuse(struct writer *w, const char *what, const char *name)
 // C text as postfix: expressions are in parentheses (expr_to_c), so that precedence does not matter
 // --------------------
 
-static const char *put_sum(struct writer *w, const char *at);
+static const char *put_sum(struct kernel_text *w, const char *at);
 
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " ");
 }
 
-static const char *put_call(struct writer *w, const char *at)
+static const char *put_call(struct kernel_text *w, const char *at)
 {
     size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
            prefix = strlen(w->prefix);
@@ -51,7 +51,7 @@ static const char *put_call(struct writer *w, const char *at)
     return *next ? next + 1 : next;
 }
 
-static const char *put_operand(struct writer *w, const char *at)
+static const char *put_operand(struct kernel_text *w, const char *at)
 {
     static const char size[] = "size_";
     char *end;
@@ -83,7 +83,7 @@ static const char *put_operand(struct writer *w, const char *at)
 }
 
 // Operands and the operators between them, from left to right.
-static const char *put_sum(struct writer *w, const char *at)
+static const char *put_sum(struct kernel_text *w, const char *at)
 {
     at = skip_blanks(put_operand(w, at));
     while (*at && !strchr("),:", *at) && !w->failed) {
@@ -96,13 +96,13 @@ static const char *put_sum(struct writer *w, const char *at)
     return at;
 }
 
-static void put_value(struct writer *w, const char *c_text)
+static void put_value(struct kernel_text *w, const char *c_text)
 {
     const char *rest = put_sum(w, c_text);
     if (*rest) refuse(w, "sweetspot_runtime.c cannot evaluate", c_text);
 }
 
-static void put_values(struct writer *w, const json_t *list, size_t count, const char *absent)
+static void put_values(struct kernel_text *w, const json_t *list, size_t count, const char *absent)
 {
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(list, i);
@@ -112,13 +112,13 @@ static void put_values(struct writer *w, const json_t *list, size_t count, const
 
 // The launches ------------------------------------------------------------------------------------------------------
 
-static size_t buffer_number(const struct writer *w, const char *name)
+static size_t buffer_number(const struct kernel_text *w, const char *name)
 {
     return header_index(json_object_get(w->section, "buffers"), name);
 }
 
 // A scalar, or at an offset (-1: none) a member of a struct.
-static void put_scalar(struct writer *w, const json_t *a, int64_t offset)
+static void put_scalar(struct kernel_text *w, const json_t *a, int64_t offset)
 {
     enum element element = (enum element)header_element_of(a);
     size_t bytes = element_size(element);
@@ -144,7 +144,7 @@ static void put_scalar(struct writer *w, const json_t *a, int64_t offset)
     }
 }
 
-static void put_map(struct writer *w, const json_t *map)
+static void put_map(struct kernel_text *w, const json_t *map)
 {
     put_values(w, json_object_get(map, "sizes"), 5, "1");
     put_values(w, json_object_get(map, "strides"), 4, "16");
@@ -157,7 +157,7 @@ static void put_map(struct writer *w, const json_t *map)
              buffer_number(w, json_get_string(map, "buffer", "")));
 }
 
-static void put_argument(struct writer *w, const json_t *stage, size_t place, const json_t *a)
+static void put_argument(struct kernel_text *w, const json_t *stage, size_t place, const json_t *a)
 {
     const char *kind = json_get_string(a, "kind", ""), *name = json_get_string(a, "name", "?");
     if (!strcmp(kind, "buffer")) {
@@ -176,7 +176,7 @@ static void put_argument(struct writer *w, const json_t *stage, size_t place, co
     }
 }
 
-static void put_stage(struct writer *w, const json_t *stage)
+static void put_stage(struct kernel_text *w, const json_t *stage)
 {
     const char *name = json_get_string(stage, "name", "?"), *shared = json_get_string(stage, "shared", "0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
@@ -208,7 +208,7 @@ static void put_stage(struct writer *w, const json_t *stage)
 // The kernel --------------------------------------------------------------------------------------------------------
 
 // 1 where the sizes are supported.
-static void put_supported(struct writer *w)
+static void put_supported(struct kernel_text *w)
 {
     text_add(&w->text, "supported 1");
     json_array_each(json_object_get(w->section, "supported"), i, limit) {
@@ -224,7 +224,7 @@ static void put_supported(struct writer *w)
     text_add(&w->text, json_object_get(w->section, "supported") ? "\n" : " 0 &&\n");
 }
 
-static void put_facts(struct writer *w)
+static void put_facts(struct kernel_text *w)
 {
     const json_t *s = w->section, *problems = json_object_get(s, "times"),
                  *units = json_object_get(json_object_get(s, "binary"), "units");
@@ -256,10 +256,11 @@ static void put_facts(struct writer *w)
     }
 }
 
-char *header_runtime_text(const json_t *section, struct error *err)
+// The kernel's text, malloc'ed. NULL with a message where it cannot be launched.
+static char *make_text(const json_t *section, struct error *err)
 {
     autofree char *identifier = header_identifier(json_get_string(section, "job", "kernel"));
-    struct writer w = {.section = section, .prefix = text_format("%s_fn_", identifier), .err = err};
+    struct kernel_text w = {.section = section, .prefix = text_format("%s_fn_", identifier), .err = err};
     json_array_each(json_object_get(section, "objects"), i, object)
         refuse(&w, "sweetspot_runtime.c passes no texture or surface, as", json_get_string(object, "name", "?"));
     json_array_each(json_object_get(section, "constants"), i, constant)
@@ -288,8 +289,7 @@ void header_runtime_embed(FILE *f, const json_t *sections)
             lower, lower);
     json_array_each(sections, i, section) {
         struct error err = {""};
-        autofree char *name = header_binary_name(lower, section),
-                      *text = name ? header_runtime_text(section, &err) : NULL;
+        autofree char *name = header_binary_name(lower, section), *text = name ? make_text(section, &err) : NULL;
         if (name && !text) {
             fputs("    /* ", f);
             header_put_comment(f, err.message);
@@ -309,7 +309,7 @@ void header_runtime_embed(FILE *f, const json_t *sections)
 int header_runtime_put(FILE *f, const json_t *section, const struct embedded_binary *b, struct error *err)
 {
     char hash[HASH_TEXT_SIZE];
-    autofree char *text = header_runtime_text(section, err);
+    autofree char *text = make_text(section, err);
     if (!text) return -1;
     struct hash *h = hash_new();
     hash_bytes(h, text, strlen(text));

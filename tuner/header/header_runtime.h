@@ -5,9 +5,6 @@
 
 #include "tuner/header/header_embed.h"
 
-// malloc'ed. NULL with a message: the runtime cannot launch it (a library's stage, a texture, ..).
-char *header_runtime_text(const json_t *section, struct error *);
-
 // Writes the list of all kernels that have a binary into <header>_binary.c. Others are named in comments.
 void header_runtime_embed(FILE *, const json_t *sections);
 // Writes a kernel of a file *.sweetspot. -1 with a message.
