@@ -247,9 +247,8 @@ static void put_facts(struct kernel_text *w)
     text_add(&w->text, "\n");
     bool all = problems != NULL; // of one of several kernels: on all problems
     json_array_each(all ? problems : json_object_get(s, "problems"), i, problem) {
-        struct interval time = all ? (struct interval){.value = json_get_number(problem, "time", NAN)}
-                                   : json_get_interval(problem, "time");
-        text_add(&w->text, "problem %.9g", time.value);
+        double time = all ? json_get_number(problem, "time", NAN) : json_get_interval(problem, "time").value;
+        text_add(&w->text, "problem %.9g", time);
         json_array_each(json_object_get(problem, "sizes"), k, size)
             text_add(&w->text, " %lld", (long long)json_integer_value(size));
         text_add(&w->text, "\n");
