@@ -11,7 +11,7 @@
 #include "tuner/header/header_parts.h"
 
 // limits.h and units.h have the other limits.
-enum { MOST_BYTES = 8192, MOST_SIZES = 16, MOST_BUFFERS = 32 };
+enum { MOST_BYTES = 4096, MOST_SIZES = 16, MOST_BUFFERS = 32 };
 
 // A kernel's text while it is made.
 struct kernel_text {
@@ -181,7 +181,7 @@ static void put_stage(struct kernel_text *w, const json_t *stage)
     const char *name = json_get_string(stage, "name", "?"), *shared = json_get_string(stage, "shared", "0");
     int64_t fixed = json_get_integer(stage, "shared_static", 0);
     if (!header_is_part(stage)) return;
-    if (header_argument_room(stage) + 256 * json_array_size(json_object_get(stage, "arguments")) > MOST_BYTES)
+    if (header_argument_room(stage) + 256 > MOST_BYTES)
         refuse(w, "too large arguments for sweetspot_runtime.c in stage", name);
     if (json_object_get(stage, "library") || json_get_bool(stage, "untimed", false) || json_object_get(stage, "repeat"))
         refuse(w, "sweetspot_runtime.c runs no stage that is a library's, not timed or repeated, as", name);
@@ -207,7 +207,7 @@ static void put_stage(struct kernel_text *w, const json_t *stage)
 
 // The kernel --------------------------------------------------------------------------------------------------------
 
-// 1 where the sizes are supported.
+// 1 where the sizes are supported, and a stage is for them.
 static void put_supported(struct kernel_text *w)
 {
     text_add(&w->text, "supported 1");
@@ -221,7 +221,12 @@ static void put_supported(struct kernel_text *w)
         put_value(w, json_string_value(condition));
         text_add(&w->text, " &&");
     }
-    text_add(&w->text, json_object_get(w->section, "supported") ? "\n" : " 0 &&\n");
+    text_add(&w->text, json_object_get(w->section, "supported") ? " 0" : " 0 && 0");
+    json_array_each(json_object_get(w->section, "stages"), i, stage) {
+        put_value(w, json_get_string(stage, "when", "1"));
+        text_add(&w->text, " ||");
+    }
+    text_add(&w->text, " &&\n");
 }
 
 static void put_facts(struct kernel_text *w)
