@@ -34,11 +34,12 @@ static int kernel_count, fallbacks;
 static void kernel(const char *name, const char *device, const char *needs, const char *toolkit, const char *problem,
                    int most, const char *image)
 {
-    snprintf(texts[kernel_count], sizeof texts[0],
-             "job %s\ndevice %s\ntoolkit %s\ndriver 580.1\nfinal the final of May\nsizes M N\nbuffers x:f32:in "
-             "y:f32:out\nneeds %s 16\nunits 0\nproblem %s\nsupported #0 1 >= #0 %d <= && #1 0 > &&\n"
-             "stage 0 0 0 0 %s\nlaunch 1 0 0 #0 64 ceil_div 1 1 32 1 1 1 1 1 0 shape 0 -1 0 pointer 0 -1 1 pointer\n",
-             name, device, toolkit, needs, problem, most, name);
+    snprintf(
+        texts[kernel_count], sizeof texts[0],
+        "job %s\ndevice %s\ntoolkit %s\ndriver 580.1\nfinal the final of May\nsizes M N\nbuffers x:f32:in "
+        "y:f32:out\nneeds %s 16 1\nunits 0\nwork 1\nblocks 0\nproblem %s\nsupported #0 1 >= #0 %d <= && #1 0 > &&\n"
+        "stage 0 0 0 0 %s\nlaunch 1 0 0 #0 64 ceil_div 1 1 32 1 1 1 1 1 0 shape 0 -1 0 pointer 0 -1 1 pointer\n",
+        name, device, toolkit, needs, problem, most, name);
     kernels[kernel_count].text = texts[kernel_count];
     kernels[kernel_count++].image = (const unsigned char *)image;
 }

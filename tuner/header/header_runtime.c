@@ -53,9 +53,10 @@ static const char *put_call(struct kernel_text *w, const char *at)
 
 static const char *put_operand(struct kernel_text *w, const char *at)
 {
-    static const char size[] = "size_";
+    static const char size[] = "size_", real[] = "(double)";
     char *end;
     at = skip_blanks(at);
+    if (!strncmp(at, real, strlen(real))) at += strlen(real);
     if (*at == '(') {
         at = skip_blanks(put_sum(w, at + 1));
         return *at ? at + 1 : at;
@@ -235,6 +236,7 @@ static void put_facts(struct kernel_text *w)
                  *units = json_object_get(json_object_get(s, "binary"), "units");
     const char *compiler = json_get_string(s, "compiler", ""), *toolkit = strpbrk(compiler, "0123456789"),
                *driver = json_get_string(s, "driver", "");
+    const json_t *stage = header_find_stage(s, json_get_string(s, "stage", ""));
     text_add(&w->text, "job %s\ndevice %s\ntoolkit %s\ndriver %s\nfinal %s%s\nsizes ", json_get_string(s, "job", "?"),
              json_get_string(s, "device", "?"), toolkit ? toolkit : "?", *driver ? driver : "?",
              json_get_bool(s, "final", false) ? "the final of " : "the trial of ",
@@ -245,11 +247,17 @@ static void put_facts(struct kernel_text *w)
     json_array_each(json_object_get(s, "buffers"), i, b)
         text_add(&w->text, "%s%s:%s:%s", i ? " " : "", json_get_string(b, "name", "?"), json_get_string(b, "type", "?"),
                  json_get_string(b, "direction", "?"));
-    text_add(&w->text, "\nneeds %d %" PRId64 " %" PRId64 "\nunits", header_compute(s),
-             json_get_integer(s, "sm_count", 0), json_get_integer(s, "alignment", 16));
+    text_add(&w->text, "\nneeds %d %" PRId64 " %" PRId64 " %" PRId64 "\nunits", header_compute(s),
+             json_get_integer(s, "sm_count", 0), json_get_integer(s, "alignment", 16),
+             json_get_integer(s, "at_once", 1));
     if (!json_array_size(units)) text_add(&w->text, " 0");
     json_array_each(units, i, unit) text_add(&w->text, " %lld", (long long)json_integer_value(unit));
-    text_add(&w->text, "\n");
+    text_add(&w->text, "\nwork");
+    put_value(w, json_get_string(s, "work", "1"));
+    text_add(&w->text, "\nblocks");
+    put_values(w, json_object_get(stage, "grid"), 3, stage ? "1" : "0");
+    put_value(w, json_get_string(stage, "when", "1"));
+    text_add(&w->text, " * * *\n");
     bool all = problems != NULL; // of one of several kernels: on all problems
     json_array_each(all ? problems : json_object_get(s, "problems"), i, problem) {
         double time = all ? json_get_number(problem, "time", NAN) : json_get_interval(problem, "time").value;
@@ -330,7 +338,10 @@ static int put_runtime(FILE *f, void *user, struct error *err)
     (void)user;
     header_put_template(&r, embedded_header_runtime_api());
     header_put_template(&r, embedded_header_status());
-    fputs("#ifndef SWEETSPOT_DECLARATIONS\n#define SWEETSPOT_DRIVER_API\n\n", f);
+    fputs("#ifndef SWEETSPOT_DECLARATIONS\n#define SWEETSPOT_DRIVER_API\n#define SWEETSPOT_FUNCTION static inline\n\n",
+          f);
+    header_put_template(&r, embedded_fn_arithmetic());
+    header_put_template(&r, embedded_fn_selector());
     header_put_template(&r, embedded_header_shape());
     header_put_template(&r, embedded_header_tensor_map());
     fprintf(f,

@@ -10,8 +10,10 @@
 //   final the final of 2026-11-27 14:03
 //   sizes M N K
 //   buffers A:f32:in B:f32:in C:f32:out
-//   needs 90 132 16                          compute capability, multiprocessors, alignment of addresses
+//   needs 90 132 16 264                      compute capability, multiprocessors, alignment, blocks at once
 //   units 0                                  where each cubin begins
+//   work #0 #1 * #2 *                        for the wave model, and the next
+//   blocks #0 128 ceil_div 1 1 1 * * *
 //   problem 0.00042 4096 4096 4096           seconds and sizes, a line for each
 //   supported 1 #0 128 >= && ..              #0: the first size
 //   stage 0 65536 0 0 gemm_simt              unit, dynamic and static shared memory, wide clusters, symbol; then its
