@@ -23,6 +23,7 @@ const char *embedded_header_status(void);
 const char *embedded_header_launch(void);
 const char *embedded_header_binaries(void);
 const char *embedded_header_runtime_api(void);
+const char *embedded_header_runtime_kernels(void);
 const char *embedded_header_runtime(void);
 const char *embedded_header_results(void);
 const char *embedded_header_select(void);

@@ -1,5 +1,5 @@
-// See header_runtime.h. The texts that are the same for all kernels are runtime_api.in, status.in, launch.in and
-// runtime.in; the last one defines the words of a program.
+// See header_runtime.h. The texts that are the same for all kernels are runtime_api.in, status.in, launch.in,
+// runtime_kernels.in, which defines the words of a program, and runtime.in.
 #include "tuner/header/header_runtime.h"
 
 #include <ctype.h>
@@ -350,6 +350,7 @@ static int put_runtime(FILE *f, void *user, struct error *err)
             "    SWEETSPOT_MOST_OBJECTS = 1,\n    SWEETSPOT_MOST_SWAPS = 1\n};\n\n",
             UNITS_MAX, JOB_MAX_STAGES, JOB_MAX_ARGUMENTS, MOST_BYTES, MOST_SIZES, MOST_BUFFERS);
     header_put_template(&r, embedded_header_launch());
+    header_put_template(&r, embedded_header_runtime_kernels());
     header_put_template(&r, embedded_header_runtime());
     return 0;
 }
