@@ -117,7 +117,7 @@ $(BUILD)/tests/fuzz/%.o: LEVEL =
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_judge gpu_tutorial python tutorial): \
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_judge gpu_tutorial python runtime tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
 # everywhere.

@@ -300,6 +300,37 @@ TEST(embedded_kernels_are_launched_by_size)
     }
     struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.cubin"));
     assert_contains(r.err, "the final chose 2 kernels");
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -ao "
+                                  "'sweetspot-kernel 1 ' e.sweetspot && grep -c '^     \"problem ' e_binary.c"));
+    assert_contains(r.out, "e.sweetspot\nsweetspot-kernel 1 \nsweetspot-kernel 1 \n8\n"); // both, on all problems
+}
+
+// sweetspot_runtime.c launches what the header selects. (Its kernels are marked as verified here.)
+TEST(the_runtime_chooses_as_the_header_does)
+{
+    static const char program[] =
+        "#include <stdio.h>\n#define SWEETSPOT_DECLARATIONS\n#include \"sweetspot_runtime.c\"\n#include \"e.h\"\n"
+        "SWEETSPOT_KERNELS(e);\n"
+        "int main(void)\n{\n    struct sweetspot *s = sweetspot_new(0);\n    CUdeviceptr y = 1ULL << 40;\n"
+        "    long long n;\n    cuCtxPushCurrent((CUcontext)(size_t)0x1000);\n"
+        "    if (sweetspot_add(s, e_embedded)) return 1;\n"
+        "    for (n = 3; n < 200000; n += n / 7 + 1) {\n"
+        "        printf(\"grid %u\\n\", e_geometry_on(E_FIRST_SECTION + e_select(n), n).grid[0]);\n"
+        "        if (sweetspot_launch(s, 0, &n, &y)) return 2;\n    }\n    return 0;\n}\n";
+    char *folder = e2e_folder("each_runtime");
+    write_space(folder, plain);
+    e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet"));
+    keep_binaries(test_text("%s/e.db", folder), "x");
+    e2e_write(folder, "main.c", program);
+    struct e2e_result r = e2e_pass(
+        folder,
+        "top=$PWD; cd $DIR && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed >log && sed -i "
+        "'s/supported "
+        "1 0 /supported 1 1 /' e_binary.c && gcc -std=c99 -isystem " TEST_CUDA_HOME "/include main.c e_binary.c "
+        "sweetspot_runtime.c $top/tests/launch/fake_libcuda.c -o main -lpthread && rm log && FAKE_LOG=log "
+        "FAKE_DEVICE='Recorded GPU' ./main >selected && grep -o 'grid [0-9]*' log | diff - selected && wc -l "
+        "<selected");
+    assert_true(atoi(r.out) > 60);
 }
 
 // A configuration without a stage for a problem cannot do it, and the selector knows.
@@ -315,6 +346,11 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
     struct e2e_result r = e2e_passed(
         e2e_in(folder, "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main"));
     assert_contains(r.out, "0 1"); // the large problems' kernel is for even sizes only
+    keep_binaries(test_text("%s/e.db", folder), "x");
+    r = e2e_passed(e2e_in(folder,
+                          "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -a ^supported "
+                          "e.sweetspot"));
+    assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // nor by the runtime
     r = e2e_in(folder, "sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' "
                        "job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                        "$BIN/sweetspot status job.cfg --store f.db");

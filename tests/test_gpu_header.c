@@ -59,6 +59,29 @@ GPU_TEST(an_embedded_binary_is_launched_and_right)
     }
 }
 
+// The FP32 job's kernel, embedded and from a file of a folder, chosen at run time.
+GPU_TEST(the_runtime_launches_what_it_chooses)
+{
+    char *folder = e2e_folder("gpu_runtime");
+    struct e2e_result r = e2e_run(
+        folder,
+        "%s >$DIR/job.cfg && cd $DIR && $BIN/sweetspot tune job.cfg --store s.db --cache cache -q --no-counters "
+        "--strategy random -n 24 && $BIN/sweetspot header job.cfg --store s.db -o sgemm_best.h --embed && (umask 022; "
+        "$BIN/sweetspot header job.cfg --store s.db --cubin kernels/sgemm.sweetspot) && echo 'extern \"C\" __global__ "
+        "void gemm_simt() {}' >k.cu && echo '{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_80\",\"source\":\"k.cu\","
+        "\"entries\":[\"gemm_simt\"],\"cache\":\"cache\"}' | $BIN/sweetspot-compile | sed -n "
+        "'s/.*\"cubin\":\"\\([^\"]*\\)\".*/\\1/p' | xargs -I{} cp {} old.cubin",
+        jobs[0].job);
+    if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    r = e2e_run(
+        folder,
+        "gcc -std=c99 " STRICT "-I$DIR -Itests/launch -isystem " TEST_CUDA_HOME
+        "/include tests/launch/gpu_runtime.c $DIR/sweetspot_runtime.c $DIR/sgemm_best_binary.c -o $DIR/program " DRIVER
+        " -lpthread && cd $DIR && ./program kernels old.cubin");
+    if (r.status || *r.err) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    assert_contains(r.out, "right\n");
+}
+
 static void tune(const char *folder, const char *job, const char *store, int evaluations)
 {
     struct e2e_result r = e2e_in(

@@ -12,7 +12,10 @@ static __thread CUcontext stack[8];
 static __thread int depth;
 static __thread CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-int fake_loads, fake_functions, fake_capturing, fake_allowed, fake_wide, fake_inits; // read by the tests
+int fake_loads, fake_functions, fake_capturing, fake_allowed, fake_wide, fake_inits, fake_generation,
+    fake_launches; // read by the tests
+
+char fake_launched[64]; // the symbol of the last launch
 
 static const char *setting(const char *name, const char *otherwise)
 {
@@ -68,6 +71,12 @@ CUresult CUDAAPI cuCtxPopCurrent(CUcontext *context)
     *context = stack[--depth];
     return CUDA_SUCCESS;
 }
+// No two contexts have the same number, even if their handles are the same.
+CUresult CUDAAPI cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    *id = (unsigned long long)(size_t)context + ((unsigned long long)fake_generation << 32);
+    return context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
 CUresult CUDAAPI cuCtxGetDevice(CUdevice *device)
 {
     *device = device_of(current());
@@ -121,6 +130,9 @@ CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_o
     fake_loads++;
     pthread_mutex_unlock(&lock);
     *library = (CUlibrary)(size_t)((const unsigned char *)code)[4]; // its first byte after the mark
+    if (!strncmp((const char *)code, ".version ", 9))               // PTX of the driver's version, or a newer one
+        return ((const char *)code)[9] == '9' ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_SUCCESS;
+    if (((const char *)code)[4] == '?') return CUDA_ERROR_NO_BINARY_FOR_GPU; // a cubin for another architecture
     return memcmp(code, "\177ELF", 4) ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS;
 }
 CUresult CUDAAPI cuLibraryUnload(CUlibrary library)
@@ -189,6 +201,10 @@ CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, 
     size_t n;
     (void)extra;
     if (!current()) return CUDA_ERROR_INVALID_CONTEXT;
+    pthread_mutex_lock(&lock);
+    fake_launches++;
+    memcpy(fake_launched, kernel->symbol, sizeof fake_launched);
+    pthread_mutex_unlock(&lock);
     n = (size_t)sprintf(text, "context %zx stream %zx library %u %s grid %u %u %u block %u %u %u shared %u",
                         (size_t)current(), (size_t)c->hStream, kernel->library, kernel->symbol, c->gridDimX,
                         c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes);

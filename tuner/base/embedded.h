@@ -19,7 +19,12 @@ const char *embedded_header_function(void);
 const char *embedded_header_call(void);
 const char *embedded_header_shape(void);
 const char *embedded_header_tensor_map(void);
+const char *embedded_header_status(void);
 const char *embedded_header_launch(void);
+const char *embedded_header_binaries(void);
+const char *embedded_header_runtime_api(void);
+const char *embedded_header_runtime_kernels(void);
+const char *embedded_header_runtime(void);
 const char *embedded_header_results(void);
 const char *embedded_header_select(void);
 const char *embedded_header_python(void); // tuner/header/best.py

@@ -41,8 +41,10 @@ static const struct option_spec specs[] = {
          "(out/python/<job name>_best.py)"),
     FLAG(&given.shipped, "shipped", 0,
          "write the header of the winner that comes with the job, without a GPU and without results of your own"),
-    OPTION(string, &given.cubin, "cubin", 0, "FILE",
-           "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"),
+    OPTION(
+        string, &given.cubin, "cubin", 0, "FILE",
+        "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output; with its "
+        "launch, for sweetspot_runtime.c, if FILE ends in .sweetspot"),
     OPTION_END,
 };
 
@@ -231,6 +233,20 @@ static int write_cubin(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
+// Writes the binaries with their launches.
+static int write_kernels(struct session *session, const char *path)
+{
+    struct error err = {""};
+    int status = session_build_space(session);
+    if (status) return status;
+    autorelease(binary_list_release) struct binary_list binaries = {0};
+    autojson json_t *sections = make_sections(session, &binaries, &status);
+    if (!sections) return status;
+    if (header_kernels_write(path, sections, &binaries, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
+    printf("%s\n", path);
+    return EXIT_DONE;
+}
+
 // Says how the machine and the source differ from those of the results.
 static void say_age(struct session *session, const json_t *section)
 {
@@ -343,7 +359,8 @@ static int write_results(void *user, struct session *session)
     const struct header_options *o = user;
     autofree char *name = text_format("%s.cubin", session->job->name),
                   *path = o->cubin ? job_set_file(o->cubin, name) : header_path(o, session->job);
-    return o->cubin ? write_cubin(session, path) : write_header(o, session, path);
+    if (o->cubin) return text_before(path, ".sweetspot") ? write_kernels(session, path) : write_cubin(session, path);
+    return write_header(o, session, path);
 }
 
 static int run(void)

@@ -31,7 +31,7 @@ struct tune_request {
 static struct {
     struct job_set jobs;
     struct option_list priors, pools;
-    const char *until;
+    const char *until, *shapes;
     struct pool_request pool;
     struct tune_request request;
     struct draft_request source; // of a kernel that has no job file yet
@@ -57,6 +57,10 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
            "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
     OPTION_STORE(&given.jobs.store),
+    OPTION(
+        string, &given.shapes, "shapes", 0, "FILE",
+        "tune for the sizes that FILE lists, such as M=512,N=77 in a line, as the job JOB_shapes.cfg, which is written "
+        "beside JOB (the job's problems)"),
     FLAG(&given.no_final, "no-final", 0, "only search; --finish decides later"),
     FLAG(&given.no_checks, "no-checks", 0,
          "leave compute-sanitizer, nvcc's build and the energy of the winner to a later --finish"),
@@ -423,12 +427,29 @@ static int begin_with_source(char **path)
     return EXIT_DONE;
 }
 
+// Writes a job with other problems in place of it.
+static int begin_with_shapes(char **path)
+{
+    struct error err;
+    struct job *job;
+    int status = session_load_job(given.jobs.named.items[0], &job);
+    if (status) return status;
+    *path = job_write_shapes(job, given.shapes, &err);
+    job_free(job);
+    if (!*path) return complain(EXIT_USAGE, "%s", err.message);
+    if (!given.request.options.quiet) fprintf(stderr, "the job for these sizes is %s\n", *path);
+    given.jobs.named.items[0] = *path;
+    return EXIT_DONE;
+}
+
 static int run(void)
 {
     const struct draft_request *s = &given.source;
-    bool source = given.jobs.named.count == 1 && is_source(given.jobs.named.items[0]);
+    bool one = given.jobs.named.count == 1 && !job_set_is_folder(given.jobs.named.items[0]),
+         source = one && is_source(given.jobs.named.items[0]);
     autofree char *path = NULL;
-    int status = source ? begin_with_source(&path) : EXIT_DONE;
+    if (given.shapes && (!one || source)) return command_refuse("--shapes goes with one job file");
+    int status = source ? begin_with_source(&path) : given.shapes ? begin_with_shapes(&path) : EXIT_DONE;
     if (status) return status;
     if (!source && (s->kernel || s->sizes.count || s->parameters.count || s->reference || s->launch))
         return command_refuse("--kernel, --size, --parameter, --reference and --launch go with one source (a .cu)");

@@ -8,6 +8,7 @@
 #include "tuner/base/units.h"
 #include "tuner/header/header_contract.h"
 #include "tuner/header/header_parts.h"
+#include "tuner/header/header_runtime.h"
 #include "tuner/store/binary.h"
 
 static const char mark[] = "/* sweetspot-binary ";
@@ -174,6 +175,7 @@ static int put_all(FILE *f, void *arrays, struct error *err)
             put_array(f, name, found);
         if (name) json_object_set_new(seen, name, json_true());
     }
+    header_runtime_embed(f, sections);
     fputs("#ifdef __cplusplus\n}\n#endif\n", f);
     return result;
 }
@@ -191,7 +193,24 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
     int result = output_make_folders(path, err);
     if (!result) result = binary_list_read(binaries, path, parse, err);
     if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
-    return result;
+    return result ? result : header_runtime_write(path, err);
+}
+
+static int put_kernels(FILE *f, void *arrays, struct error *err)
+{
+    const struct arrays *a = arrays;
+    json_array_each(a->sections, i, section) {
+        const struct embedded_binary *found = binary_list_of(a->binaries, section);
+        if (found && header_runtime_put(f, section, found, err)) return -1;
+    }
+    return 0;
+}
+
+int header_kernels_write(const char *path, const json_t *sections, const struct binary_list *binaries,
+                         struct error *err)
+{
+    if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
+    return output_file_write(path, put_kernels, &(struct arrays){sections, binaries}, err);
 }
 
 struct bytes {

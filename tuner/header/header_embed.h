@@ -35,9 +35,13 @@ typedef unsigned char *binary_parser(const char *text, size_t size);
 int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
 void header_put_binary_mark(FILE *, const struct embedded_binary *);
 
-// Writes the arrays of all sections that have a binary; no file where none has. Those that are not in the list are
+// Writes the arrays of all sections that have a binary, with their texts for sweetspot_runtime.c, and this file beside
+// them; no file where none has. Those that are not in the list are
 // added to it from the file that is there. -1 with a message, also when that file is something else.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
+
+// Writes the sections' kernels into a file *.sweetspot for sweetspot_runtime.c. -1 with a message.
+int header_kernels_write(const char *path, const json_t *sections, const struct binary_list *, struct error *);
 
 // Writes a trial's binary into a separate file, in the same way.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);

@@ -146,7 +146,7 @@ static void put_scalars(struct renderer *r, const char *stage, const char *prefi
 
 // Tensor maps: the arguments of cuTensorMapEncodeTiled for every tensor map of a stage. The header includes nothing, so
 // the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h, stable since CUDA 12.0).
-static int element_number(const char *type)
+int header_map_type(const char *type)
 {
     static const struct {
         const char *name;
@@ -177,7 +177,7 @@ static void put_map_bytes(struct renderer *r, const json_t *map, const char *key
 
 static void put_map(struct renderer *r, const json_t *map)
 {
-    header_put(r, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")),
+    header_put(r, "        t.type = %d;\n        t.rank = %zu;\n", header_map_type(json_get_string(map, "type", "")),
                json_array_size(json_object_get(map, "box")));
     put_list(r, map, "sizes", "size", "unsigned long long");
     put_list(r, map, "strides", "stride", "unsigned long long");

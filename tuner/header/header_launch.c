@@ -1,5 +1,6 @@
-// See header_parts.h. The parts that are the same for all jobs are one text, launch.in; this file makes the tables of
-// binaries and stages, the function that evaluates a stage's launch and arguments, and the one that users call.
+// See header_parts.h. The parts that are the same for all jobs are texts, launch.in and others; this file makes the
+// tables of binaries and stages, the function that evaluates a stage's launch and arguments, and the one that users
+// call.
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
@@ -44,8 +45,7 @@ int header_element_of(const json_t *described)
     return element < 0 ? ELEMENT_I32 : element;
 }
 
-// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
-static size_t argument_room(const json_t *stage)
+size_t header_argument_room(const json_t *stage)
 {
     size_t bytes = 0;
     json_array_each(json_object_get(stage, "arguments"), i, a) {
@@ -111,7 +111,7 @@ static void put_room(struct renderer *r)
         stages = larger_of(stages, header_stage_count(section));
         json_array_each(json_object_get(section, "stages"), k, stage) {
             arguments = larger_of(arguments, json_array_size(json_object_get(stage, "arguments")));
-            bytes = larger_of(bytes, argument_room(stage));
+            bytes = larger_of(bytes, header_argument_room(stage));
             swaps = larger_of(swaps, json_array_size(json_object_get(stage, "swap")));
         }
     }
@@ -122,7 +122,7 @@ static void put_room(struct renderer *r)
                kernels, stages, most_units(r), sizes, buffers, objects, arguments, bytes, swaps);
 }
 
-static int64_t product(const json_t *stage, const char *key)
+int64_t header_product(const json_t *stage, const char *key)
 {
     int64_t blocks = 1;
     for (size_t d = 0; d < 3; d++) {
@@ -165,7 +165,7 @@ static void put_stage(struct renderer *r, const json_t *section, const json_t *s
     autojson json_t *loops = header_loops(r->sections, name);
     header_put(r, "        {%s, %s, %" PRId64 ", %s, %" PRId64 ", %d, %d, %d, %zu, {", symbol, call,
                json_get_integer(stage, "unit", 0), header_is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
-               product(stage, "cluster") > 8, loops != NULL, json_get_bool(stage, "untimed", false),
+               header_product(stage, "cluster") > 8, loops != NULL, json_get_bool(stage, "untimed", false),
                part ? json_array_size(swaps) : 0);
     json_array_each(swaps, i, pair)
         header_put(r, "%s{%zu, %zu}", i ? ", " : "",
@@ -386,7 +386,9 @@ void header_launch(struct renderer *r)
                   "#if defined(NAME_DRIVER_API) && defined(NAME_RUNTIME_API)\n"
                   "#error \"define NAME_DRIVER_API or NAME_RUNTIME_API, not both\"\n#endif\n");
     put_room(r);
+    header_put_template(r, embedded_header_status());
     header_put_template(r, embedded_header_launch());
+    header_put_template(r, embedded_header_binaries());
     if (header_several_kernels(r->sections))
         header_put(r, "static inline int name_select_on(int first, int kernels name_declared_sizes);\n\n");
     put_binaries(r);

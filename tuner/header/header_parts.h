@@ -31,6 +31,8 @@ bool header_is_part(const json_t *stage);
 void header_functions(struct renderer *);
 // The function of a scalar argument, or of a member of a struct (NULL: none), without "_on"; malloc'ed.
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member);
+// CUDA's number for the elements of a tensor map.
+int header_map_type(const char *type);
 
 // header_launch.c: functions that load an embedded binary and launch it, for the driver API and for the runtime API.
 // Writes nothing where no section has a binary. Must follow the geometry functions, which it calls.
@@ -41,6 +43,10 @@ char *header_binary_name(const char *lower, const json_t *section);
 const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
 // The bits of a scalar of which C and Python have only bits. False where its value depends on sizes.
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
+// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
+size_t header_argument_room(const json_t *stage);
+// The product of a stage's three sizes, such as "cluster"; INT64_MAX where they depend on the problem.
+int64_t header_product(const json_t *stage, const char *key);
 
 // An argument's or buffer's type: its element; C's name for it, and whether C99 has none, so that scalars are known
 // bits and pointers void *.

@@ -154,6 +154,10 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
 // Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the
 // device (constraints on its limits, memory) is checked by job_build_space.
 int job_load(const char *path, struct job **out, struct mistakes *);
+// Writes the job <name>_shapes beside the job's file, whose tuned problems are those of a file, and returns its path,
+// malloc'ed. A line of that file is such as "M=512,N=77", "#" begins a comment, and equal lines count once. All other
+// settings are the job's. NULL with a message, also where another file has that name.
+char *job_write_shapes(const struct job *, const char *path, struct error *);
 // The job file's text in today's form, malloc'ed; NULL with a message if it cannot be read.
 char *job_rewrite(const char *path, struct error *);
 void job_free(struct job *);

@@ -425,6 +425,25 @@ const struct node *reader_root(const struct reader *r)
     return node(config_root_setting(&r->config));
 }
 
+void reader_write_problems(struct reader *r, FILE *f, const char *name, const struct job *job, const int64_t *sizes,
+                           size_t count)
+{
+    config_setting_t *root = config_root_setting(&r->config);
+    config_setting_remove(root, "name");
+    config_setting_remove(root, "problems");
+    config_setting_set_string(config_setting_add(root, "name", CONFIG_TYPE_STRING), name);
+    config_setting_t *list = config_setting_add(root, "problems", CONFIG_TYPE_LIST);
+    for (size_t p = 0; p < count; p++) {
+        config_setting_t *problem = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
+        for (size_t i = 0; i < job->size_count; i++)
+            config_setting_set_int64(config_setting_add(problem, job->size_names[i], CONFIG_TYPE_INT64), *sizes++);
+    }
+#if LIBCONFIG_VER_MAJOR > 1 || LIBCONFIG_VER_MINOR > 5
+    config_set_float_precision(&r->config, 17);
+#endif
+    config_write(&r->config, f);
+}
+
 static void add_places(const struct reader *r, const config_setting_t *group, const char *path, struct job *job)
 {
     bool named = config_setting_is_group(group);

@@ -16,6 +16,10 @@ const struct node *reader_root(const struct reader *);
 // Settings of earlier versions that the file has, in notes of file and line that the caller releases.
 struct mistakes reader_old_spellings(struct reader *);
 
+// Writes the file with another name and other tuned problems, whose sizes follow each other. Comments are left out.
+void reader_write_problems(struct reader *, FILE *, const char *name, const struct job *, const int64_t *sizes,
+                           size_t count);
+
 // Where every setting of the file is, for job_location.
 void reader_places(const struct reader *, struct job *);
 
