@@ -27,22 +27,25 @@ struct gp {
     struct gp_metric metric;
     double signal, noise;
     double *solved; // U'^-1 y
-    // The pool: its points, and V = U'^-1 k(points, pool), a row per known point, of which `pool_rows` are up to date.
-    float *pool, *pool_kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
-    float *pool_squares;       // of a point, the sum of the squares of V's rows
-    size_t *pool_rows;         // rows of V that a chunk has
-    size_t pool_count, pool_room;
-    // for fitting: room x room, dimensions x room, and by hyperparameter
-    double *work, *kernel, *fall, *inverse;
-    double *slopes;
-    double *gradient, *slope, *step;
+    // The pool: its points, and V = U'^-1 k(points, pool), a row per known point, of which `rows` are up to date.
+    struct {
+        float *points, *kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
+        float *squares;         // of a point, the sum of the squares of V's rows
+        size_t *rows;           // rows of V that a chunk has
+        size_t count, room;
+    } pool;
+    struct { // room x room, dimensions x room, and by hyperparameter
+        double *work, *kernel, *fall, *inverse;
+        double *slopes;
+        double *gradient, *slope, *step;
+    } fit;
 };
 
 static const double least_noise = 1e-6;
 
 static size_t pool_chunks(const struct gp *g)
 {
-    return (g->pool_count + GP_CHUNK - 1) / GP_CHUNK;
+    return (g->pool.count + GP_CHUNK - 1) / GP_CHUNK;
 }
 
 static void use_theta(struct gp *g)
@@ -71,15 +74,15 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
     size_t dimensions = ordinal + nominal, matrix = max_points * max_points;
     g->theta = doubles(g, dimensions + 2);
     g->metric = (struct gp_metric){dimensions, ordinal, doubles(g, dimensions)};
-    g->gradient = doubles(g, dimensions + 2);
-    g->slope = doubles(g, dimensions + 2);
-    g->step = doubles(g, dimensions + 2);
+    g->fit.gradient = doubles(g, dimensions + 2);
+    g->fit.slope = doubles(g, dimensions + 2);
+    g->fit.step = doubles(g, dimensions + 2);
     g->factor = doubles(g, matrix);
-    g->work = doubles(g, matrix);
-    g->kernel = doubles(g, matrix);
-    g->fall = doubles(g, matrix);
-    g->inverse = doubles(g, matrix);
-    g->slopes = doubles(g, max_points * dimensions);
+    g->fit.work = doubles(g, matrix);
+    g->fit.kernel = doubles(g, matrix);
+    g->fit.fall = doubles(g, matrix);
+    g->fit.inverse = doubles(g, matrix);
+    g->fit.slopes = doubles(g, max_points * dimensions);
     g->weights = doubles(g, max_points);
     g->column = doubles(g, max_points);
     g->solved = doubles(g, max_points);
@@ -98,10 +101,10 @@ void gp_free(struct gp *g)
 {
     if (!g) return;
     arena_release(&g->memory);
-    free(g->pool);
-    free(g->pool_kernel);
-    free(g->pool_squares);
-    free(g->pool_rows);
+    free(g->pool.points);
+    free(g->pool.kernel);
+    free(g->pool.squares);
+    free(g->pool.rows);
     free(g);
 }
 
@@ -113,7 +116,7 @@ size_t gp_count(const struct gp *g)
 void gp_clear(struct gp *g)
 {
     g->count = g->factored = 0;
-    for (size_t c = 0; c < pool_chunks(g); c++) g->pool_rows[c] = 0;
+    for (size_t c = 0; c < pool_chunks(g); c++) g->pool.rows[c] = 0;
 }
 
 void gp_add(struct gp *g, const float *point)
@@ -161,13 +164,13 @@ static void factor_in_place(double *a, size_t stride, size_t n, double *column, 
     }
 }
 
-// Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part, g->kernel
-// the matrix itself.
+// Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part,
+// g->fit.kernel the matrix itself.
 static void factorise(struct gp *g, size_t n, double *fall)
 {
     size_t stride = g->room;
     for (size_t i = 0; i < n; i++) {
-        double *row = g->kernel + i * stride;
+        double *row = g->fit.kernel + i * stride;
         row[i] = g->signal + g->noise + least_noise;
         gp_relate(&g->metric, g->points + i * g->dimensions, g->turned + i + 1, stride, n - i - 1, row + i + 1,
                   fall ? fall + i * stride + i + 1 : NULL);
@@ -227,33 +230,33 @@ static void invert(struct gp *g, double *out, double *inverse, size_t n)
 static void refactorise(struct gp *g)
 {
     factorise(g, g->count, NULL);
-    for (size_t c = 0; c < pool_chunks(g); c++) g->pool_rows[c] = 0;
+    for (size_t c = 0; c < pool_chunks(g); c++) g->pool.rows[c] = 0;
 }
 
 // Half the trace of (w w' - K^-1) dK/dtheta, and the priors.
 const double *gp_gradient(struct gp *g, const double *targets, size_t n)
 {
     size_t d = g->dimensions, stride = g->room;
-    double *gradient = g->gradient, *w = g->column;
-    factorise(g, n, g->fall);
+    double *gradient = g->fit.gradient, *w = g->column;
+    factorise(g, n, g->fit.fall);
     find_weights(g, targets, n);
-    invert(g, g->work, g->inverse, n);
+    invert(g, g->fit.work, g->fit.inverse, n);
     memset(gradient, 0, (d + 2) * sizeof *gradient);
-    for (size_t m = 0; m < d; m++) memset(g->slopes + m * stride, 0, n * sizeof *g->slopes);
+    for (size_t m = 0; m < d; m++) memset(g->fit.slopes + m * stride, 0, n * sizeof *g->fit.slopes);
     for (size_t i = 0; i < n; i++) {
-        double own = g->weights[i] * g->weights[i] - g->work[i * stride + i];
+        double own = g->weights[i] * g->weights[i] - g->fit.work[i * stride + i];
         gradient[d] += 0.5 * own * g->signal;
         gradient[d + 1] += 0.5 * own * g->noise;
         for (size_t j = i + 1; j < n; j++) {
-            w[j] = g->weights[i] * g->weights[j] - g->work[i * stride + j];
-            gradient[d] += w[j] * g->kernel[i * stride + j];
+            w[j] = g->weights[i] * g->weights[j] - g->fit.work[i * stride + j];
+            gradient[d] += w[j] * g->fit.kernel[i * stride + j];
             w[j] *= g->signal;
         }
         gp_add_slopes(&g->metric, g->points + i * d, g->turned + i + 1, stride, n - i - 1, w + i + 1,
-                      g->fall + i * stride + i + 1, g->slopes + i + 1);
+                      g->fit.fall + i * stride + i + 1, g->fit.slopes + i + 1);
     }
     for (size_t m = 0; m < d; m++)
-        for (size_t j = 0; j < n; j++) gradient[m] += g->slopes[m * stride + j];
+        for (size_t j = 0; j < n; j++) gradient[m] += g->fit.slopes[m * stride + j];
     // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance,
     // little noise.
     for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g, m);
@@ -277,8 +280,8 @@ void gp_set_theta(struct gp *g, const double *theta)
 void gp_fit_begin(struct gp *g)
 {
     size_t d = g->dimensions;
-    memset(g->slope, 0, (d + 2) * sizeof *g->slope);
-    for (size_t i = 0; i < d + 2; i++) g->step[i] = 0.15;
+    memset(g->fit.slope, 0, (d + 2) * sizeof *g->fit.slope);
+    for (size_t i = 0; i < d + 2; i++) g->fit.step[i] = 0.15;
 }
 
 void gp_fit_step(struct gp *g, const double *targets, size_t most)
@@ -287,14 +290,14 @@ void gp_fit_step(struct gp *g, const double *targets, size_t most)
     const double *gradient = gp_gradient(g, targets, smaller_of(g->count, most));
     for (size_t i = 0; i < d + 2; i++) {
         double slope = gradient[i];
-        if (slope * g->slope[i] > 0)
-            g->step[i] = fmin(g->step[i] * 1.3, 0.7);
-        else if (slope * g->slope[i] < 0)
-            g->step[i] = fmax(g->step[i] * 0.5, 0.005);
-        g->slope[i] = slope;
+        if (slope * g->fit.slope[i] > 0)
+            g->fit.step[i] = fmin(g->fit.step[i] * 1.3, 0.7);
+        else if (slope * g->fit.slope[i] < 0)
+            g->fit.step[i] = fmax(g->fit.step[i] * 0.5, 0.005);
+        g->fit.slope[i] = slope;
         double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6);
         double high = i < d ? log(50) : i == d ? log(20) : log(0.5);
-        g->theta[i] = fmin(fmax(g->theta[i] + (slope > 0 ? g->step[i] : -g->step[i]), low), high);
+        g->theta[i] = fmin(fmax(g->theta[i] + (slope > 0 ? g->fit.step[i] : -g->fit.step[i]), low), high);
     }
     use_theta(g);
 }
@@ -328,27 +331,27 @@ static void turn(const struct gp *g, const float *points, size_t count, float *o
 
 void gp_pool_clear(struct gp *g)
 {
-    g->pool_count = 0;
+    g->pool.count = 0;
 }
 
 void gp_pool_add(struct gp *g, const float *points, size_t count)
 {
-    size_t d = g->dimensions, chunks = (g->pool_count + count + GP_CHUNK - 1) / GP_CHUNK;
-    if (chunks > g->pool_room) {
-        g->pool = memory_grow(g->pool, chunks * GP_CHUNK * d, sizeof *g->pool);
-        g->pool_kernel = memory_grow(g->pool_kernel, chunks * GP_CHUNK * g->room, sizeof *g->pool_kernel);
-        g->pool_squares = memory_grow(g->pool_squares, chunks * GP_CHUNK, sizeof *g->pool_squares);
-        g->pool_rows = memory_grow(g->pool_rows, chunks, sizeof *g->pool_rows);
-        g->pool_room = chunks;
+    size_t d = g->dimensions, chunks = (g->pool.count + count + GP_CHUNK - 1) / GP_CHUNK;
+    if (chunks > g->pool.room) {
+        g->pool.points = memory_grow(g->pool.points, chunks * GP_CHUNK * d, sizeof *g->pool.points);
+        g->pool.kernel = memory_grow(g->pool.kernel, chunks * GP_CHUNK * g->room, sizeof *g->pool.kernel);
+        g->pool.squares = memory_grow(g->pool.squares, chunks * GP_CHUNK, sizeof *g->pool.squares);
+        g->pool.rows = memory_grow(g->pool.rows, chunks, sizeof *g->pool.rows);
+        g->pool.room = chunks;
     }
     while (count) {
-        size_t chunk = g->pool_count / GP_CHUNK, lane = g->pool_count % GP_CHUNK;
+        size_t chunk = g->pool.count / GP_CHUNK, lane = g->pool.count % GP_CHUNK;
         size_t width = smaller_of(count, GP_CHUNK - lane);
-        float *at = g->pool + chunk * GP_CHUNK * d;
+        float *at = g->pool.points + chunk * GP_CHUNK * d;
         if (!lane) memset(at, 0, GP_CHUNK * d * sizeof *at);
         turn(g, points, width, at + lane);
-        g->pool_rows[chunk] = 0;
-        g->pool_count += width;
+        g->pool.rows[chunk] = 0;
+        g->pool.count += width;
         points += width * d;
         count -= width;
     }
@@ -358,9 +361,9 @@ void gp_pool_add(struct gp *g, const float *points, size_t count)
 // factor's columns from `least` on as rows.
 static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t least)
 {
-    const float *points = g->pool + c * GP_CHUNK * g->dimensions;
-    float *chunk = g->pool_kernel + c * GP_CHUNK * g->room, *squares = g->pool_squares + c * GP_CHUNK;
-    size_t n = g->count, known = g->pool_rows[c];
+    const float *points = g->pool.points + c * GP_CHUNK * g->dimensions;
+    float *chunk = g->pool.kernel + c * GP_CHUNK * g->room, *squares = g->pool.squares + c * GP_CHUNK;
+    size_t n = g->count, known = g->pool.rows[c];
     float signal = (float)g->signal;
     if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
     for (size_t first = known; first < n; first += ROWS) {
@@ -381,13 +384,13 @@ static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t le
             }
         }
     }
-    g->pool_rows[c] = n;
+    g->pool.rows[c] = n;
 }
 
 void gp_pool_moments(struct gp *g, double *mean, double *variance)
 {
     size_t n = g->count, least = n;
-    for (size_t c = 0; c < pool_chunks(g); c++) least = smaller_of(least, g->pool_rows[c]);
+    for (size_t c = 0; c < pool_chunks(g); c++) least = smaller_of(least, g->pool.rows[c]);
     float *minus_solved = memory_new(n + (n - least) * n, sizeof *minus_solved), *factors = minus_solved + n;
     for (size_t j = 0; j < n; j++) {
         for (size_t k = j > least ? j : least; k < n; k++)
@@ -395,13 +398,13 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
         minus_solved[j] = -(float)g->solved[j];
     }
     for (size_t c = 0; c < pool_chunks(g); c++) {
-        size_t first = c * GP_CHUNK, width = smaller_of(g->pool_count - first, GP_CHUNK);
+        size_t first = c * GP_CHUNK, width = smaller_of(g->pool.count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
         extend_chunk(g, c, factors, least);
-        if (mean) gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
+        if (mean) gp_eliminate_chunk(sum, 1, g->pool.kernel + first * g->room, minus_solved, 0, n);
         for (size_t i = 0; i < width; i++) {
             if (mean) mean[first + i] = (double)sum[i];
-            variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
+            variance[first + i] = fmax(g->signal - (double)g->pool.squares[first + i], 1e-6 * g->signal);
         }
     }
     free(minus_solved);

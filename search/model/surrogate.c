@@ -41,12 +41,12 @@ static void make_room(struct surrogate *s, size_t rows)
     if (s->gp) gp_set_theta(gp, gp_theta(s->gp));
     gp_free(s->gp);
     s->gp = gp;
-    s->room = rows;
-    s->rows = memory_grow(s->rows, rows, sizeof *s->rows);
-    s->points = memory_grow(s->points, rows * d, sizeof *s->points);
-    s->targets = memory_grow(s->targets, rows, sizeof *s->targets);
-    s->awaited_variance = memory_grow(s->awaited_variance, rows, sizeof *s->awaited_variance);
-    s->features = memory_grow(s->features, rows * s->prior_weights.count + 1, sizeof *s->features);
+    s->rows.room = rows;
+    s->rows.row = memory_grow(s->rows.row, rows, sizeof *s->rows.row);
+    s->rows.points = memory_grow(s->rows.points, rows * d, sizeof *s->rows.points);
+    s->rows.targets = memory_grow(s->rows.targets, rows, sizeof *s->rows.targets);
+    s->rows.awaited_variance = memory_grow(s->rows.awaited_variance, rows, sizeof *s->rows.awaited_variance);
+    s->rows.features = memory_grow(s->rows.features, rows * s->prior_weights.count + 1, sizeof *s->rows.features);
 }
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
@@ -55,33 +55,33 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count;
-    s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
+    s->next_fit.gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
     prior_weights_init(&s->prior_weights, priors, prior_count);
     make_room(s, MAX_ROWS + SPARE_ROWS);
-    s->pool_features = arena_new(&s->memory, POOL * prior_count * sizeof *s->pool_features);
-    s->candidate_room = smaller_of(TOP * space_neighbour_room(space), MAX_NEIGHBOURS);
-    s->pool = arena_new(&s->memory, POOL * s->width * sizeof *s->pool);
-    s->pool_mean = arena_new(&s->memory, POOL * sizeof *s->pool_mean);
-    s->pool_variance = arena_new(&s->memory, POOL * sizeof *s->pool_variance);
-    s->configs = arena_new(&s->memory, s->candidate_room * s->width * sizeof *s->configs);
-    s->encoded = arena_new(&s->memory, s->candidate_room * d * sizeof *s->encoded);
-    s->mean = arena_new(&s->memory, s->candidate_room * sizeof *s->mean);
-    s->bound = arena_new(&s->memory, s->candidate_room * sizeof *s->bound);
-    s->acquisition = arena_new(&s->memory, s->candidate_room * sizeof *s->acquisition);
-    s->proposal = arena_new(&s->memory, s->width * sizeof *s->proposal);
+    s->pool.features = arena_new(&s->memory, POOL * prior_count * sizeof *s->pool.features);
+    s->candidates.room = smaller_of(TOP * space_neighbour_room(space), MAX_NEIGHBOURS);
+    s->pool.configs = arena_new(&s->memory, POOL * s->width * sizeof *s->pool.configs);
+    s->pool.mean = arena_new(&s->memory, POOL * sizeof *s->pool.mean);
+    s->pool.variance = arena_new(&s->memory, POOL * sizeof *s->pool.variance);
+    s->candidates.configs = arena_new(&s->memory, s->candidates.room * s->width * sizeof *s->candidates.configs);
+    s->candidates.encoded = arena_new(&s->memory, s->candidates.room * d * sizeof *s->candidates.encoded);
+    s->candidates.mean = arena_new(&s->memory, s->candidates.room * sizeof *s->candidates.mean);
+    s->candidates.bound = arena_new(&s->memory, s->candidates.room * sizeof *s->candidates.bound);
+    s->candidates.acquisition = arena_new(&s->memory, s->candidates.room * sizeof *s->candidates.acquisition);
+    s->proposal.config = arena_new(&s->memory, s->width * sizeof *s->proposal.config);
 }
 
 void surrogate_release(struct surrogate *s)
 {
     encoding_release(&s->encoding);
     gp_free(s->gp);
-    gp_free(s->fitting);
+    gp_free(s->next_fit.gp);
     arena_release(&s->memory);
-    free(s->rows);
-    free(s->points);
-    free(s->targets);
-    free(s->awaited_variance);
-    free(s->features);
+    free(s->rows.row);
+    free(s->rows.points);
+    free(s->rows.targets);
+    free(s->rows.awaited_variance);
+    free(s->rows.features);
 }
 
 // The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
@@ -110,11 +110,11 @@ static double improvement_most(double best, double mean, double variance)
 static void add_row(struct surrogate *s, size_t row)
 {
     size_t d = s->encoding.count;
-    float *point = s->points + s->row_count * d;
+    float *point = s->rows.points + s->rows.count * d;
     encoding_of(&s->encoding, history_config(s->history, row), point);
     prior_weights_features(&s->prior_weights, history_config(s->history, row),
-                           s->features + s->row_count * s->prior_weights.count);
-    s->rows[s->row_count++] = row;
+                           s->rows.features + s->rows.count * s->prior_weights.count);
+    s->rows.row[s->rows.count++] = row;
 }
 
 struct scored {
@@ -178,7 +178,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
 // A forgotten row stays like an awaited one until the next fit.
 static bool is_awaited(const struct surrogate *s, size_t i)
 {
-    return s->history->outcomes[s->rows[i]] < 0;
+    return s->history->outcomes[s->rows.row[i]] < 0;
 }
 
 // The priors' expectation, in units of the targets.
@@ -196,7 +196,7 @@ static double expected_of(const struct surrogate *s, const uint16_t *config)
 
 static double expected_of_row(const struct surrogate *s, size_t i)
 {
-    return expected(s, s->features + i * s->prior_weights.count);
+    return expected(s, s->rows.features + i * s->prior_weights.count);
 }
 
 // The excesses of all rows; NaN where they are awaited.
@@ -204,14 +204,14 @@ static void find_slowdowns(struct surrogate *s)
 {
     const struct history *h = s->history;
     double best = h->best >= 0 ? h->objectives[h->best] : 1, worst = 0;
-    for (size_t i = 0; i < s->row_count; i++) {
-        double objective = history_score(h, s->rows[i]);
-        s->targets[i] = isfinite(objective) ? slowdown_of(objective, best) : NAN;
-        if (s->targets[i] > worst) worst = s->targets[i];
+    for (size_t i = 0; i < s->rows.count; i++) {
+        double objective = history_score(h, s->rows.row[i]);
+        s->rows.targets[i] = isfinite(objective) ? slowdown_of(objective, best) : NAN;
+        if (s->rows.targets[i] > worst) worst = s->rows.targets[i];
     }
     if (worst == 0) worst = 1;
-    for (size_t i = 0; i < s->row_count; i++)
-        if (!is_awaited(s, i) && isnan(s->targets[i])) s->targets[i] = worst;
+    for (size_t i = 0; i < s->rows.count; i++)
+        if (!is_awaited(s, i) && isnan(s->rows.targets[i])) s->rows.targets[i] = worst;
 }
 
 // Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
@@ -221,51 +221,52 @@ static void find_targets(struct surrogate *s)
     size_t n = 0;
     find_slowdowns(s);
     if (s->prior_weights.count) {
-        prior_weights_learn(&s->prior_weights, s->features, s->targets, s->row_count);
-        for (size_t i = 0; i < s->row_count; i++)
-            s->targets[i] -= prior_weights_expected(&s->prior_weights, s->features + i * s->prior_weights.count);
+        prior_weights_learn(&s->prior_weights, s->rows.features, s->rows.targets, s->rows.count);
+        for (size_t i = 0; i < s->rows.count; i++)
+            s->rows.targets[i] -=
+                prior_weights_expected(&s->prior_weights, s->rows.features + i * s->prior_weights.count);
         if (s->prior_weights.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
     }
-    for (size_t i = 0; i < s->row_count; i++) {
-        if (isnan(s->targets[i])) continue;
-        sum += s->targets[i];
-        squares += s->targets[i] * s->targets[i];
+    for (size_t i = 0; i < s->rows.count; i++) {
+        if (isnan(s->rows.targets[i])) continue;
+        sum += s->rows.targets[i];
+        squares += s->rows.targets[i] * s->rows.targets[i];
         n++;
     }
     double mean = sum / (double)n, deviation = sqrt(fmax(squares / (double)n - mean * mean, 1e-8));
-    for (size_t i = 0; i < s->row_count; i++)
-        s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
+    for (size_t i = 0; i < s->rows.count; i++)
+        s->rows.targets[i] = isnan(s->rows.targets[i]) ? 0 : (s->rows.targets[i] - mean) / deviation;
     s->scale = deviation;
     s->best_target = (0 - mean) / deviation;
 }
 
 void surrogate_weigh(struct surrogate *s)
 {
-    if (s->reported_at_fit || s->history->count > s->room) return;
-    s->row_count = 0;
+    if (s->known.reported_at_fit || s->history->count > s->rows.room) return;
+    s->rows.count = 0;
     add_all_rows(s);
     find_slowdowns(s);
-    prior_weights_learn(&s->prior_weights, s->features, s->targets, s->row_count);
-    s->row_count = 0;
+    prior_weights_learn(&s->prior_weights, s->rows.features, s->rows.targets, s->rows.count);
+    s->rows.count = 0;
 }
 
 // An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
 // Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
 static void expect_awaited(struct surrogate *s)
 {
-    size_t *numbers = memory_new(s->row_count, sizeof *numbers), count = 0;
-    double *mean = memory_new(2 * s->row_count, sizeof *mean), *variance = mean + s->row_count;
-    for (size_t i = 0; i < s->row_count; i++)
+    size_t *numbers = memory_new(s->rows.count, sizeof *numbers), count = 0;
+    double *mean = memory_new(2 * s->rows.count, sizeof *mean), *variance = mean + s->rows.count;
+    for (size_t i = 0; i < s->rows.count; i++)
         if (is_awaited(s, i)) numbers[count++] = i;
     s->best_measured = s->best_target;
-    if (count == s->row_count) count = 0;
-    if (count) gp_without(s->gp, numbers, count, s->targets, mean, variance);
+    if (count == s->rows.count) count = 0;
+    if (count) gp_without(s->gp, numbers, count, s->rows.targets, mean, variance);
     for (size_t i = 0; i < count; i++) {
-        s->targets[numbers[i]] = mean[i];
-        s->awaited_variance[numbers[i]] = variance[i];
+        s->rows.targets[numbers[i]] = mean[i];
+        s->rows.awaited_variance[numbers[i]] = variance[i];
         s->best_target = fmin(s->best_target, mean[i] + expected_of_row(s, numbers[i]));
     }
-    if (count) gp_condition(s->gp, s->targets);
+    if (count) gp_condition(s->gp, s->rows.targets);
     free(numbers);
     free(mean);
 }
@@ -287,7 +288,7 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < kept; i++) {
         const uint16_t *config = configs + order[i].row * s->width;
-        memcpy(s->pool + (s->pool_count + i) * s->width, config, s->width * sizeof *config);
+        memcpy(s->pool.configs + (s->pool.count + i) * s->width, config, s->width * sizeof *config);
         memcpy(best + i * d, points + order[i].row * d, d * sizeof *best);
     }
     memcpy(points, best, kept * d * sizeof *best);
@@ -302,7 +303,7 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     uint64_t size = space_size(s->space);
     size_t d = s->encoding.count, whole = size < POOL ? (size_t)size : POOL;
     // Of a small space, every so many: neighbours in number are alike.
-    size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
+    size_t first = s->pool.parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
     autofree float *points = memory_new(count * d, sizeof *points);
     autofree uint16_t *configs = memory_new(count * s->width, sizeof *configs);
     for (size_t i = 0; i < count; i++) {
@@ -316,10 +317,10 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     if (used_again)
         count = keep_promising(s, configs, points, count);
     else
-        memcpy(s->pool, configs, count * s->width * sizeof *configs);
+        memcpy(s->pool.configs, configs, count * s->width * sizeof *configs);
     gp_pool_add(s->gp, points, count);
-    s->pool_count += count;
-    s->pool_parts = used_again ? s->pool_parts + 1 : PARTS;
+    s->pool.count += count;
+    s->pool.parts = used_again ? s->pool.parts + 1 : PARTS;
 }
 
 // How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
@@ -340,7 +341,7 @@ static size_t fit_interval(const struct surrogate *s, size_t reported)
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
 static size_t fit_rows(const struct surrogate *s)
 {
-    size_t measured = s->row_count;
+    size_t measured = s->rows.count;
     while (measured && is_awaited(s, measured - 1)) measured--;
     return smaller_of(measured, FIT_ROWS);
 }
@@ -350,31 +351,31 @@ static size_t fit_rows(const struct surrogate *s)
 static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count, rows = fit_rows(s);
-    if (s->steps++ == 0) {
-        gp_set_theta(s->fitting, gp_theta(s->gp));
-        gp_fit_begin(s->fitting);
+    if (s->next_fit.steps++ == 0) {
+        gp_set_theta(s->next_fit.gp, gp_theta(s->gp));
+        gp_fit_begin(s->next_fit.gp);
     }
-    gp_clear(s->fitting);
-    for (size_t i = 0; i < rows; i++) gp_add(s->fitting, s->points + i * d);
-    gp_fit_step(s->fitting, s->targets, rows);
+    gp_clear(s->next_fit.gp);
+    for (size_t i = 0; i < rows; i++) gp_add(s->next_fit.gp, s->rows.points + i * d);
+    gp_fit_step(s->next_fit.gp, s->rows.targets, rows);
 }
 
 // Gives the model its hyperparameters, and a new pool, which is still empty.
 static void fit(struct surrogate *s, size_t reported, bool at_once)
 {
     if (at_once)
-        gp_fit(s->gp, s->targets, s->reported_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+        gp_fit(s->gp, s->rows.targets, s->known.reported_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
     else
-        gp_set_theta(s->gp, gp_theta(s->fitting));
-    s->reported_at_fit = reported;
-    s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
+        gp_set_theta(s->gp, gp_theta(s->next_fit.gp));
+    s->known.reported_at_fit = reported;
+    s->next_fit.steps = s->pool.count = s->pool.parts = s->pool.featured = 0;
     gp_pool_clear(s->gp);
 }
 
 static void choose_new_rows(struct surrogate *s, struct random *rng)
 {
-    s->row_count = 0;
-    if (most_rows(s) + SPARE_ROWS > s->room) make_room(s, 2 * most_rows(s) + SPARE_ROWS);
+    s->rows.count = 0;
+    if (most_rows(s) + SPARE_ROWS > s->rows.room) make_room(s, 2 * most_rows(s) + SPARE_ROWS);
     gp_clear(s->gp);
     if (s->history->count <= most_rows(s))
         add_all_rows(s);
@@ -385,62 +386,64 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
 bool surrogate_is_recent(const struct surrogate *s, size_t reported)
 {
     size_t batch = batch_of(s);
-    if (!s->reported_at_fit || s->known < s->history->count || batch <= SMALL_BATCH) return false;
-    return reported < s->reported_at_learn + 2 * batch;
+    if (!s->known.reported_at_fit || s->known.rows < s->history->count || batch <= SMALL_BATCH) return false;
+    return reported < s->known.reported + 2 * batch;
 }
 
 // Whether the model knows all rows, and enough of the results.
 static bool is_up_to_date(const struct surrogate *s, size_t reported)
 {
-    if (!s->reported_at_fit || s->known < s->history->count || s->best_at_learn != s->history->best) return false;
-    return reported < s->reported_at_learn + batch_of(s);
+    if (!s->known.reported_at_fit || s->known.rows < s->history->count || s->known.best != s->history->best)
+        return false;
+    return reported < s->known.reported + batch_of(s);
 }
 
 void surrogate_learn(struct surrogate *s, size_t reported, struct random *rng)
 {
     if (is_up_to_date(s, reported)) return;
     size_t d = s->encoding.count, every = fit_interval(s, reported);
-    size_t new_results = reported - s->reported_at_learn;
-    bool at_once = s->reported_at_fit == 0 || reported < SPREAD_FROM;
-    bool renew = at_once && (s->reported_at_fit == 0 || reported >= s->reported_at_fit + every);
-    if (!renew && s->row_count + (s->history->count - s->known) > s->room) {
-        if (!s->steps) prepare_fit(s);
+    size_t new_results = reported - s->known.reported;
+    bool at_once = s->known.reported_at_fit == 0 || reported < SPREAD_FROM;
+    bool renew = at_once && (s->known.reported_at_fit == 0 || reported >= s->known.reported_at_fit + every);
+    if (!renew && s->rows.count + (s->history->count - s->known.rows) > s->rows.room) {
+        if (!s->next_fit.steps) prepare_fit(s);
         renew = true;
     }
     if (!renew) {
-        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
+        for (size_t i = s->known.rows; i < s->history->count; i++) add_row(s, i);
         find_targets(s);
         // As many steps as there are results, as if each had been learnt at once.
-        for (size_t i = 0; i < new_results && s->steps < STEPS && !at_once; i++)
-            if (reported + STEPS > s->reported_at_fit + every + i) prepare_fit(s);
-        renew = s->steps == STEPS;
+        for (size_t i = 0; i < new_results && s->next_fit.steps < STEPS && !at_once; i++)
+            if (reported + STEPS > s->known.reported_at_fit + every + i) prepare_fit(s);
+        renew = s->next_fit.steps == STEPS;
     }
     if (renew) {
         choose_new_rows(s, rng);
         find_targets(s);
     }
-    s->known = s->history->count;
-    s->reported_at_learn = reported;
-    s->best_at_learn = s->history->best;
-    s->rated = s->proposed = false;
-    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
+    s->known.rows = s->history->count;
+    s->known.reported = reported;
+    s->known.best = s->history->best;
+    s->candidates.rated = s->proposal.known = false;
+    for (size_t i = gp_count(s->gp); i < s->rows.count; i++) gp_add(s->gp, s->rows.points + i * d);
     if (renew) fit(s, reported, at_once);
-    gp_condition(s->gp, s->targets);
+    gp_condition(s->gp, s->rows.targets);
     expect_awaited(s);
-    if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
+    if (s->pool.parts < PARTS) add_to_pool(s, every > 1, rng);
 }
 
 void surrogate_await(struct surrogate *s)
 {
-    size_t d = s->encoding.count, i = s->row_count;
-    if (!s->reported_at_fit || s->known + 1 != s->history->count || i == s->room) return; // learnt next time
-    add_row(s, s->known++);
-    gp_add(s->gp, s->points + i * d);
-    s->targets[i] = s->proposed_mean - expected_of_row(s, i);
-    s->awaited_variance[i] = s->proposed_variance;
-    s->best_target = fmin(s->best_target, s->proposed_mean);
+    size_t d = s->encoding.count, i = s->rows.count;
+    if (!s->known.reported_at_fit || s->known.rows + 1 != s->history->count || i == s->rows.room)
+        return; // learnt next time
+    add_row(s, s->known.rows++);
+    gp_add(s->gp, s->rows.points + i * d);
+    s->rows.targets[i] = s->proposal.mean - expected_of_row(s, i);
+    s->rows.awaited_variance[i] = s->proposal.variance;
+    s->best_target = fmin(s->best_target, s->proposal.mean);
     gp_add_fantasy(s->gp);
-    s->proposed = false;
+    s->proposal.known = false;
 }
 
 // Proposing ------------------------------------------------------------------------------------------
@@ -451,21 +454,22 @@ static int64_t best_candidate(struct surrogate *s, double *acquisition, double *
 {
     size_t d = s->encoding.count;
     int64_t best = -1;
-    for (size_t i = 0; i < s->candidate_count; i++) {
-        bool known = history_find(s->history, s->configs + i * s->width) >= 0;
-        s->acquisition[i] = known ? -1 : improvement_expected(s->best_target, s->mean[i], s->bound[i]);
+    for (size_t i = 0; i < s->candidates.count; i++) {
+        bool known = history_find(s->history, s->candidates.configs + i * s->width) >= 0;
+        s->candidates.acquisition[i] =
+            known ? -1 : improvement_expected(s->best_target, s->candidates.mean[i], s->candidates.bound[i]);
     }
     for (;;) {
         size_t top = 0;
-        for (size_t i = 0; i < s->candidate_count; i++)
-            if (s->acquisition[i] > s->acquisition[top]) top = i;
-        if (top >= s->candidate_count || s->acquisition[top] <= *acquisition) return best;
-        s->bound[top] = gp_variance(s->gp, s->encoded + top * d);
-        double exact = improvement_expected(s->best_target, s->mean[top], s->bound[top]);
-        s->acquisition[top] = -1;
+        for (size_t i = 0; i < s->candidates.count; i++)
+            if (s->candidates.acquisition[i] > s->candidates.acquisition[top]) top = i;
+        if (top >= s->candidates.count || s->candidates.acquisition[top] <= *acquisition) return best;
+        s->candidates.bound[top] = gp_variance(s->gp, s->candidates.encoded + top * d);
+        double exact = improvement_expected(s->best_target, s->candidates.mean[top], s->candidates.bound[top]);
+        s->candidates.acquisition[top] = -1;
         if (exact <= *acquisition) continue;
         *acquisition = exact;
-        *variance = s->bound[top];
+        *variance = s->candidates.bound[top];
         best = (int64_t)top;
     }
 }
@@ -474,8 +478,8 @@ static void add_best_neighbours(struct surrogate *s)
 {
     struct scored top[TOP + 1];
     size_t count = 0;
-    for (size_t i = 0; i < s->row_count; i++) {
-        struct scored one = {history_score(s->history, s->rows[i]), s->rows[i]};
+    for (size_t i = 0; i < s->rows.count; i++) {
+        struct scored one = {history_score(s->history, s->rows.row[i]), s->rows.row[i]};
         if (!isfinite(one.score)) continue;
         size_t at = count;
         for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];
@@ -483,9 +487,9 @@ static void add_best_neighbours(struct surrogate *s)
         if (count < TOP) count++;
     }
     for (size_t i = 0; i < count; i++)
-        s->candidate_count +=
-            space_neighbours(s->space, history_config(s->history, top[i].row),
-                             s->configs + s->candidate_count * s->width, s->candidate_room - s->candidate_count);
+        s->candidates.count += space_neighbours(s->space, history_config(s->history, top[i].row),
+                                                s->candidates.configs + s->candidates.count * s->width,
+                                                s->candidates.room - s->candidates.count);
 }
 
 // The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their
@@ -493,67 +497,67 @@ static void add_best_neighbours(struct surrogate *s)
 static void rate_neighbours(struct surrogate *s)
 {
     size_t d = s->encoding.count, kept = 0;
-    s->candidate_count = 0;
+    s->candidates.count = 0;
     if (space_size(s->space) <= POOL) return; // all of it is in the pool
     add_best_neighbours(s);
-    for (size_t i = 0; i < s->candidate_count; i++) {
-        uint16_t *config = s->configs + i * s->width;
+    for (size_t i = 0; i < s->candidates.count; i++) {
+        uint16_t *config = s->candidates.configs + i * s->width;
         if (history_find(s->history, config) >= 0) continue;
-        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
-        encoding_of(&s->encoding, config, s->encoded + kept * d);
+        if (kept < i) memcpy(s->candidates.configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->candidates.encoded + kept * d);
         kept++;
     }
-    s->candidate_count = kept;
-    gp_means(s->gp, s->encoded, kept, s->mean, s->bound);
+    s->candidates.count = kept;
+    gp_means(s->gp, s->candidates.encoded, kept, s->candidates.mean, s->candidates.bound);
     for (size_t i = 0; i < kept && prior_weights_any(&s->prior_weights); i++)
-        s->mean[i] += expected_of(s, s->configs + i * s->width);
+        s->candidates.mean[i] += expected_of(s, s->candidates.configs + i * s->width);
 }
 
 static void add_pool_expectations(struct surrogate *s)
 {
     size_t count = s->prior_weights.count;
-    for (; s->pool_featured < s->pool_count; s->pool_featured++)
-        prior_weights_features(&s->prior_weights, s->pool + s->pool_featured * s->width,
-                               s->pool_features + s->pool_featured * count);
-    for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
+    for (; s->pool.featured < s->pool.count; s->pool.featured++)
+        prior_weights_features(&s->prior_weights, s->pool.configs + s->pool.featured * s->width,
+                               s->pool.features + s->pool.featured * count);
+    for (size_t i = 0; i < s->pool.count; i++) s->pool.mean[i] += expected(s, s->pool.features + i * count);
 }
 
-// The best candidate of all into s->proposal.
+// The best candidate of all into s->proposal.config.
 static void find_proposal(struct surrogate *s)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
-    gp_pool_moments(s->gp, s->rated ? NULL : s->pool_mean, s->pool_variance);
-    if (!s->rated && prior_weights_any(&s->prior_weights)) add_pool_expectations(s);
-    for (size_t i = 0; i < s->pool_count; i++) {
-        if (improvement_most(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
-        double acquisition = improvement_expected(s->best_target, s->pool_mean[i], s->pool_variance[i]);
-        const uint16_t *candidate = s->pool + i * s->width;
+    gp_pool_moments(s->gp, s->candidates.rated ? NULL : s->pool.mean, s->pool.variance);
+    if (!s->candidates.rated && prior_weights_any(&s->prior_weights)) add_pool_expectations(s);
+    for (size_t i = 0; i < s->pool.count; i++) {
+        if (improvement_most(s->best_target, s->pool.mean[i], s->pool.variance[i]) < best) continue;
+        double acquisition = improvement_expected(s->best_target, s->pool.mean[i], s->pool.variance[i]);
+        const uint16_t *candidate = s->pool.configs + i * s->width;
         if (acquisition <= best || history_find(s->history, candidate) >= 0) continue;
         best = acquisition;
         chosen = candidate;
-        s->proposed_mean = s->pool_mean[i];
-        s->proposed_variance = s->pool_variance[i];
+        s->proposal.mean = s->pool.mean[i];
+        s->proposal.variance = s->pool.variance[i];
     }
-    if (!s->rated) rate_neighbours(s);
-    s->rated = true;
-    if (s->candidate_count) {
-        int64_t neighbour = best_candidate(s, &best, &s->proposed_variance);
+    if (!s->candidates.rated) rate_neighbours(s);
+    s->candidates.rated = true;
+    if (s->candidates.count) {
+        int64_t neighbour = best_candidate(s, &best, &s->proposal.variance);
         if (neighbour >= 0) {
-            chosen = s->configs + (size_t)neighbour * s->width;
-            s->proposed_mean = s->mean[neighbour];
+            chosen = s->candidates.configs + (size_t)neighbour * s->width;
+            s->proposal.mean = s->candidates.mean[neighbour];
         }
     }
-    if (chosen) memcpy(s->proposal, chosen, s->width * sizeof *chosen);
-    s->proposed = chosen != NULL;
-    s->proposed_acquisition = best;
+    if (chosen) memcpy(s->proposal.config, chosen, s->width * sizeof *chosen);
+    s->proposal.known = chosen != NULL;
+    s->proposal.acquisition = best;
 }
 
 double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
-    if (!s->proposed || history_find(s->history, s->proposal) >= 0) find_proposal(s);
-    if (s->proposed) memcpy(config, s->proposal, s->width * sizeof *config);
-    return s->proposed_acquisition;
+    if (!s->proposal.known || history_find(s->history, s->proposal.config) >= 0) find_proposal(s);
+    if (s->proposal.known) memcpy(config, s->proposal.config, s->width * sizeof *config);
+    return s->proposal.acquisition;
 }
 
 void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs, size_t count, double *acquisition)
@@ -564,10 +568,10 @@ void surrogate_acquisitions(struct surrogate *s, const uint16_t *const *configs,
         double mean, bound, variance;
         int64_t row = history_find(s->history, configs[c]);
         size_t i = 0;
-        while (i < s->row_count && (row < 0 || s->rows[i] != (size_t)row)) i++;
-        if (i < s->row_count && is_awaited(s, i)) {
-            mean = s->targets[i] + expected_of_row(s, i);
-            variance = s->awaited_variance[i];
+        while (i < s->rows.count && (row < 0 || s->rows.row[i] != (size_t)row)) i++;
+        if (i < s->rows.count && is_awaited(s, i)) {
+            mean = s->rows.targets[i] + expected_of_row(s, i);
+            variance = s->rows.awaited_variance[i];
         } else { // another state's proposal
             encoding_of(&s->encoding, configs[c], point);
             gp_means(s->gp, point, 1, &mean, &bound);

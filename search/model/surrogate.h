@@ -20,41 +20,52 @@ struct surrogate {
     struct encoding encoding;
     struct gp *gp;
     size_t width;
-    // The rows the model has learnt, and their encoded points and targets, in the order in which the GP has them.
-    size_t *rows, row_count, room;
-    float *points;
-    double *targets;
-    float *features;          // of a row, by prior
-    double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
-    size_t known;             // rows of the history looked at so far
-    size_t reported_at_learn; // told results that the model knows, and the history's best among them
-    int64_t best_at_learn;
-    size_t reported_at_fit; // told results at the last fit
-    double best_measured;   // the target of the best row
-    double best_target;     // the same, or what is expected of an awaited one if that is better
-    // The next fit: what its steps are made with, one a proposal, and how many have been.
-    struct gp *fitting;
-    size_t steps;
-    // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them. The
-    // parts that it has of those it is to get.
-    uint16_t *pool;
-    size_t pool_count, pool_parts;
-    double *pool_mean, *pool_variance;
+    // The rows of the history that the model has learnt, in the order in which the GP has them.
+    struct {
+        size_t *row, count, room;
+        float *points; // encoded
+        double *targets;
+        float *features;          // of a row, by prior
+        double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured
+    } rows;
+    struct {
+        size_t rows;     // of the history that were looked at so far
+        size_t reported; // told results that the model knows, and the history's best among them
+        int64_t best;
+        size_t reported_at_fit; // told results at the last fit
+    } known;
+    double best_measured; // the target of the best row
+    double best_target;   // the same, or what is expected of an awaited one if that is better
+    struct {
+        struct gp *gp; // what its steps are made with, one a proposal
+        size_t steps;  // that have been made
+    } next_fit;
+    // Random configurations, renewed at every fit (all of a small space), with what the GP says of them. The parts that
+    // it has of those it is to get.
+    struct {
+        uint16_t *configs;
+        size_t count, parts;
+        double *mean, *variance;
+        float *features;
+        size_t featured; // candidates that have them: computed when a prior is trusted
+    } pool;
     // What the priors expect is the model's mean: the targets are what is left of the excesses, in units of `scale`.
     struct prior_weights prior_weights;
     double scale;
-    float *pool_features;
-    size_t pool_featured; // candidates that have them: computed when a prior is trusted
     // Candidates besides the pool, since the model has learnt.
-    uint16_t *configs;
-    size_t candidate_count, candidate_room;
-    bool rated; // there are candidates
-    float *encoded;
-    double *mean, *bound, *acquisition;
+    struct {
+        uint16_t *configs;
+        size_t count, room;
+        bool rated; // there are candidates
+        float *encoded;
+        double *mean, *bound, *acquisition;
+    } candidates;
     // The last proposal, as long as it is still the best one, and what is expected of it, in the targets' units.
-    bool proposed;
-    uint16_t *proposal;
-    double proposed_acquisition, proposed_mean, proposed_variance;
+    struct {
+        bool known;
+        uint16_t *config;
+        double acquisition, mean, variance;
+    } proposal;
 };
 
 void surrogate_init(struct surrogate *, const struct space *, const struct history *, const struct prior *const *,
