@@ -166,14 +166,14 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
     char *one = test_text(candidate, 17, cubin, "k"), *other = test_text(candidate, 18, cubin, "k"),
          *both = test_text("%s,%s", one, other);
     open_workload(&w, &machine, false);
-    uint64_t seed = w.seed;
+    uint64_t seed = w.settings.seed;
     // A part that follows nothing.
     assert_true(run_part(&final, &w, final_text(0, 1, 9, 0, both), &answer, &memory, &err) < 0);
     assert_non_null(strstr(err.message, "part 1 of process 0 of the final does not follow"));
     assert_int_equal(run_part(&final, &w, final_text(0, 0, 9, 0, both), &answer, &memory, &err), 0);
     assert_int_equal(answer.entry_count, 2);
     assert_true(answer.entries[0].problems[0].time_count == 9 && answer.entries[1].problems[0].time_count == 9);
-    assert_true(w.seed == 7);
+    assert_true(w.settings.seed == 7);
     // One has left. No module is loaded and nothing is proved again: each round is a launch.
     launches = 0;
     assert_int_equal(run_part(&final, &w, final_text(0, 1, 6, 0, other), &answer, &memory, &err), 0);
@@ -189,7 +189,7 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
     assert_true(run_part(&final, &w, final_text(1, 3, 9, 0, other), &answer, &memory, &err) < 0); // of another process
     assert_int_equal(run_part(&final, &w, final_text(1, 0, 5, 0, other), &answer, &memory, &err), 0); // from scratch
     assert_int_equal(gpu_final_end(&final, &err), 0);
-    assert_true(!final && w.seed == seed);
+    assert_true(!final && w.settings.seed == seed);
     arena_release(&memory);
     workload_release(&w);
 }

@@ -107,14 +107,14 @@ static void bench_open(struct bench *b, bool placed)
     b->w.cuda = &fake_device;
     b->w.problem_count = PROBLEMS;
     b->w.problems = b->problems;
-    b->w.verify = (struct verify_settings){.enabled = true, .deterministic = true, .guard_bytes = 64};
-    b->w.events = calloc(2 * PROBLEMS, sizeof *b->w.events);
-    b->w.samples = calloc(MEASURE_BATCH, sizeof *b->w.samples);
+    b->w.settings.verify = (struct verify_settings){.enabled = true, .deterministic = true, .guard_bytes = 64};
+    b->w.events.list = calloc(2 * PROBLEMS, sizeof *b->w.events.list);
+    b->w.judged.samples = calloc(MEASURE_BATCH, sizeof *b->w.judged.samples);
     if (support_open(&b->w.support, &fake_device,
                      "\x7f"
                      "ELF",
                      &err) ||
-        measure_open(&b->w.measure, &fake_device, b->w.support, NULL, &b->w.measure_settings, &err))
+        measure_open(&b->w.measure, &fake_device, b->w.support, NULL, &b->w.settings.measure, &err))
         fail_msg("%s", err.message);
     for (int k = 0; k < PROBLEMS; k++) open_problem(b, k);
     if (placed && placement_open(&b->w.placement, &b->w, &err)) fail_msg("%s", err.message);
@@ -134,8 +134,8 @@ static void bench_close(struct bench *b)
     for (int k = 0; k < PROBLEMS; k++) buffers_release(&b->problems[k].buffers);
     measure_close(b->w.measure);
     support_close(b->w.support);
-    free(b->w.samples);
-    free(b->w.events);
+    free(b->w.judged.samples);
+    free(b->w.events.list);
 }
 
 // ---- candidates
@@ -284,7 +284,7 @@ TEST(of_a_slow_kernel_one_launch_is_soaked_and_counted)
     fake_seconds = 1e-3;
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(launches, 1);
-    assert_int_equal(b->w.launches_judged, 1);
+    assert_int_equal(b->w.judged.launches, 1);
     bench_close(b);
     free(b);
 }

@@ -68,8 +68,8 @@ static void limit(const struct baseline *b, bool begin)
 void baseline_allow_differences(struct baseline *b, struct workload *w, bool begin)
 {
     if (!b || !b->program) return;
-    if (begin) b->deterministic = w->verify.deterministic;
-    w->verify.deterministic = !begin && b->deterministic;
+    if (begin) b->deterministic = w->settings.verify.deterministic;
+    w->settings.verify.deterministic = !begin && b->deterministic;
 }
 
 int baselines_open(struct baselines *all, struct workload *w, const struct job_request *job, struct error *err)
@@ -123,7 +123,7 @@ static int try_kernel(struct baselines *all, struct baseline *b, struct baseline
 {
     struct workload *w = all->workload;
     struct problem_answer *problems = arena_new(&all->memory, w->tuned_count * sizeof *problems);
-    struct trial_request request = {.candidate = *b->kernel, .verify = w->verify.enabled};
+    struct trial_request request = {.candidate = *b->kernel, .verify = w->settings.verify.enabled};
     struct trial_answer answer;
     record_clear(&trial_answer_record, &answer);
     limit(b, true);

@@ -119,7 +119,7 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
 static struct measure_subject entry_subject(struct gpu_final *f, struct timed_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);
-    return verify_subject(f->w, problem, &work, e->kernel && f->w->verify.enabled);
+    return verify_subject(f->w, problem, &work, e->kernel && f->w->settings.verify.enabled);
 }
 
 // One pass over all problems, on both sets of data.
@@ -141,7 +141,8 @@ static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct er
         if (e->baseline && !baseline_same_result(e->baseline)) continue;
         if (keep) e->results[k] = result;
         // A library's bits may change from run to run.
-        if (status == STATUS_OK || !w->verify.enabled || (!e->kernel && status == STATUS_NONDETERMINISTIC)) continue;
+        if (status == STATUS_OK || !w->settings.verify.enabled || (!e->kernel && status == STATUS_NONDETERMINISTIC))
+            continue;
         error_prefix(&reason, "problem %s", w->problems[k].name);
         disqualify(e, status, reason.message);
     }
@@ -155,7 +156,7 @@ static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damage
     struct error reason;
     int failed = workload_mend(f->w, &status, &reason, err);
     *damaged = !failed && status != STATUS_OK;
-    if (*damaged && e && f->w->verify.enabled) disqualify(e, status, reason.message);
+    if (*damaged && e && f->w->settings.verify.enabled) disqualify(e, status, reason.message);
     return failed;
 }
 
@@ -186,7 +187,7 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     enum trial_status status;
     struct error reason;
     bool late;
-    if (e->baseline || !f->w->verify.enabled || e->status != STATUS_OK) return 0;
+    if (e->baseline || !f->w->settings.verify.enabled || e->status != STATUS_OK) return 0;
     announce(f, 0, e->trial);
     int failed = soak_run(f->w, &e->pipeline, &budget, &status, &reason, err);
     if (!failed && status == STATUS_OK && first)
@@ -229,9 +230,9 @@ static int prove(struct gpu_final *f, struct timed_entry *e, struct error *err)
     announce(f, 0, e->trial);
     f->program = e->baseline && e->baseline->program ? e->baseline->name : NULL;
     baseline_allow_differences(e->baseline, f->w, true);
-    int64_t before = f->w->launches_judged;
+    int64_t before = f->w->judged.launches;
     int failed = prove_entry(f, e, err);
-    e->launches_judged += f->w->launches_judged - before;
+    e->launches_judged += f->w->judged.launches - before;
     baseline_allow_differences(e->baseline, f->w, false);
     if (failed != CUDA_CRASHED) f->program = NULL;
     return failed;
@@ -253,7 +254,7 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
 {
     int failed = 0;
     for (int kernels = 0; kernels < 2; kernels++)
-        for (size_t i = 0; i < n && !failed && f->w->verify.enabled; i++) {
+        for (size_t i = 0; i < n && !failed && f->w->settings.verify.enabled; i++) {
             struct timed_entry *e = &f->entries[order[i]];
             enum trial_status status;
             struct error reason;
@@ -283,7 +284,7 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
         enum trial_status status;
         struct error reason;
         const struct measure_plan *plan = &e->plans[problem];
-        if (e->baseline || e->status != STATUS_OK || !plan->graph || !f->w->verify.enabled) continue;
+        if (e->baseline || e->status != STATUS_OK || !plan->graph || !f->w->settings.verify.enabled) continue;
         announce(f, done, e->trial);
         verify_forget(f->w);
         failed = graph_check(f->w, problem, plan, stats_median(e->times, rounds), &status, &reason, err);
@@ -530,7 +531,7 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     f->process = request->process;
     f->random = seed + ((uint64_t)request->process << 32); // each has its own order
     int failed = enter(f, request, err);
-    if (!failed && !reference_is_fixed(f->w) && f->w->seed != seed) failed = workload_fill(f->w, seed, err);
+    if (!failed && !reference_is_fixed(f->w) && f->w->settings.seed != seed) failed = workload_fill(f->w, seed, err);
     return failed;
 }
 
@@ -557,7 +558,7 @@ int gpu_final_run(struct gpu_final **final, struct workload *w, struct baselines
     if (record_read(&final_request_record, json, request, memory, err)) return -1;
     if (!*final && !(* final = memory_try(1, sizeof **final, err))) return -1;
     struct gpu_final *f = *final;
-    if (!f->w) f->old_seed = w->seed;
+    if (!f->w) f->old_seed = w->settings.seed;
     f->w = w;
     f->baselines = baselines;
     f->memory = memory;
@@ -593,5 +594,5 @@ int gpu_final_end(struct gpu_final **final, struct error *err)
     struct workload *w = (*final)->w;
     uint64_t seed = (*final)->old_seed;
     gpu_final_free(final);
-    return reference_is_fixed(w) || w->seed == seed ? 0 : workload_fill(w, seed, err);
+    return reference_is_fixed(w) || w->settings.seed == seed ? 0 : workload_fill(w, seed, err);
 }

@@ -98,13 +98,13 @@ static double slowdown(const struct gpu_trial *t)
         const struct device_problem *p = &w->problems[k];
         if (!p->tune || !pipeline_does(&t->pipeline, k)) continue;
         // A single launch of short work tells little: most of it is overhead that a graph leaves out.
-        bool telling = t->first[k] > 2 * w->measure_settings.graph_below;
+        bool telling = t->first[k] > 2 * w->settings.measure.graph_below;
         least[n] = t->timed[k] ? t->times[k].low : telling ? early_stop_bound(&p->early_stop, t->first[k]) : 0;
-        if (least[n] < w->measure_settings.graph_below) least[n] = fmax(0, least[n] - GRAPH_SPREAD);
+        if (least[n] < w->settings.measure.graph_below) least[n] = fmax(0, least[n] - GRAPH_SPREAD);
         best[n] = t->best[k];
         weight[n++] = p->weight;
     }
-    return objective_ratio(w->objective, weight, least, best, n);
+    return objective_ratio(w->settings.objective, weight, least, best, n);
 }
 
 // Ends the trial if it is certainly lost; what was not measured takes the time of its first launch.
@@ -112,7 +112,7 @@ static bool is_lost(struct gpu_trial *t)
 {
     struct workload *w = t->w;
     double ratio = slowdown(t);
-    if (!(ratio > w->measure_settings.early_stop)) return false;
+    if (!(ratio > w->settings.measure.early_stop)) return false;
     for (size_t k = 0; k < w->problem_count; k++) {
         if (!w->problems[k].tune || !pipeline_does(&t->pipeline, k) || t->timed[k]) continue;
         t->times[k] = (struct measurement){.time = t->first[k],
@@ -125,7 +125,7 @@ static bool is_lost(struct gpu_trial *t)
     }
     t->status = STATUS_SLOW;
     error_set(&t->reason, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
-              w->measure_settings.early_stop);
+              w->settings.measure.early_stop);
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool is_short(const struct gpu_trial *t)
 // After the first pass.
 static int early_stop(struct gpu_trial *t, struct error *err)
 {
-    if (!t->verify || t->status != STATUS_OK || !(slowdown(t) > t->w->measure_settings.early_stop)) return 0;
+    if (!t->verify || t->status != STATUS_OK || !(slowdown(t) > t->w->settings.measure.early_stop)) return 0;
     int failed = is_short(t) ? pass(t, PASS_AGAIN, err) : 0;
     if (!failed && t->status == STATUS_OK) is_lost(t);
     return failed;
@@ -168,10 +168,11 @@ static int measure(struct gpu_trial *t, struct error *err)
         slow += t->times[k].slow;
         if (!t->times[k].slow && !t->times[k].throttled)
             early_stop_learn(&w->problems[k].early_stop, t->first[k], t->times[k].time);
-        if (is_lost(t) || !t->times[k].slow || (w->objective == OBJECTIVE_EACH && slow < w->tuned_count)) continue;
+        if (is_lost(t) || !t->times[k].slow || (w->settings.objective == OBJECTIVE_EACH && slow < w->tuned_count))
+            continue;
         t->status = STATUS_SLOW;
         error_set(&t->reason, "problem %s takes %.4g s; the limit is %.4g s", w->problems[k].name, t->times[k].time,
-                  t->best[k] * w->measure_settings.slow_factor);
+                  t->best[k] * w->settings.measure.slow_factor);
     }
     return 0;
 }
@@ -187,7 +188,7 @@ static bool is_best(const struct gpu_trial *t)
         best[n] = t->best[k];
         weight[n++] = t->w->problems[k].weight;
     }
-    return objective_ratio(t->w->objective, weight, times, best, n) < 1;
+    return objective_ratio(t->w->settings.objective, weight, times, best, n) < 1;
 }
 
 // How long a right candidate that is not the best is soaked: a share of its time so far, at least so many seconds.
@@ -219,7 +220,7 @@ static int run(struct gpu_trial *t, struct error *err)
             error_prefix(&t->reason, "in launches in a row, because its variables keep their values between launches");
     }
     // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
-    if (t->status == STATUS_WRONG && !late && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
+    if (t->status == STATUS_WRONG && !late && t->w->settings.verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
@@ -359,7 +360,7 @@ static void write_figures(const struct workload *w, double begin, struct trial *
     struct nvml_reading reading = measure_reading(w->measure);
     figures->gpu_busy = measure_take_busy(w->measure);
     figures->gpu_seconds = clock_now() - begin;
-    figures->launches_judged = w->launches_judged;
+    figures->launches_judged = w->judged.launches;
     if (reading.clock_mhz) figures->clock_mhz = reading.clock_mhz;
     if (reading.temperature) figures->temperature = reading.temperature;
 }
@@ -372,7 +373,7 @@ int gpu_trial_run(struct workload *w, const struct trial_request *request, struc
     if (!t) return -1;
     *t = (struct gpu_trial){.w = w, .begin = begin, .progress = progress, .user = user};
     measure_take_busy(w->measure);
-    w->launches_judged = 0;
+    w->judged.launches = 0;
     int failed = attempt(t, request, answer, memory, err);
     write_figures(w, begin, &answer->figures);
     return failed;

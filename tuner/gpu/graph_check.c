@@ -36,7 +36,7 @@ static int capture(struct workload *w, const struct measure_plan *plan, bool wor
 static int execute(struct workload *w, const struct measure_plan *plan, struct cuda_graph *graph, uint64_t *key,
                    double *seconds, struct error *err)
 {
-    struct cuda_event *first = w->events[0], *last = w->events[1];
+    struct cuda_event *first = w->events.list[0], *last = w->events.list[1];
     unsigned copies[BUFFERS_COPIES_MAX];
     int failed;
     for (unsigned i = 0; i < plan->repeats; i++) copies[i] = i;
@@ -44,7 +44,7 @@ static int execute(struct workload *w, const struct measure_plan *plan, struct c
     if ((failed = buffers_restore(plan->subject.buffers, copies, plan->repeats, *key, err))) return failed;
     for (unsigned i = 0; i < plan->repeats; i++)
         if ((failed = work_begin(&plan->subject.work, plan->subject.buffers->shift[i], err))) return failed;
-    if ((w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
+    if ((w->settings.measure.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, first, err)) || (failed = cuda_graph_launch(w->cuda, graph, err)) ||
         (failed = cuda_event_record(w->cuda, last, err)) || (failed = cuda_sync(w->cuda, err)) ||
         (failed = cuda_event_seconds(first, last, seconds, err)))

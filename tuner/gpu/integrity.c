@@ -87,21 +87,21 @@ static int make_room(struct workload *w, size_t pieces, struct error *err)
 {
     void *host = NULL;
     int failed;
-    if (pieces <= w->sums_room) return 0;
-    cuda_free(w->sums);
-    cuda_host_free(w->host_sums);
-    w->sums = 0;
-    w->host_sums = NULL;
-    w->sums_room = 0;
-    if ((failed = cuda_alloc(4 * pieces * sizeof(uint64_t), &w->sums, err)) ||
+    if (pieces <= w->checksums.room) return 0;
+    cuda_free(w->checksums.sums);
+    cuda_host_free(w->checksums.host);
+    w->checksums.sums = 0;
+    w->checksums.host = NULL;
+    w->checksums.room = 0;
+    if ((failed = cuda_alloc(4 * pieces * sizeof(uint64_t), &w->checksums.sums, err)) ||
         (failed = cuda_host_alloc(4 * pieces * sizeof(uint64_t), &host, err)))
         return failed;
-    w->host_sums = host;
-    w->sums_room = 2 * pieces;
+    w->checksums.host = host;
+    w->checksums.room = 2 * pieces;
     return 0;
 }
 
-// Computes all sums under two keys and enqueues their way to w->host_sums.
+// Computes all sums under two keys and enqueues their way to w->checksums.host.
 static int compute(const struct pieces *all, uint64_t old_key, uint64_t new_key, struct error *err)
 {
     struct workload *w = all->w;
@@ -113,22 +113,23 @@ static int compute(const struct pieces *all, uint64_t old_key, uint64_t new_key,
             list.address[i] = all->list[first + i].address;
             list.bytes[i] = all->list[first + i].bytes;
         }
-        failed = support_checksums(w->support, &list, n, old_key, new_key, w->sums + 2 * first * sizeof(uint64_t), err);
+        failed = support_checksums(w->support, &list, n, old_key, new_key,
+                                   w->checksums.sums + 2 * first * sizeof(uint64_t), err);
     }
     if (failed || !all->count) return failed;
-    return cuda_download(w->cuda, w->host_sums, w->sums, 2 * all->count * sizeof(uint64_t), err);
+    return cuda_download(w->cuda, w->checksums.host, w->checksums.sums, 2 * all->count * sizeof(uint64_t), err);
 }
 
 // The sums under the new key are from now on those that are known.
 static void keep(const struct pieces *all)
 {
-    for (size_t i = 0; i < all->count; i++) *all->list[i].known = all->w->host_sums[2 * i + 1];
+    for (size_t i = 0; i < all->count; i++) *all->list[i].known = all->w->checksums.host[2 * i + 1];
 }
 
 // The pieces of the set that lies in the first copy of a problem.
 static int take(struct pieces *all, struct error *err)
 {
-    int failed = compute(all, 0, all->w->check_key, err);
+    int failed = compute(all, 0, all->w->checksums.key, err);
     if (!failed) failed = cuda_sync(all->w->cuda, err);
     if (!failed) keep(all);
     return failed;
@@ -141,7 +142,7 @@ int integrity_take_inputs(struct workload *w, size_t number, struct error *err)
     add_inputs(&all, number, b->set[0], b, 0, true);
     int failed = take(&all, err);
     for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies them
-        b->list[all.list[i].buffer].content = w->host_sums[2 * i];
+        b->list[all.list[i].buffer].content = w->checksums.host[2 * i];
     free(all.list);
     return failed;
 }
@@ -161,7 +162,7 @@ static const struct piece *find_damage(const struct pieces *all)
     const struct piece *found = NULL;
     for (size_t i = 0; i < all->count; i++) {
         const struct piece *p = &all->list[i];
-        if (all->w->host_sums[2 * i] != *p->known && (!found || p->kind > found->kind)) found = p;
+        if (all->w->checksums.host[2 * i] != *p->known && (!found || p->kind > found->kind)) found = p;
     }
     return found;
 }
@@ -170,7 +171,7 @@ static const struct piece *find_damage(const struct pieces *all)
 static bool is_stray(const struct workload *w, size_t k, struct error *reason)
 {
     for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
-        const struct verify_finding *f = &w->findings[2 * k][i];
+        const struct verify_finding *f = &w->judged.findings[2 * k][i];
         if (!f->guard_bad) continue;
         verify_stray_text(&w->problems[k].buffers.list[i], f, reason);
         error_prefix(reason, "problem %s", w->problems[k].name);
@@ -184,9 +185,9 @@ int integrity_check_reference(struct workload *w, size_t number, struct error *e
     struct buffers *b = &w->problems[number].buffers;
     struct error reason;
     int failed;
-    if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
+    if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->judged.findings[0], err)) ||
         (failed = buffers_guards(b, 0, err)) ||
-        (failed = cuda_fetch(w->cuda, w->findings[2 * number], b->findings, sizeof w->findings[0], err)))
+        (failed = cuda_fetch(w->cuda, w->judged.findings[2 * number], b->findings, sizeof w->judged.findings[0], err)))
         return failed;
     return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }
@@ -244,20 +245,21 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     *status = STATUS_OK;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct buffers *b = &w->problems[k].buffers;
-        failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err);
+        failed = cuda_zero(w->cuda, b->findings, sizeof w->judged.findings[0], err);
         if (!failed) failed = check_guards(b, err);
         if (!failed && w->placement && w->placement->holds == k) failed = check_guards(&w->placement->placed[k], err);
-        if (!failed) failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err);
+        if (!failed)
+            failed = cuda_download(w->cuda, w->judged.findings[2 * k], b->findings, sizeof w->judged.findings[0], err);
     }
     add_all(&all);
-    if (!failed) failed = compute(&all, w->check_key, next, err);
+    if (!failed) failed = compute(&all, w->checksums.key, next, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (ended) failed = ended;
     if (!failed) *status = judge(&all, reason);
     if (!failed) failed = check_addresses(w, status, reason, err);
     if (!failed && *status == STATUS_OK) { // else everything is filled again, and then all sums are taken
         keep(&all);
-        w->check_key = next;
+        w->checksums.key = next;
     }
     free(all.list);
     return failed;

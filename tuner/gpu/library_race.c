@@ -106,7 +106,7 @@ static int race(struct library_racers *r, int *rounds, struct error *err)
 {
     double until = clock_now() + longest;
     int failed =
-        r->library->list(&r->w->operations, &r->w->problems[r->problem].operation, r->ways, &r->way_count, err);
+        r->library->list(&r->w->device.operations, &r->w->problems[r->problem].operation, r->ways, &r->way_count, err);
     for (size_t i = 0; i < r->way_count && !failed && (r->count < LIBRARY_PLACES || clock_now() < until); i++)
         failed = try_way(r, i, err);
     if (failed) return failed;

@@ -197,7 +197,7 @@ static int open_parts(struct pipeline *p, const struct workload *w, struct error
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){
-            .cuda = w->cuda, .pipeline = p, .operations = &w->operations, .home = &w->problems[i].buffers};
+            .cuda = w->cuda, .pipeline = p, .operations = &w->device.operations, .home = &w->problems[i].buffers};
     return 0;
 }
 
@@ -230,7 +230,7 @@ int pipeline_open_operation(struct pipeline *p, struct workload *w, const struct
         s->operation = w->problems[k].operation;
         part->count = part->stage_count = 1;
         if (library->prepare)
-            failed = library->prepare(&w->operations, &s->operation, ways ? ways[k] : NULL, &s->state, err);
+            failed = library->prepare(&w->device.operations, &s->operation, ways ? ways[k] : NULL, &s->state, err);
         if (!failed) failed = pipeline_enqueue(part, 0, err);
         if (!failed) failed = cuda_sync(w->cuda, err);
     }
@@ -319,7 +319,7 @@ int pipeline_reach(struct workload *w, struct pipeline_part *part, unsigned stag
     int failed = buffers_restore(part->home, &first, 1, buffers_key(0), err);
     if (!failed) failed = pipeline_prepare(part, 0, err);
     for (unsigned i = 0; i < stage && !failed; i++) failed = pipeline_enqueue_stage(part, i, 0, err);
-    if (!failed && w->measure_settings.cold) failed = support_flush(w->support, err);
+    if (!failed && w->settings.measure.cold) failed = support_flush(w->support, err);
     return failed ? failed : cuda_sync(w->cuda, err);
 }
 

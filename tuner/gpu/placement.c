@@ -59,7 +59,7 @@ int placement_open(struct placement **out, struct workload *w, struct error *err
     *out = NULL;
     if (!p) return CUDA_MEMORY;
     p->alignment = (size_t)promised_alignment(cuda_info(w->cuda)->arch);
-    p->guard = round_up((size_t)w->verify.guard_bytes, IMAGE_ALIGNMENT);
+    p->guard = round_up((size_t)w->settings.verify.guard_bytes, IMAGE_ALIGNMENT);
     for (size_t k = 0; k < w->problem_count; k++)
         if (w->problems[k].buffers.count > p->count) p->count = w->problems[k].buffers.count;
     p->problem_count = w->problem_count;
@@ -93,7 +93,7 @@ void placement_draw(struct placement *p, const struct workload *w)
         address[i] = is_fixed(w, i) ? first : first + p->alignment * multiple;
     }
     for (size_t k = 0; k < p->problem_count; k++)
-        buffers_move(&p->placed[k], &w->problems[k].buffers, address, (size_t)w->verify.guard_bytes);
+        buffers_move(&p->placed[k], &w->problems[k].buffers, address, (size_t)w->settings.verify.guard_bytes);
     p->holds = p->problem_count;
 }
 

@@ -13,8 +13,8 @@ static void read_sheet(struct workload *w)
                                          .memory_bus_bits = info->memory_bus_bits,
                                          .l2_bytes = info->l2_bytes > 0 ? info->l2_bytes : 0};
     attributes.compute = text_architecture(info->arch);
-    peaks_of_device(&w->peaks, &attributes);
-    w->peaks_known = PEAKS_OF_SHEET;
+    peaks_of_device(&w->peaks.figures, &attributes);
+    w->peaks.known = PEAKS_OF_SHEET;
 }
 
 static int measure(struct workload *w, struct error *err)
@@ -22,12 +22,12 @@ static int measure(struct workload *w, struct error *err)
     struct error why;
     autojson json_t *ceilings = json_object();
     int failed = ceilings_measure(w, NULL, ceilings, &why);
-    w->peaks_known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
+    w->peaks.known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
     if (failed)
         fprintf(stderr, "times are not checked against the device's peaks: the ceilings cannot be measured: %s\n",
                 why.message);
     else
-        peaks_raise(&w->peaks, ceilings);
+        peaks_raise(&w->peaks.figures, ceilings);
     if (failed != CUDA_CRASHED) return 0;
     *err = why;
     return failed;
@@ -40,19 +40,19 @@ static double least_time(struct workload *w, const struct device_problem *p, str
     error_set(why, "nothing is known about it");
     if (!w->operation || !w->operation->least || p->unbounded) return 0;
     w->operation->least(&p->operation, &least);
-    if (w->peaks_known == PEAKS_UNKNOWN) read_sheet(w);
-    return peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, why);
+    if (w->peaks.known == PEAKS_UNKNOWN) read_sheet(w);
+    return peaks_least_time(&w->peaks.figures, &least, &w->settings.measure, &w->settings.verify, why);
 }
 
 int plausibility_check(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err)
 {
     *status = STATUS_OK;
-    while (w->peaks_known != PEAKS_UNAVAILABLE) {
+    while (w->peaks.known != PEAKS_UNAVAILABLE) {
         struct error why;
         double least = least_time(w, &w->problems[problem], &why);
         if (!peaks_refuse(time, least, why.message, reason)) return 0;
-        if (w->peaks_known == PEAKS_MEASURED) {
+        if (w->peaks.known == PEAKS_MEASURED) {
             *status = STATUS_IMPLAUSIBLE;
             return 0;
         }

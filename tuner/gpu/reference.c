@@ -71,14 +71,15 @@ static bool has_role(const struct workload *w, const struct device_problem *p, c
 // Whether an output that no operation bounds gets a bound by its rows; a single row needs one number only.
 static bool is_relative_to_rows(const struct workload *w, const struct device_buffer *b)
 {
-    const struct verify_settings *v = &w->verify;
+    const struct verify_settings *v = &w->settings.verify;
     return !v->exact && !(v->relative > 0) && !(v->absolute > 0) && b->view.rows > 1;
 }
 
 int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
-    const bool kept = w->verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets differ
+    const bool kept =
+        w->settings.verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets differ
     bool none = w->reference.kind == IMPLEMENTATION_NONE ||
                 (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
     for (int pass = 0; pass < 2; pass++) {
@@ -117,7 +118,7 @@ static struct bound *bound_of_role(struct device_problem *p, int role)
 
 static void set_bound(const struct workload *w, struct bound *b, const struct operation_expected *from)
 {
-    const struct verify_settings *v = &w->verify;
+    const struct verify_settings *v = &w->settings.verify;
     b->per_scale = v->tolerance * from->per_scale;
     b->bits = v->exact;
     if (v->exact) {
@@ -189,9 +190,9 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
         expected[i].scale = b->scale;
     }
     int failed = reference_is_slow(w) ? by_cpu(w, p, expected, err)
-                                      : w->operation->reference(&w->operations, &p->operation, expected, err);
+                                      : w->operation->reference(&w->device.operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
-    device_operations_free_scratch(&w->context);
+    device_operations_free_scratch(&w->device.context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
         if (role[i].kind == ROLE_OUTPUT) set_bound(w, bound_of_role(p, i), &expected[i]);
@@ -203,7 +204,7 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
 // For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const struct verify_settings *v = &w->verify;
+    const struct verify_settings *v = &w->settings.verify;
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (!p->filled->bound[i].expected) continue;

@@ -171,7 +171,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
 
 bool reference_library_judges(const struct workload *w)
 {
-    return w->verify.enabled && *w->reference.verify;
+    return w->settings.verify.enabled && *w->reference.verify;
 }
 
 int reference_library_keep(struct workload *w, struct device_problem *p, struct error *err)
@@ -215,7 +215,7 @@ int reference_library_verify(struct workload *w, struct device_problem *p, const
     size_t n = 0;
     int failed = 0;
     while (n < c->count && !c->list[n].about.output) n++;
-    hash_bytes(h, &w->check_key, sizeof w->check_key);
+    hash_bytes(h, &w->checksums.key, sizeof w->checksums.key);
     for (size_t i = 0; i < in->count && !failed; i++) {
         const struct device_buffer *b = &in->list[i];
         if (!buffer_is_output(b)) continue;

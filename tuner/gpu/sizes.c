@@ -85,7 +85,7 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
     *status = STATUS_OK;
     *verified = 0;
     if (!s) return 0;
-    s->launches_judged = 0;
+    s->judged.launches = 0;
     int failed = workload_sound(s, err); // an earlier candidate may have written there
     if (!failed) failed = pipeline_open(&pipeline, s, candidate, err);
     if (!failed) failed = pass(s, &pipeline, all, verified, status, reason, err);
@@ -96,7 +96,7 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
         if (!failed && damaged != STATUS_OK) *status = damaged, *reason = words;
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
-    w->launches_judged += s->launches_judged;
+    w->judged.launches += s->judged.launches;
     measure_add_busy(w->measure, measure_take_busy(s->measure));
     static const char where[] = "with sizes and values that the header accepts";
     if (failed == CUDA_MEMORY) { // which says nothing about the candidate

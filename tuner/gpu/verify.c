@@ -8,18 +8,18 @@ void verify_forget(struct workload *w)
 {
     for (size_t k = 0; k < w->problem_count; k++)
         for (int set = 0; set < SETS_MAX; set++) w->problems[k].set[set].stored = false;
-    w->compare_bits = true;
+    w->judged.compare_bits = true;
 }
 
 void verify_several(struct workload *w)
 {
-    w->compare_bits = false;
+    w->judged.compare_bits = false;
 }
 
 // Bits are compared in passes and, where the bound lets them differ, in launches that are timed.
 static enum previous_mode previous_mode(const struct workload *w, const struct data_set *set, size_t i, bool timed)
 {
-    if (!w->compare_bits) return PREVIOUS_NONE;
+    if (!w->judged.compare_bits) return PREVIOUS_NONE;
     if (!set->stored) return PREVIOUS_STORE;
     return timed && bound_is_exact(&set->bound[i]) ? PREVIOUS_NONE : PREVIOUS_COMPARE;
 }
@@ -46,8 +46,8 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
         if (!failed && set->bound[i].expected)
             failed = support_verify(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
-    w->launches_judged++;
-    set->stored |= w->compare_bits && !moved;
+    w->judged.launches++;
+    set->stored |= w->judged.compare_bits && !moved;
     if (!failed) failed = buffers_guards(in, (int)copy, err);
     if (!failed) failed = cuda_download(w->cuda, to, in->findings, in->count * sizeof *to, err);
     return !failed && verdict ? reference_library_verify(w, p, in, copy, verdict, err) : failed;
@@ -74,20 +74,20 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
         (failed = buffers_restore(&p->buffers, &copy, 1, key, err)) ||
         (failed = work_begin(work, p->buffers.shift[copy], err)) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
-        (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
-        (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
+        (w->settings.measure.cold && (failed = support_flush(w->support, err))) ||
+        (failed = cuda_event_record(w->cuda, w->events.list[2 * problem], err)) ||
         (failed = work->enqueue(work->self, p->buffers.shift[copy], err)) ||
-        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)) ||
+        (failed = cuda_event_record(w->cuda, w->events.list[2 * problem + 1], err)) ||
         (work->copy && (failed = work->copy(work->self, p->buffers.shift[copy], true, err))))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, &p->buffers, copy, key, false, w->findings[2 * problem + set],
-                   verdict_at(w->verdicts, 2 * problem + set), err);
+    return compare(w, p, &p->buffers, copy, key, false, w->judged.findings[2 * problem + set],
+                   verdict_at(w->judged.verdicts, 2 * problem + set), err);
 }
 
 int verify_pass(struct workload *w, const struct work *works, enum verify_runs runs, struct error *err)
 {
-    struct cuda_event *first = w->events[0], *last = w->events[2 * w->problem_count];
+    struct cuda_event *first = w->events.list[0], *last = w->events.list[2 * w->problem_count];
     int failed = cuda_event_record(w->cuda, first, err); // even without the first problem
     for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
@@ -106,7 +106,7 @@ int verify_pass(struct workload *w, const struct work *works, enum verify_runs r
 
 int verify_time(const struct workload *w, size_t problem, double *seconds, struct error *err)
 {
-    return cuda_event_seconds(w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
+    return cuda_event_seconds(w->events.list[2 * problem], w->events.list[2 * problem + 1], seconds, err);
 }
 
 enum { PLACE_MAX = 64 };
@@ -169,7 +169,7 @@ static enum trial_status verify_buffer(const struct workload *w, const struct de
     }
     if (!buffer_is_output(b)) return STATUS_OK;
     // Unwritten elements differ from run to run, since what memory held does.
-    if (f->differ && w->verify.deterministic && !f->unwritten) {
+    if (f->differ && w->settings.verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
                   place_text(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
                   f->bad ? "; some are wrong too" : "; where that is intended, set deterministic = false");
@@ -238,8 +238,9 @@ enum trial_status verify_outputs(const struct workload *w, size_t problem, struc
     for (int set = 0; set < 2; set++) {
         struct error words = {""};
         if (!p->ran[set]) continue;
-        enum trial_status mine = verify_results(w, p, &p->set[set], w->findings[2 * problem + (size_t)set],
-                                                verdict_at(w->verdicts, 2 * problem + (size_t)set), result, &words);
+        enum trial_status mine =
+            verify_results(w, p, &p->set[set], w->judged.findings[2 * problem + (size_t)set],
+                           verdict_at(w->judged.verdicts, 2 * problem + (size_t)set), result, &words);
         if (severity(mine) <= severity(status)) continue;
         status = mine;
         *reason = words;
@@ -252,14 +253,15 @@ int verify_launch(struct workload *w, size_t problem, struct buffers *in, unsign
 {
     struct device_problem *p = &w->problems[problem];
     p->sampled[slot] = in->set[copy];
-    return compare(w, p, in, copy, key, true, w->samples[slot], verdict_at(w->sample_verdicts, slot), err);
+    return compare(w, p, in, copy, key, true, w->judged.samples[slot], verdict_at(w->judged.sample_verdicts, slot),
+                   err);
 }
 
 enum trial_status verify_launched(const struct workload *w, size_t problem, unsigned slot, struct error *reason)
 {
     const struct device_problem *p = &w->problems[problem];
-    return verify_results(w, p, &p->set[p->sampled[slot]], w->samples[slot], verdict_at(w->sample_verdicts, slot), NULL,
-                          reason);
+    return verify_results(w, p, &p->set[p->sampled[slot]], w->judged.samples[slot],
+                          verdict_at(w->judged.sample_verdicts, slot), NULL, reason);
 }
 
 // The judge of timed launches: `self` is the problem.

@@ -17,13 +17,13 @@
 
 static int read_settings(struct workload *w, const struct job_request *job, struct error *err)
 {
-    w->objective = job->objective;
-    w->seed = (uint64_t)job->seed;
+    w->settings.objective = job->objective;
+    w->settings.seed = (uint64_t)job->seed;
     w->drawn = job->drawn;
     w->reference = *job->reference;
     if (isnan(w->reference.timeout)) w->reference.timeout = 600; // the default of the job file
-    return settings_read(verify_table, job->verify, &w->verify, err) ||
-                   settings_read(measure_table, job->measure, &w->measure_settings, err)
+    return settings_read(verify_table, job->verify, &w->settings.verify, err) ||
+                   settings_read(measure_table, job->measure, &w->settings.measure, err)
                ? -1
                : 0;
 }
@@ -36,7 +36,7 @@ static int check_memory(const struct workload *w, const struct job_request *job,
     const struct cuda_info *info = cuda_info(w->cuda);
     for (size_t i = 0; i < job->problem_count; i++) {
         const struct problem_request *p = &job->problems[i];
-        size_t bytes = buffers_bytes(p->buffers, p->buffer_count, (size_t)w->verify.guard_bytes, err);
+        size_t bytes = buffers_bytes(p->buffers, p->buffer_count, (size_t)w->settings.verify.guard_bytes, err);
         if (!bytes) return error_prefix(err, "problem %s", p->name);
         total += bytes;
         if (bytes > info->memory_bytes || total > info->memory_bytes)
@@ -74,7 +74,7 @@ static int open_problem(struct workload *w, struct device_problem *p, const stru
     p->weight = isnan(from->weight) ? 1 : from->weight;
     p->request = from;
     int failed = buffers_open(&p->buffers, w->cuda, w->support, from->buffers, from->buffer_count,
-                              (size_t)w->verify.guard_bytes, err);
+                              (size_t)w->settings.verify.guard_bytes, err);
     if (!failed && w->operation) failed = reference_bind(w, p, err);
     p->filled = &p->set[0];
     if (!failed) failed = reference_prepare(w, p, err);
@@ -97,7 +97,7 @@ static void open_placement(struct workload *w, size_t bytes)
 {
     struct error err;
     int failed = 0;
-    if (!w->verify.enabled) return;
+    if (!w->settings.verify.enabled) return;
     if (bytes > (size_t)cuda_info(w->cuda)->memory_bytes / 5 * 2) // libraries need room, too
         failed = error_set(&err, "data and expected values take more than 40%% of the device's memory");
     if (failed || placement_open(&w->placement, w, &err))
@@ -109,7 +109,7 @@ static int open_support(struct workload *w, const struct job_request *job, struc
     autofree char *image = text_read_file(job->support, NULL);
     if (!image) return error_set(err, "cannot read the support kernels '%s': %s", job->support, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
-    w->context.support = w->support;
+    w->device.context.support = w->support;
     return failed ? failed : ceilings_open(&w->ceilings, w->cuda, job->ceilings, err);
 }
 
@@ -142,11 +142,11 @@ int workload_open(struct workload *w, struct machine *machine, const struct job_
     int failed;
     memset(w, 0, sizeof *w);
     w->mask_key = entropy_draw();
-    w->check_key = entropy_draw();
+    w->checksums.key = entropy_draw();
     w->machine = machine;
     w->cuda = machine->cuda;
-    w->context.machine = machine;
-    device_operations_init(&w->operations, &w->context);
+    w->device.context.machine = machine;
+    device_operations_init(&w->device.operations, &w->device.context);
     if (read_settings(w, job, err)) return -1;
     const size_t count = job->problem_count;
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
@@ -162,20 +162,21 @@ int workload_open(struct workload *w, struct machine *machine, const struct job_
     if (!w->problems) return -1;
     void *findings = NULL, *samples = NULL;
     if ((failed = check_memory(w, job, err)) || (failed = open_support(w, job, err)) ||
-        (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
-        (failed = cuda_host_alloc(2 * count * sizeof *w->findings, &findings, err)))
+        (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->settings.measure, err)) ||
+        (failed = cuda_host_alloc(2 * count * sizeof *w->judged.findings, &findings, err)))
         return failed;
-    w->findings = findings;
-    if ((failed = cuda_host_alloc(MEASURE_BATCH * sizeof *w->samples, &samples, err))) return failed;
-    w->samples = samples;
-    if (reference_library_judges(w) && (!(w->verdicts = memory_try(2 * count, sizeof *w->verdicts, err)) ||
-                                        !(w->sample_verdicts = memory_try(MEASURE_BATCH, sizeof *w->verdicts, err))))
+    w->judged.findings = findings;
+    if ((failed = cuda_host_alloc(MEASURE_BATCH * sizeof *w->judged.samples, &samples, err))) return failed;
+    w->judged.samples = samples;
+    if (reference_library_judges(w) &&
+        (!(w->judged.verdicts = memory_try(2 * count, sizeof *w->judged.verdicts, err)) ||
+         !(w->judged.sample_verdicts = memory_try(MEASURE_BATCH, sizeof *w->judged.verdicts, err))))
         return -1;
-    w->events = memory_try(2 * count + 1, sizeof *w->events, err);
-    if (!w->events) return -1;
-    w->event_count = 2 * count + 1;
-    for (size_t i = 0; i < w->event_count; i++)
-        if ((failed = cuda_event_create(&w->events[i], err))) return failed;
+    w->events.list = memory_try(2 * count + 1, sizeof *w->events.list, err);
+    if (!w->events.list) return -1;
+    w->events.count = 2 * count + 1;
+    for (size_t i = 0; i < w->events.count; i++)
+        if ((failed = cuda_event_create(&w->events.list[i], err))) return failed;
     if ((failed = open_problems(w, job, &bytes, err))) return failed;
     // Twice what was allocated, and a third as much again for copies and libraries, must fit.
     for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
@@ -183,23 +184,23 @@ int workload_open(struct workload *w, struct machine *machine, const struct job_
          k++)
         open_second(w, &w->problems[k]);
     open_placement(w, 2 * bytes);
-    return workload_fill(w, w->seed, err);
+    return workload_fill(w, w->settings.seed, err);
 }
 
 void workload_release(struct workload *w)
 {
-    for (size_t i = 0; i < w->event_count; i++) cuda_event_destroy(w->events[i]);
-    free(w->events);
-    free(w->verdicts);
-    free(w->sample_verdicts);
+    for (size_t i = 0; i < w->events.count; i++) cuda_event_destroy(w->events.list[i]);
+    free(w->events.list);
+    free(w->judged.verdicts);
+    free(w->judged.sample_verdicts);
     for (size_t i = 0; i < w->problem_count; i++) release_problem(&w->problems[i]);
     placement_close(w->placement);
     free(w->problems);
-    device_operations_free_scratch(&w->context);
-    cuda_host_free(w->findings);
-    cuda_host_free(w->samples);
-    cuda_host_free(w->host_sums);
-    cuda_free(w->sums);
+    device_operations_free_scratch(&w->device.context);
+    cuda_host_free(w->judged.findings);
+    cuda_host_free(w->judged.samples);
+    cuda_host_free(w->checksums.host);
+    cuda_free(w->checksums.sums);
     measure_close(w->measure);
     ceilings_close(w->ceilings);
     support_close(w->support);
@@ -298,7 +299,7 @@ static int fill_mixed(struct workload *w, size_t i, uint64_t seed, double second
 int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     uint64_t other = other_seed(w);
-    w->seed = seed;
+    w->settings.seed = seed;
     if (w->placement) placement_draw(w->placement, w); // nothing lies there
     for (size_t i = 0; i < w->problem_count; i++) {
         struct device_problem *p = &w->problems[i];
@@ -318,7 +319,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 int workload_mend(struct workload *w, enum trial_status *status, struct error *reason, struct error *err)
 {
     int failed = integrity_check(w, status, reason, err);
-    if (failed || *status == STATUS_OK || !(failed = workload_fill(w, w->seed, err))) return failed;
+    if (failed || *status == STATUS_OK || !(failed = workload_fill(w, w->settings.seed, err))) return failed;
     // Nothing can be verified on what lies there now; another process can.
     return error_prefix(err, "%s; filling memory again fails", reason->message), CUDA_CRASHED;
 }

@@ -94,6 +94,30 @@ enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILA
 
 struct placement;
 
+struct workload_settings {
+    struct measure_settings measure;
+    struct verify_settings verify;
+    enum objective objective;
+    uint64_t seed; // of the present data
+};
+
+// What is found out about a candidate's results. The first two are page-locked.
+struct workload_judged {
+    struct verify_finding (*findings)[BUFFERS_MAX]; // of this pass, two sets a problem
+    struct verify_finding (*samples)[BUFFERS_MAX];  // on launches that were timed, MEASURE_BATCH
+    struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
+    struct host_verdict *sample_verdicts;           // of timed launches, by the same function
+    int64_t launches;                               // compared since the trial, or the worker, began
+    bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
+};
+
+// Of all that candidates must not change (integrity.c).
+struct workload_checksums {
+    uint64_t key;         // a secret of this process
+    uint64_t sums, *host; // on the device and, page-locked, here
+    size_t room;
+};
+
 struct workload {
     struct machine *machine;
     struct cuda *cuda; // the machine's
@@ -103,27 +127,24 @@ struct workload {
     struct placement *placement; // NULL: none
     struct workload *sizes;      // the same job on drawn sizes (sizes.h); NULL: none
     bool drawn;                  // it is such a workload
-    struct measure_settings measure_settings;
-    struct verify_settings verify;
-    enum objective objective;
-    uint64_t seed;
+    struct workload_settings settings;
     size_t problem_count, tuned_count;
     struct device_problem *problems;
-    struct cuda_event **events; // two for each problem, and one more
-    size_t event_count;
-    struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked: of this pass, two sets a problem
-    struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
-    struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
-    struct host_verdict *sample_verdicts;           // of timed launches, by the same function
-    int64_t launches_judged;                        // compared since the trial, or the worker, began
-    bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
-    uint64_t mask_key, check_key;                   // secrets of this process
-    uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
-    size_t sums_room;
+    struct {
+        size_t count;
+        struct cuda_event **list; // two for each problem, and one more
+    } events;
+    struct workload_judged judged;
+    struct workload_checksums checksums;
+    uint64_t mask_key; // a secret of this process
     struct implementation_request reference;
-    const struct operation *operation;   // NULL: the reference is another
-    struct device_operations operations; // what it, and baselines, may call
-    struct device_operations_context context;
-    struct peaks peaks; // plausibility.c's
-    enum peaks_known peaks_known;
+    const struct operation *operation; // NULL: the reference is another
+    struct {
+        struct device_operations operations; // what the operation, and baselines, may call
+        struct device_operations_context context;
+    } device;
+    struct {
+        struct peaks figures;
+        enum peaks_known known;
+    } peaks; // plausibility.c's
 };
