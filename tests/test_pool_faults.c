@@ -241,7 +241,7 @@ static void start_node(struct private_node *n, const char *folder)
     struct error err;
     *n = (struct private_node){.folder = e2e_folder(folder),
                                .settings = {.heartbeat = 5, .timeout = 30, .greeting = 30},
-                               .link = {.name = "n", .settings = &n->settings, .child = CHILD_NONE, .arrival.fd = -1}};
+                               .link = {.name = "n", .settings = &n->settings, .child = CHILD_NONE}};
     n->settings.keep = n->folder;
     n->cache = test_text("%s/node", n->folder);
     char *argv[] = {test_text("%s/sweetspot-node", e2e_bin()), "--private", "--cache", n->cache, NULL};

@@ -31,7 +31,7 @@ char *node_files_path(struct node_link *l, const char *path)
 {
     char hash[HASH_TEXT_SIZE];
     int64_t size;
-    int fd = l->shared || !*path ? -1 : open_file(l, path);
+    int fd = l->files.shared || !*path ? -1 : open_file(l, path);
     if (fd < 0) return text_copy(path);
     if (node_file_hash_open(fd, hash, &size, NULL)) {
         close(fd);
@@ -39,14 +39,14 @@ char *node_files_path(struct node_link *l, const char *path)
     }
     autofree char *name = node_file_name(path, hash);
     const struct node_file file = {.name = name, .hash = hash, .size = size};
-    bool known = json_object_get(l->have, name);
+    bool known = json_object_get(l->files.have, name);
     if (known) {
         close(fd);
         node_message_put(&l->out, FRAME_USE, 0, &file);
     }
     if (!known && node_file_send(&l->out, fd, &file, NULL)) return text_copy(path);
-    json_object_set_new(l->have, name, json_true());
-    return text_format("%s/%s", l->cache, name);
+    json_object_set_new(l->files.have, name, json_true());
+    return text_format("%s/%s", l->files.cache, name);
 }
 
 // `files`: all members of the object are files.
@@ -60,7 +60,7 @@ static void place_files(struct node_link *l, json_t *value, bool files)
             autofree char *there = node_files_path(l, json_string_value(member));
             json_object_set_new(changed, key, json_string(there));
         } else if (json_is_string(member) && !strcmp(key, "cache")) {
-            json_object_set_new(changed, key, json_sprintf("%s/compiled", l->cache));
+            json_object_set_new(changed, key, json_sprintf("%s/compiled", l->files.cache));
         } else if (word_find(settings_members, key) < 0) {
             place_files(l, member, !strcmp(key, "files"));
         }
@@ -86,12 +86,12 @@ static void send_text(struct node_link *l, char *name, const char *text)
 {
     char hash[HASH_TEXT_SIZE];
     size_t size = strlen(text); // a source has no NUL byte
-    if (!json_object_get(l->have, name)) {
+    if (!json_object_get(l->files.have, name)) {
         hash_content(text, size, hash);
         node_message_put(&l->out, FRAME_FILE, 0,
                          &(struct node_file){.name = name, .hash = hash, .size = (int64_t)size});
         frame_put_data(&l->out, text, size);
-        json_object_set_new(l->have, name, json_true());
+        json_object_set_new(l->files.have, name, json_true());
     }
     free(name);
 }
@@ -120,7 +120,7 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
         autofree char *folder = text_join_path(".", r.include[i]);
         if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
     }
-    return text_format("%s/trees/%s", l->cache, tree);
+    return text_format("%s/trees/%s", l->files.cache, tree);
 }
 
 static json_t *below(const char *root, const char *path)
@@ -141,11 +141,11 @@ static void place_source(struct node_link *l, json_t *request)
                   json_object_get(request, "source_hash"), "edits", json_object_get(request, "edits"));
     if (record_read(&compile_request_record, request, &c, &memory, NULL) || !*c.source) return;
     autofree char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS);
-    const char *known = json_get_string(l->trees, key, NULL);
+    const char *known = json_get_string(l->files.trees, key, NULL);
     autofree char *root = known ? text_copy(known) : send_tree(l, &c);
     if (!root) return;
     json_t *include = json_array(), *options = json_deep_copy(json_object_get(request, "options"));
-    json_object_set_new(l->trees, key, json_string(root));
+    json_object_set_new(l->files.trees, key, json_string(root));
     for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
     json_object_set_new(request, "source", below(root, c.source));
     json_object_set_new(request, "include", include);
@@ -156,7 +156,7 @@ static void place_source(struct node_link *l, json_t *request)
 
 json_t *node_files_place(struct node_link *l, json_t *request)
 {
-    if (l->shared) return request;
+    if (l->files.shared) return request;
     json_t *own = json_deep_copy(request); // the answer is checked against the request as it was
     json_decref(request);
     place_source(l, own);
@@ -167,10 +167,10 @@ json_t *node_files_place(struct node_link *l, json_t *request)
 // Where a file that a node names is here. NULL with a message.
 static char *found(struct node_link *l, const char *path, struct error *why)
 {
-    if (!l->shared) {
-        const char *here = json_get_string(l->brought, path, NULL);
+    if (!l->files.shared) {
+        const char *here = json_get_string(l->files.brought, path, NULL);
         if (!here) error_set(why, "it names a file that it did not send: '%.200s'", path);
-        l->unnamed = 0;
+        l->files.unnamed = 0;
         return here ? text_copy(here) : NULL;
     }
     autofree char *absolute = text_join_path(".", path);
@@ -195,7 +195,7 @@ int node_files_found(struct node_link *l, json_t *answer, struct error *why)
 bool node_files_refuse(const struct node_link *l, const json_t *job, struct error *why)
 {
     const json_t *reference = json_object_get(job, "reference");
-    if (!l || l->shared || strcmp(json_get_string(reference, "kind", ""), "command") != 0) return false;
+    if (!l || l->files.shared || strcmp(json_get_string(reference, "kind", ""), "command") != 0) return false;
     error_set(
         why,
         "the job's reference is the command '%.200s', which runs where the GPU is, and this node does not see the "

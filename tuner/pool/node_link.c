@@ -18,20 +18,24 @@ static void log_text(void *link, const char *text)
     l->settings->report(l->settings->user, false, line);
 }
 
+static void forget_files(struct node_link_files *f)
+{
+    node_arrival_drop(&f->arrival);
+    free(f->arriving);
+    free(f->cache);
+    json_decref(f->have);
+    json_decref(f->trees);
+    json_decref(f->brought);
+}
+
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
     if (child_start(&l->child, argv, NULL, false, err)) return -1;
     l->state = LINK_GREETING;
     l->started = l->heard = l->heartbeat_at = l->served = clock_now();
     l->refused = false;
-    l->shared = false;
-    json_decref(l->have);
-    json_decref(l->trees);
-    json_decref(l->brought);
-    l->have = json_object();
-    l->trees = json_object();
-    l->brought = json_object();
-    l->unnamed = 0;
+    forget_files(&l->files);
+    l->files = (struct node_link_files){.have = json_object(), .trees = json_object(), .brought = json_object()};
     l->words = l->banner = (struct child_output){0};
     return 0;
 }
@@ -61,7 +65,7 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     child_close_all(&l->child);
     byte_queue_release(&l->in);
     frame_writer_release(&l->out);
-    node_arrival_drop(&l->arrival);
+    node_arrival_drop(&l->files.arrival);
     for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
 }
 
@@ -134,16 +138,16 @@ static void read_greeting(struct node_link *l)
 
 static void take_ready(struct node_link *l, const struct node_ready *ready)
 {
-    l->shared = ready->shared;
+    l->files.shared = ready->shared;
     if (ready->have_count > NODE_FILES_REPORTED) {
         node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_REPORTED);
         return;
     }
-    free(l->cache);
-    l->cache = text_copy(ready->cache);
-    for (size_t i = 0; i < ready->have_count; i++) json_object_set_new(l->have, ready->have[i], json_true());
+    free(l->files.cache);
+    l->files.cache = text_copy(ready->cache);
+    for (size_t i = 0; i < ready->have_count; i++) json_object_set_new(l->files.have, ready->have[i], json_true());
     l->state = LINK_UP;
-    log_text(l, l->shared ? "it sees the driver's files" : "it does not see the driver's files, which are sent");
+    log_text(l, l->files.shared ? "it sees the driver's files" : "it does not see the driver's files, which are sent");
 }
 
 // Frames -------------------------------------------------------------------------------------------------------------
@@ -159,19 +163,19 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
 static void end_file(struct node_link *l)
 {
     struct error err;
-    autofree char *here = l->arrival.path ? text_copy(l->arrival.path) : NULL;
-    int ended = node_arrival_end(&l->arrival, &err);
+    autofree char *here = l->files.arrival.path ? text_copy(l->files.arrival.path) : NULL;
+    int ended = node_arrival_end(&l->files.arrival, &err);
     if (ended < 0) node_link_stop(l, true, "%s", err.message);
     if (ended > 0) {
-        json_object_set_new(l->have, here + strlen(l->settings->keep) + 1, json_true());
-        json_object_set_new(l->brought, l->arriving, json_string(here));
+        json_object_set_new(l->files.have, here + strlen(l->settings->keep) + 1, json_true());
+        json_object_set_new(l->files.brought, l->files.arriving, json_string(here));
     }
 }
 
 static void begin_file(struct node_link *l, const struct node_file *file)
 {
     struct error err;
-    if (file->size > NODE_FILE_MOST || ++l->unnamed > NODE_MOST_CORES) { // a compiler has one at a time
+    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler has one at a time
         node_link_stop(l, true,
                        file->size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
                                                    : "it sends files that no answer names, the last of %" PRId64
@@ -180,9 +184,9 @@ static void begin_file(struct node_link *l, const struct node_file *file)
         return;
     }
     autofree char *name = node_file_name(file->path, file->hash), *here = text_format("%s/%s", l->settings->keep, name);
-    free(l->arriving);
-    l->arriving = text_copy(file->path);
-    if (node_arrival_begin(&l->arrival, here, file->hash, file->size, &err))
+    free(l->files.arriving);
+    l->files.arriving = text_copy(file->path);
+    if (node_arrival_begin(&l->files.arrival, here, file->hash, file->size, &err))
         node_link_stop(l, true, "%s", err.message);
     else
         end_file(l);
@@ -221,7 +225,7 @@ static void take_frame(struct node_link *l, const struct frame *f)
         begin_file(l, &m.file);
         break;
     case FRAME_DATA:
-        if (node_arrival_take(&l->arrival, f->data, f->size, &err))
+        if (node_arrival_take(&l->files.arrival, f->data, f->size, &err))
             node_link_stop(l, true, "%s", err.message);
         else
             end_file(l);
@@ -310,13 +314,9 @@ void node_link_release(struct node_link *l)
     node_link_stop(l, false, "the run is over");
     for (size_t i = 0; i < l->channel_count; i++) free(l->channels[i]); // its worker was released before
     free(l->channels);
-    free(l->arriving);
-    free(l->cache);
+    forget_files(&l->files);
     free(l->why);
     arena_release(&l->memory);
-    json_decref(l->have);
-    json_decref(l->trees);
-    json_decref(l->brought);
     *l = (struct node_link){.child = CHILD_NONE};
 }
 

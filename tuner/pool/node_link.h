@@ -30,6 +30,17 @@ struct node_channel {
 
 enum node_link_state { LINK_DOWN, LINK_GREETING, LINK_WELCOMED, LINK_UP };
 
+struct node_link_files {
+    bool shared;     // files are used in place
+    char *cache;     // folder of the node for what is sent
+    json_t *have;    // names of files there: name -> true
+    json_t *trees;   // sources there: what was to be compiled -> folder
+    json_t *brought; // files of the node that are here: path there -> path here
+    size_t unnamed;  // files that came and that no answer has named since
+    struct node_arrival arrival;
+    char *arriving; // its path there
+};
+
 struct node_link {
     const char *name; // of the node; borrowed
     const struct node_link_settings *settings;
@@ -40,14 +51,7 @@ struct node_link {
     double started, heard, heartbeat_at, served;
     struct node_identity identity; // what the agent says of its node, in `memory`; no cores: nothing yet
     struct arena memory;
-    bool shared;     // files are used in place
-    char *cache;     // folder of the node for what is sent
-    json_t *have;    // names of files there: name -> true
-    json_t *trees;   // sources there: what was to be compiled -> folder
-    json_t *brought; // files of the node that are here: path there -> path here
-    size_t unnamed;  // files that came and that no answer has named since
-    struct node_arrival arrival;
-    char *arriving;             // its path there
+    struct node_link_files files;
     struct child_output words;  // on stderr, of the command that starts the agent
     struct child_output banner; // before the greeting
     size_t channel_count;

@@ -63,7 +63,6 @@ static void add_node(struct worker_pool *p, struct node_spec *spec)
     struct pool_node *n = memory_new(1, sizeof *n);
     *n = (struct pool_node){.spec = *spec, .listed = true};
     n->link = (struct node_link){.name = n->spec.name, .settings = &p->link_settings, .child = CHILD_NONE};
-    n->link.arrival.fd = -1;
     *spec = (struct node_spec){0};
     memory_add(p->nodes, p->node_count) = n;
     memory_add(p->links.list, p->links.count) = &n->link;
@@ -349,7 +348,7 @@ static void serve(struct worker_pool *p, size_t node, double now)
         bool alias = strcmp(n->spec.name, n->link.identity.host) != 0;
         pool_report(&p->settings, true, "node %s joins%s%s, %" PRId64 " cores%s", n->spec.name, alias ? ": " : "",
                     alias ? n->link.identity.host : "", n->link.identity.cores,
-                    n->link.shared ? "" : "; files are sent to it");
+                    n->link.files.shared ? "" : "; files are sent to it");
     }
     if (!n->joined) join(p, node);
     if (!n->spec.gpus_known && n->gpus) add_counted_gpus(p, node);
