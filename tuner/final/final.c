@@ -82,7 +82,7 @@ void final_send(struct final_run *f, size_t gpu)
                                     .places = all ? -1 : (int64_t)f->places,
                                     .candidates = candidates,
                                     .baselines = baselines};
-    f->condemned = 0;
+    f->sanitizing.condemned = 0;
     for (size_t i = 0; i < f->with.policy->queue.count; i++) {
         const struct task *t = (const struct task *)f->with.policy->queue.tasks[i];
         if (t->queued.state != TASK_FINAL || !final_stands(f, t)) continue;
@@ -178,7 +178,7 @@ static struct contender *read_contenders(struct final_run *f, const struct final
 // Writes what each process found into the entries of the final's document.
 static void note_processes(struct final_run *f, struct final_entries *entries, const struct contender *contenders)
 {
-    for (size_t i = 0; i < entries->count && f->process_of; i++) {
+    for (size_t i = 0; i < entries->count && f->processes.of; i++) {
         struct final_entry_document *entry = &entries->list[i];
         if (!contenders[i].rounds) continue;
         double *medians = arena_new(&f->memory, FINAL_PROCESSES_MAX * sizeof *medians);
@@ -365,13 +365,13 @@ void final_interrupted(struct final_run *f)
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
     f->decision.reason = "it was interrupted";
-    f->decision.rounds = (int64_t)f->known_rounds;
+    f->decision.rounds = (int64_t)f->processes.rounds;
     put(f, "open_final", &entries);
     if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
         autofree char *certainty = certainty_text(f, &entries, contenders, &v);
         display_message(f->with.display,
                         "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",
-                        f->known_rounds, entries.list[v.winner].answer.trial,
+                        f->processes.rounds, entries.list[v.winner].answer.trial,
                         text_show_duration(contenders[v.winner].median, TEXT_ROOM), certainty);
     }
     f->decision.reason = "";
@@ -389,7 +389,7 @@ enum final_outcome final_finish(struct final_run *f)
     if (f->answer && !crashed && decide(f, &entries))
         put(f, "final", &entries);
     else
-        outcome = without_winner(f, out + f->condemned, &why);
+        outcome = without_winner(f, out + f->sanitizing.condemned, &why);
     final_event_outcome(f, outcome, why.message);
     if (outcome == FINAL_DECIDED) final_keep_binaries(f, &entries);
     final_drop(f);

@@ -43,9 +43,11 @@ struct final_run {
     struct arena memory;         // of the answers
     struct final_answer *answer; // to the newest request; at the final's end, of all parts; NULL: there is none
     struct final_answer *before; // of the parts before, put together; NULL in the first
-    unsigned char *process_of;   // each of its rounds; NULL where one process takes all. In `memory`
-    size_t known_rounds;         // in process_of
-    struct final_rounds rounds;  // where the final is
+    struct {                     // of workers, which share the rounds (final_processes.c)
+        unsigned char *of;       // by round; NULL where one process takes all. In `memory`
+        size_t rounds;           // in `of`
+    } processes;
+    struct final_rounds rounds; // where the final is
     struct final_clock clock;
     size_t places;   // how many candidates take part; 0: not known yet
     double until;    // clock_now(); rounds beyond the planned ones end then
@@ -71,10 +73,12 @@ struct final_run {
         bool on;        // this part is running
         int64_t winner; // by the rounds, the only candidate that is measured; 0: all are
     } energy;
-    struct sanitizer *sanitizer; // NULL: none, or not yet looked for
-    bool sanitizer_sought;
-    size_t condemned; // winners of the final that compute-sanitizer refused
-    int deaths;       // of the worker in finals that blamed nobody
+    struct {                  // the winner runs under compute-sanitizer (final_sanitize.c)
+        struct sanitizer *by; // NULL: none, or not yet looked for
+        bool sought;
+        size_t condemned; // winners of the final that it refused
+    } sanitizing;
+    int deaths; // of the worker in finals that blamed nobody
 };
 
 void final_close(struct final_run *);

@@ -276,6 +276,6 @@ void final_close(struct final_run *f)
     builds_end_ahead(f);
     final_reset(f);
     arena_release(&f->decided);
-    sanitizer_close(f->sanitizer);
+    sanitizer_close(f->sanitizing.by);
     free(f->dropped);
 }

@@ -170,7 +170,7 @@ bool final_decide_each(struct final_run *f, const struct final_entries *entries)
         for (size_t p = 0; p < problems; p++) {
             const struct final_times *samples = final_entry_times(e, p);
             size_t used;
-            times[count * problems + p] = final_median(samples, f->process_of, 1, &used).value;
+            times[count * problems + p] = final_median(samples, f->processes.of, 1, &used).value;
             relative_times[count * problems + p] = models[count].of[p];
             if (samples && (int64_t)samples->time_count > rounds) rounds = (int64_t)samples->time_count;
         }

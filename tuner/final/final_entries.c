@@ -46,7 +46,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
         size_t count = problems[p] ? problems[p]->time_count : 0;
         if (count < rounds) rounds = count;
     }
-    if (f->process_of && rounds > f->known_rounds) rounds = f->known_rounds;
+    if (f->processes.of && rounds > f->processes.rounds) rounds = f->processes.rounds;
     double *objectives = memory_new(rounds, sizeof *objectives);
     for (size_t i = 0; i < rounds; i++) {
         double times[JOB_MAX_PROBLEMS];
@@ -57,7 +57,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
                               .energy = energy_of(job, problems),
                               .rounds = rounds,
                               .objectives = objectives,
-                              .process = f->process_of,
+                              .process = f->processes.of,
                               .slower = e->left};
 }
 
@@ -104,16 +104,16 @@ uint64_t final_seed(const struct final_run *f)
 
 void final_put(struct final_run *f, const char *kind, struct final_document *document)
 {
-    bool known = f->process_of != NULL;
+    bool known = f->processes.of != NULL;
     autojson json_t *gpu = f->with.policy->final_gpu == POLICY_NO_WORKER || f->with.pool->lockstep
                                ? NULL
                                : pool_gpu_identity(f->with.pool, f->with.policy->final_gpu);
-    autofree int *process = memory_new(known ? f->known_rounds : 0, sizeof *process);
-    for (size_t i = 0; known && i < f->known_rounds; i++) process[i] = f->process_of[i];
+    autofree int *process = memory_new(known ? f->processes.rounds : 0, sizeof *process);
+    for (size_t i = 0; known && i < f->processes.rounds; i++) process[i] = f->processes.of[i];
     document->when = clock_wall();
     document->seed = (int64_t)final_seed(f);
     document->process = known ? process : NULL;
-    document->process_rounds = f->known_rounds;
+    document->process_rounds = f->processes.rounds;
     document->gpu = gpu;
     document->replayed = f->with.pool->replay;
     document->recording = f->with.pool->replay ? f->with.recording : NULL;

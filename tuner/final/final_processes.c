@@ -66,8 +66,8 @@ void final_reset(struct final_run *f)
     const struct job *job = f->with.job;
     arena_release(&f->memory);
     f->answer = f->before = NULL;
-    f->process_of = NULL;
-    f->known_rounds = 0;
+    f->processes.of = NULL;
+    f->processes.rounds = 0;
     f->current = 0;
     f->blamed.trial = 0;
     f->ended = 0;
@@ -176,9 +176,9 @@ static size_t rounds_taken(const struct final_run *f)
 // line up. Returns how many rounds it has.
 static size_t add_answer(struct final_run *f)
 {
-    size_t before = f->before ? f->known_rounds : 0, rounds = rounds_taken(f);
+    size_t before = f->before ? f->processes.rounds : 0, rounds = rounds_taken(f);
     unsigned char *process_of = arena_new(&f->memory, before + rounds + 1);
-    if (before) memcpy(process_of, f->process_of, before);
+    if (before) memcpy(process_of, f->processes.of, before);
     memset(process_of + before, (int)f->rounds.process, rounds);
     struct final_answer *all = f->before ? f->before : f->answer;
     for (size_t i = 0; i < all->entry_count; i++) {
@@ -189,8 +189,8 @@ static size_t add_answer(struct final_run *f)
             add_entry(f, e, final_find_entry(f->answer, e->trial, e->binary, e->name), before, rounds);
     }
     f->before = all;
-    f->process_of = process_of;
-    f->known_rounds = before + rounds;
+    f->processes.of = process_of;
+    f->processes.rounds = before + rounds;
     return rounds;
 }
 
@@ -238,7 +238,7 @@ static bool end_parts(struct final_run *f)
 {
     f->answer = f->before;
     f->before = NULL;
-    if (!f->rounds.process) f->process_of = NULL;
+    if (!f->rounds.process) f->processes.of = NULL;
     return false;
 }
 
@@ -246,7 +246,7 @@ bool final_continues(struct final_run *f)
 {
     if (f->energy.on) return final_energy_take(f) && end_parts(f);
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
-        f->process_of = NULL; // the answer is one process's
+        f->processes.of = NULL; // the answer is one process's
         return false;
     }
     size_t rounds = add_answer(f);

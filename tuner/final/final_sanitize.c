@@ -8,14 +8,15 @@ static const double over_time = 1.5; // s that a check may end after the deadlin
 static bool find_sanitizer(struct final_run *f)
 {
     struct error why;
-    if (f->sanitizer_sought) return f->sanitizer != NULL;
-    f->sanitizer_sought = true;
-    f->sanitizer = sanitizer_open(f->with.pool->gpu_program, f->with.pool->gpus[f->with.pool->first_gpu].device, &why);
-    if (f->sanitizer)
-        display_log(f->with.display, "the winner runs under compute-sanitizer %s", sanitizer_version(f->sanitizer));
+    if (f->sanitizing.sought) return f->sanitizing.by != NULL;
+    f->sanitizing.sought = true;
+    f->sanitizing.by =
+        sanitizer_open(f->with.pool->gpu_program, f->with.pool->gpus[f->with.pool->first_gpu].device, &why);
+    if (f->sanitizing.by)
+        display_log(f->with.display, "the winner runs under compute-sanitizer %s", sanitizer_version(f->sanitizing.by));
     else if (*why.message)
         display_message(f->with.display, "the winner is not run under compute-sanitizer: %s", why.message);
-    return f->sanitizer != NULL;
+    return f->sanitizing.by != NULL;
 }
 
 // The part of the document (sanitize.h) that is read here.
@@ -47,7 +48,7 @@ static json_t *known_document(struct final_run *f, const struct task *t)
     autorelease(arena_release) struct arena memory = {NULL};
     autojson json_t *known = store_get_document(f->with.store, t->trial, SANITIZED_DOCUMENT, NULL, NULL);
     if (!known || record_read(&found_record, known, &found, &memory, NULL)) return NULL;
-    return strcmp(found.version, sanitizer_version(f->sanitizer)) ? NULL : json_incref(known);
+    return strcmp(found.version, sanitizer_version(f->sanitizing.by)) ? NULL : json_incref(known);
 }
 
 // Findings that do not change the verdict are warnings; the rest is for the log.
@@ -91,7 +92,7 @@ static void judge(struct final_run *f, const struct task *t, const json_t *docum
     f->blamed.trial = t->trial;
     f->blamed.status = status;
     f->blamed.reason = reason;
-    f->condemned++;
+    f->sanitizing.condemned++;
 }
 
 static json_t *look_at(struct final_run *f, const struct task *t)
@@ -108,7 +109,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
     final_phase(f, "compute-sanitizer runs the winner");
     autojson json_t *request =
         job_setup_for_gpu(f->with.setup, false, NULL, false); // without counters and drawn sizes: slow enough
-    document = sanitizer_end(sanitizer_begin(f->sanitizer, f->with.job, request, t->text, t->compiled.cubin,
+    document = sanitizer_end(sanitizer_begin(f->sanitizing.by, f->with.job, request, t->text, t->compiled.cubin,
                                              t->problems, false, left + over_time));
     f->clock.sanitizer = clock_now() - begin;
     keep_document(f, t, document);
@@ -117,7 +118,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
 
 size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
 {
-    size_t before = f->condemned;
+    size_t before = f->sanitizing.condemned;
     if (!final_sanitizes(f) || !find_sanitizer(f)) return 0;
     for (size_t i = 0; i < count && !interrupt_count() && !f->with.failure->set; i++) {
         const struct task *t = final_find(f, trials[i]);
@@ -125,5 +126,5 @@ size_t final_sanitize(struct final_run *f, const int64_t *trials, size_t count)
         autojson json_t *document = look_at(f, t);
         if (document) judge(f, t, document);
     }
-    return f->condemned - before;
+    return f->sanitizing.condemned - before;
 }
