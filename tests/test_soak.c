@@ -93,10 +93,10 @@ static void open_part(struct bench *b, int k)
     l->geometry = (struct cuda_geometry){.grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
     if (cuda_module_kernel(NULL, "candidate", &l->kernel, &err)) fail_msg("%s", err.message);
     for (l->count = 0; l->count < BUFFERS; l->count++) {
-        l->value[l->count] = part->home->list[l->count].view.device;
-        l->pointer[l->count] = true;
+        l->argument[l->count].value = part->home->list[l->count].view.device;
+        l->argument[l->count].pointer = true;
     }
-    l->value[l->count++] = (uint64_t)sizes[k];
+    l->argument[l->count++].value = (uint64_t)sizes[k];
     part->count = part->stage_count = 1;
 }
 

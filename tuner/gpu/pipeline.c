@@ -27,14 +27,15 @@ static int set_arguments(struct launch_arguments *a, struct pipeline_part *part,
     const struct buffers *now = part->symbol_bindings.buffers ? part->symbol_bindings.buffers : part->home;
     memcpy(a->maps, s->maps, s->map_count * sizeof *a->maps);
     for (unsigned i = 0; i < s->count; i++) {
-        struct cuda_tensor_map *map = s->map[i] ? &a->maps[s->map[i] - 1] : NULL;
-        a->value[i] = s->pointer[i] || map ? moved(part, s->value[i], shift) : s->value[i];
-        if (s->address_count[i]) addresses_write(now, s->addresses[i], s->address_count[i], shift, s->bytes[i]);
-        a->list[i] = map ? (void *)map : s->bytes[i] ? (void *)s->bytes[i] : &a->value[i];
-        int failed = map && a->value[i] != s->value[i] ? cuda_tensor_map_move(map, a->value[i], err) : 0;
-        if (s->object[i])
-            failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)s->value[i],
-                                            s->object[i] == BINDING_SURFACE, shift, &a->value[i], err);
+        const struct pipeline_argument *from = &s->argument[i];
+        struct cuda_tensor_map *map = from->map ? &a->maps[from->map - 1] : NULL;
+        a->value[i] = from->pointer || map ? moved(part, from->value, shift) : from->value;
+        if (from->address_count) addresses_write(now, from->addresses, from->address_count, shift, from->bytes);
+        a->list[i] = map ? (void *)map : from->bytes ? (void *)from->bytes : &a->value[i];
+        int failed = map && a->value[i] != from->value ? cuda_tensor_map_move(map, a->value[i], err) : 0;
+        if (from->object)
+            failed = symbol_bindings_object(&part->symbol_bindings, (unsigned)from->value,
+                                            from->object == BINDING_SURFACE, shift, &a->value[i], err);
         if (failed) return failed;
     }
     return 0;
@@ -121,9 +122,10 @@ static bool look_at_views(const struct pipeline_part *part, const struct buffers
         const struct pipeline_launch *s = &part->launch[k];
         kernels |= !s->library && !s->program;
         for (unsigned i = 0; i < s->count; i++) {
-            if (s->object[i]) views[s->value[i]] |= s->object[i];
-            for (size_t b = 0; b < buffers->count && (s->pointer[i] || s->map[i]); b++)
-                if (buffers->list[b].view.device == s->value[i]) views[b] |= BINDING_POINTER;
+            const struct pipeline_argument *a = &s->argument[i];
+            if (a->object) views[a->value] |= a->object;
+            for (size_t b = 0; b < buffers->count && (a->pointer || a->map); b++)
+                if (buffers->list[b].view.device == a->value) views[b] |= BINDING_POINTER;
         }
         for (int i = 0; i < OPERATION_ROLES_MAX && s->library; i++)
             for (size_t b = 0; b < buffers->count; b++)
@@ -250,8 +252,8 @@ void pipeline_release(struct pipeline *p)
         symbol_bindings_release(&part->symbol_bindings);
         for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
             for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) {
-                free(part->launch[k].bytes[a]);
-                free(part->launch[k].addresses[a]);
+                free(part->launch[k].argument[a].bytes);
+                free(part->launch[k].argument[a].addresses);
             }
         free(part->launch);
     }

@@ -21,6 +21,16 @@ enum {
     PIPELINE_BYTES_MAX = 4096 // of a struct by value
 };
 
+struct pipeline_argument {
+    uint64_t value;       // its bytes, at the beginning
+    bool pointer;         // it is a buffer's address
+    unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: it is none
+    unsigned char *bytes; // of a struct or vector by value, in the place of `value`; else NULL
+    struct device_address *addresses; // among those bytes
+    size_t address_count;
+    int map; // 1 + index of its tensor map, whose address is the value; 0: it is none
+};
+
 // One run of a stage: a launch, or a library's call.
 struct pipeline_launch {
     unsigned stage; // runs of one stage follow each other
@@ -34,14 +44,7 @@ struct pipeline_launch {
     struct cuda_geometry geometry;
     bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
-    uint64_t value[PIPELINE_ARGUMENTS_MAX];       // each argument's bytes, at the beginning
-    bool pointer[PIPELINE_ARGUMENTS_MAX];         // whether it is a buffer's address
-    unsigned char object[PIPELINE_ARGUMENTS_MAX]; // BINDING_TEXTURE, BINDING_SURFACE: it is an object of the buffer
-                                                  // whose index is the value; 0: it is none
-    unsigned char *bytes[PIPELINE_ARGUMENTS_MAX]; // of a struct or vector by value, in the place of `value`; else NULL
-    struct device_address *addresses[PIPELINE_ARGUMENTS_MAX]; // among those bytes
-    size_t address_count[PIPELINE_ARGUMENTS_MAX];
-    int map[PIPELINE_ARGUMENTS_MAX]; // 1 + index of its tensor map, whose address is the value; 0: it is none
+    struct pipeline_argument argument[PIPELINE_ARGUMENTS_MAX];
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]
                       [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch

@@ -33,11 +33,13 @@ static int read_tensor_map(struct pipeline_launch *s, const struct device_proble
         t.box[i] = (uint32_t)from->box[i];
     }
     t.type = problem->buffers.list[found].view.type;
-    s->value[s->count] = problem->buffers.list[found].view.device;
-    int failed = cuda_tensor_map_encode(&t, s->value[s->count], &map, err);
+    struct pipeline_argument *to = &s->argument[s->count];
+    to->value = problem->buffers.list[found].view.device;
+    int failed = cuda_tensor_map_encode(&t, to->value, &map, err);
     if (failed) return error_prefix(err, "tensor map '%s'", from->tensor_map), failed;
     memcpy(s->maps[s->map_count++], &map, sizeof map);
-    s->map[s->count++] = (int)s->map_count;
+    to->map = (int)s->map_count;
+    s->count++;
     return 0;
 }
 
@@ -50,8 +52,8 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
     const struct device_buffer *b = found < 0 ? NULL : &problem->buffers.list[found];
     if (!b || !b->has_image || (surface && !b->image.about.surface))
         return error_set(err, "argument %u: no %s '%s'", s->count, surface ? "surface" : "texture", name);
-    s->value[s->count] = (uint64_t)found;
-    s->object[s->count++] = surface ? BINDING_SURFACE : BINDING_TEXTURE;
+    s->argument[s->count++] =
+        (struct pipeline_argument){.value = (uint64_t)found, .object = surface ? BINDING_SURFACE : BINDING_TEXTURE};
     return 0;
 }
 
@@ -69,10 +71,10 @@ static int read_bytes(struct pipeline_launch *s, const struct device_problem *pr
     if (!bytes) return -1;
     for (size_t i = 0; i < length / 2; i++)
         bytes[i] = (unsigned char)((strchr(hex, digits[2 * i]) - hex) * 16 + (strchr(hex, digits[2 * i + 1]) - hex));
-    s->bytes[s->count] = bytes;
-    s->address_count[s->count] = from->address_count;
-    if (addresses_read(&problem->buffers, -1, from->addresses, from->address_count, length / 2, &s->addresses[s->count],
-                       err))
+    struct pipeline_argument *to = &s->argument[s->count];
+    to->bytes = bytes;
+    to->address_count = from->address_count;
+    if (addresses_read(&problem->buffers, -1, from->addresses, from->address_count, length / 2, &to->addresses, err))
         return error_prefix(err, "argument %u", s->count);
     s->count++;
     return 0;
@@ -86,18 +88,19 @@ static int read_argument(struct pipeline_launch *s, const struct device_problem 
     if (*from->tensor_map) return read_tensor_map(s, problem, from, err);
     if (*from->texture || *from->surface) return read_object(s, problem, from, err);
     if (*from->bytes) return read_bytes(s, problem, from, err);
+    struct pipeline_argument *to = &s->argument[i];
     if (*from->buffer) {
         int found = buffers_find(&problem->buffers, from->buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, from->buffer);
-        s->value[i] = problem->buffers.list[found].view.device;
-        s->pointer[i] = true;
+        to->value = problem->buffers.list[found].view.device;
+        to->pointer = true;
     } else {
         int type = element_find(from->scalar);
         if (type < 0 || isnan(from->value.real)) return error_set(err, "argument %u is neither buffer nor scalar", i);
         if ((type == ELEMENT_I64 || type == ELEMENT_U64) && from->value.whole)
-            s->value[i] = (uint64_t)from->value.integer;
+            to->value = (uint64_t)from->value.integer;
         else
-            element_store((enum element)type, from->value.real, &s->value[i]);
+            element_store((enum element)type, from->value.real, &to->value);
     }
     s->count++;
     return 0;
