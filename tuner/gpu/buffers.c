@@ -119,7 +119,7 @@ size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t gua
 
 static void guard_regions(struct buffers *s, size_t guard)
 {
-    struct region *regions = s->regions;
+    struct region *regions = s->guards.regions;
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct device_buffer *b = &s->list[i];
@@ -131,12 +131,12 @@ static void guard_regions(struct buffers *s, size_t guard)
             regions[n++] = (struct region){
                 v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i, v->device, f};
         size_t end = round_up(b->bytes + guard, ALIGNMENT);
-        s->padded |= pitch > used && b->direction == DIRECTION_IN;
+        s->guards.padded |= pitch > used && b->direction == DIRECTION_IN;
         if (end > b->bytes)
             regions[n++] =
                 (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i, v->device, f};
     }
-    s->region_count = n;
+    s->guards.region_count = n;
 }
 
 // Of the buffer that comes next.
@@ -186,7 +186,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     s->cuda = cuda;
     s->support = support;
     s->sets = s->copy_count = 1;
-    s->guards_written = (unsigned)entropy_below(3);
+    s->guards.written = (unsigned)entropy_below(3);
     if (count > BUFFERS_MAX) return error_set(err, "%zu buffers; at most %d are possible", count, BUFFERS_MAX);
     for (size_t i = 0; i < count; i++) {
         struct device_buffer *b = &s->list[s->count];
@@ -488,10 +488,10 @@ static int guards(struct buffers *s, int copy, uint64_t findings, struct error *
     unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
     for (unsigned c = 0; c < n; c++) {
         in.shift[c] = s->shift[first + c];
-        held.key[c] = s->guards.key[first + c];
-        held.kind[c] = s->guards.kind[first + c];
+        held.key[c] = s->guards.held.key[first + c];
+        held.kind[c] = s->guards.held.kind[first + c];
     }
-    return support_guards(s->support, s->regions, s->region_count, &in, &held, n, findings, err);
+    return support_guards(s->support, s->guards.regions, s->guards.region_count, &in, &held, n, findings, err);
 }
 
 int buffers_guards(struct buffers *s, int copy, struct error *err)
@@ -502,14 +502,14 @@ int buffers_guards(struct buffers *s, int copy, struct error *err)
 int buffers_write_guards(struct buffers *s, int copy, uint64_t key, struct error *err)
 {
     static const enum content_kind kinds[] = {CONTENT_NAN, CONTENT_HIGH, CONTENT_LOW};
-    const struct guard_contents before = s->guards;
+    const struct guard_contents before = s->guards.held;
     for (unsigned c = 0; c < s->copy_count; c++) {
         if (copy != BUFFERS_ALL && c != (unsigned)copy) continue;
-        s->guards.key[c] = copy_key(s, c, key);
-        s->guards.kind[c] = (unsigned char)kinds[key == CONTENT_NAN ? 0 : s->guards_written++ % 3];
+        s->guards.held.key[c] = copy_key(s, c, key);
+        s->guards.held.kind[c] = (unsigned char)kinds[key == CONTENT_NAN ? 0 : s->guards.written++ % 3];
     }
     int failed = guards(s, copy, 0, err);
-    if (failed) s->guards = before;
+    if (failed) s->guards.held = before;
     return failed;
 }
 
@@ -540,8 +540,8 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
         failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena + (uint64_t)s->shift[s->set[c]],
                            s->arena_bytes, err);
         if (!failed) failed = addresses_store(s, c, err);
-        s->guards.key[c] = s->guards.key[s->set[c]];
-        s->guards.kind[c] = s->guards.kind[s->set[c]];
+        s->guards.held.key[c] = s->guards.held.key[s->set[c]];
+        s->guards.held.kind[c] = s->guards.held.kind[s->set[c]];
     }
     if (!failed) s->copy_count = copies;
     return failed;

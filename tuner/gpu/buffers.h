@@ -61,6 +61,14 @@ struct device_buffer {
     uint64_t checksum[4];              // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
+struct buffers_guards {
+    struct region regions[3 * BUFFERS_MAX];
+    size_t region_count;
+    struct guard_contents held; // by copy
+    unsigned written;           // how often, so that the three kinds take turns
+    bool padded;                // inputs have padding, which is a guard
+};
+
 struct buffers {
     struct cuda *cuda;
     struct support *support;
@@ -69,17 +77,13 @@ struct buffers {
     uint64_t memory, arena; // allocation; where the first copy begins in it
     uint64_t origins[2];    // allocations, by set of data
     size_t arena_bytes, origin_bytes;
-    struct region regions[3 * BUFFERS_MAX];
-    size_t region_count;
+    struct buffers_guards guards;
     uint64_t mask_key;
     uint64_t findings;                     // on the device: struct verify_finding[BUFFERS_MAX]
     unsigned sets;                         // of data: 1 or 2
     unsigned copy_count;                   // the first `sets` copies are one of each set
     int64_t shift[BUFFERS_COPIES_MAX];     // what to add to a buffer's address for a copy; a multiple of 1024
     unsigned char set[BUFFERS_COPIES_MAX]; // whose data a copy holds
-    struct guard_contents guards;          // what each copy's hold
-    unsigned guards_written;               // how often, so that the three kinds take turns
-    bool padded;                           // inputs have padding, which is a guard
     uint64_t second;                       // allocation of the second copy
     uint64_t slabs[BUFFERS_SLABS_MAX];     // and of the others; never moved, since graphs hold their addresses
     unsigned slab_count;

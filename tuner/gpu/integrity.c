@@ -196,7 +196,7 @@ int integrity_check_reference(struct workload *w, size_t number, struct error *e
 static int check_guards(struct buffers *b, struct error *err)
 {
     int failed = buffers_guards(b, BUFFERS_ALL, err);
-    return failed || !b->padded ? failed : buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err);
+    return failed || !b->guards.padded ? failed : buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
 // What was found, once the device has ended its part.
