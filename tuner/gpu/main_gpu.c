@@ -54,8 +54,8 @@ static json_t *device_json(const struct gpu_worker *w)
 {
     const struct cuda_info *i = cuda_info(w->machine.cuda);
     json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i->name, "arch", i->arch, "uuid", i->uuid,
-                          "ordinal", i->ordinal, "sm_count", i->sm_count, "max_shared", i->max_shared, "shared_per_sm",
-                          i->shared_per_sm, "reserved_shared", i->reserved_shared);
+                          "ordinal", i->ordinal, "sm_count", i->sm_count, "max_shared", i->shared.most, "shared_per_sm",
+                          i->shared.per_sm, "reserved_shared", i->shared.reserved);
     int clock = nvml_max_clock(w->machine.nvml);
     json_t *more =
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm",

@@ -196,8 +196,8 @@ int support_poison(struct support *s, uint32_t value, struct error *err)
     struct cuda_geometry g = {.grid = {(unsigned)info->sm_count, 1, 1},
                               .block = {1024, 1, 1},
                               .cluster = {1, 1, 1},
-                              .shared = (unsigned)info->max_shared};
-    int words = info->max_shared / 4;
+                              .shared = (unsigned)info->shared.most};
+    int words = info->shared.most / 4;
     void *args[] = {&value, &words};
     struct cuda_kernel **kernel = &s->plain[POISON];
     bool first = !*kernel;

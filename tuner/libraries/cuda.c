@@ -123,9 +123,9 @@ static void describe(struct cuda *c)
     // From 9.0 on, the chip's own instructions (wgmma) need the architecture-specific target.
     snprintf(i->arch, sizeof i->arch, "sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
     i->sm_count = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    i->max_shared = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    i->shared_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    i->reserved_shared = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    i->shared.most = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    i->shared.per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    i->shared.reserved = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
     i->registers_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
     i->max_threads = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     i->threads_per_sm = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
@@ -346,10 +346,10 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     int result = cuda_kernel_info(kernel, &info, err);
     if (result) return result;
     const struct cuda_info *device = &c->info;
-    if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared)
+    if (g->shared > (unsigned)device->shared.most || (int)g->shared + info.static_shared > device->shared.most)
         return cuda_refuse(err,
                            "needs %lld bytes of shared memory (%d of them static), but the device allows %d per block",
-                           (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
+                           (long long)g->shared + info.static_shared, info.static_shared, device->shared.most);
     if (volume(g->block) > (unsigned)info.max_threads)
         return cuda_refuse(
             err, "%u threads per block; with %d registers per thread, or its launch bounds, the kernel allows %d",

@@ -25,8 +25,11 @@ struct cuda_graph;
 struct cuda_info {
     char name[128], arch[16], uuid[48], cuda[16]; // "NVIDIA H200", "sm_90a", "GPU-...", "13.0"
     int ordinal, device_count;
-    int sm_count, max_shared, shared_per_sm, reserved_shared, registers_per_sm, max_threads, threads_per_sm,
-        blocks_per_sm, warp_size, l2_bytes, max_cluster, clock_mhz, memory_clock_mhz, memory_bus_bits;
+    int sm_count, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size, l2_bytes, max_cluster,
+        clock_mhz, memory_clock_mhz, memory_bus_bits;
+    struct {
+        int most, per_sm, reserved; // bytes: of a block, of a multiprocessor, taken from each block
+    } shared;
     uint64_t memory_bytes, memory_free;
 };
 
