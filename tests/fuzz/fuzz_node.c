@@ -94,7 +94,7 @@ static void send_line(int pipe_end, const char *line)
 
 static void check_files(const struct node_link *l)
 {
-    json_object_each(l->brought, there, here) {
+    json_object_each(l->files.brought, there, here) {
         char hash[HASH_TEXT_SIZE];
         const char *path = json_string_value(here), *name = strrchr(path, '/') + 1;
         int64_t size;
@@ -127,9 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .started = now,
                           .heard = now,
                           .served = now,
-                          .have = json_object(),
-                          .trees = json_object(),
-                          .brought = json_object()};
+                          .files = {.have = json_object(), .trees = json_object(), .brought = json_object()}};
     char *text = fuzz_text(data, size), *rest = text, *line;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) abort();
