@@ -127,7 +127,7 @@ void run_live_look(struct run *); // at all workers, and writes the file, where 
 void run_phase(struct run *, enum watch_phase);
 
 // run_report.c: the line of progress and the summary.
-void run_progress(struct run *, bool now); // shows the line where it is due, or now
+void run_progress(struct run *); // shows the line where it is due
 void run_report(struct run *);             // after the search
 void run_report_values(struct run *);      // after the final: values that are missing in the space or do not help
 

@@ -70,10 +70,10 @@ static char *describe(const struct run *r)
     return line.text;
 }
 
-void run_progress(struct run *r, bool now)
+void run_progress(struct run *r)
 {
     run_event_progress(r);
-    if (!(now ? !r->display.quiet : display_due(&r->display))) return;
+    if (!display_due(&r->display)) return;
     autofree char *line = describe(r);
     display_progress(&r->display, line, r->job->name);
 }

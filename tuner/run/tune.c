@@ -205,7 +205,7 @@ static void follow_policy(struct run *r)
             wait_for_workers(r, &turns, action.until);
         else if (!r->pool.lockstep && clock_now() - turns.polled > longest_doing)
             wait_for_workers(r, &turns, 0);
-        run_progress(r, false);
+        run_progress(r);
     }
 }
 
