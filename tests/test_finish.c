@@ -134,7 +134,7 @@ TEST(checks_can_follow_later)
 
 TEST(what_says_how_to_search_is_refused)
 {
-    static const char *const useless[] = {"--no-final",        "--evaluations 5", "--target 1us", "--until 1%",
+    static const char *const useless[] = {"--no-final",        "--evaluations 5", "--until 1%",
                                           "--strategy random", "--prior x.json",  "--no-stores"};
     char *folder = write_job("useless");
     for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {

@@ -147,7 +147,7 @@ static const struct mistake command_mistakes[] = {
     {"no such command", "tun job.cfg"},
     {"no such option", "tune job.cfg --tmie 8h"},
     {"an option of other programs", "status job.cfg --json"},
-    {"a target without a unit", "tune job.cfg --target 186"},
+    {"a target without a unit", "tune job.cfg --until 186"},
     {"a share of something else", "tune job.cfg --until '95% of cublas'"},
     {"a source for a job file", "tune kernel.cu"},
     {"jobs of one name", "check job.cfg job.cfg"},

@@ -189,7 +189,7 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
     static const struct {
         const char *options, *reason;
     } cases[] = {
-        {"--target 1.5ms", "the target is reached"},
+        {"--until 1.5ms", "the target is reached"},
         {"--until 50%", "below 'until'"},
         {"-n 30", "evaluations are used up"},
     };

@@ -1,17 +1,23 @@
 // See stop.h.
 #include "search/model/stop.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 bool stop_read_until(const char *text, struct stop_rules *rules)
 {
     char *end;
     double share = strtod(text, &end);
     const bool percent = end != text && *end == '%', ceiling = !strcmp(end + percent, " of ceiling");
+    if (isalpha((unsigned char)*end)) { // a unit
+        *rules = (struct stop_rules){0};
+        return !text_duration(text, &rules->target);
+    }
     if (percent) share /= 100;
     if (end == text || !(share >= 0 && share <= 1) || (end[percent] && !(ceiling && share > 0))) return false;
     rules->ceiling = ceiling ? share : 0;

@@ -32,7 +32,8 @@ struct stop_rules {
     double until;   // relative; 0: no such rule
 };
 
-// Reads "1%" or "0.01" into `until`, or "95% of ceiling" into `ceiling` (then `until` is 0). False: it is neither.
+// Reads "1%" or "0.01" into `until`, "95% of ceiling" into `ceiling`, or "330us" into `target`; the others are then 0.
+// False: it is none of these.
 bool stop_read_until(const char *text, struct stop_rules *);
 
 // The expected benefit of more evaluations, judged by how the best has improved so far.

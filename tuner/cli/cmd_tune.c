@@ -49,11 +49,9 @@ static const struct option_spec specs[] = {
            "how long the command may take, final included: 90s, 8h, 1h30m (the job's budget)"),
     OPTION(integer, &given.request.options.evaluations, "evaluations", 'n', "N",
            "stop after N configurations, including earlier runs (the job's budget)"),
-    OPTION(seconds, &given.request.options.stop.target, "target", 0, "TIME",
-           "stop when a candidate is as fast as this: 330us (never)", .unit = true),
-    OPTION(string, &given.until, "until", 0, "SHARE",
-           "stop when doubling the evaluations is expected to gain less than this: 1%; or at a share of the measured "
-           "ceiling: '95% of ceiling' (the job's, or never)"),
+    OPTION(string, &given.until, "until", 0, "SHARE|TIME",
+           "stop when doubling the evaluations is expected to gain less than this: 1%; at a share of the measured "
+           "ceiling: '95% of ceiling'; or when a candidate is as fast as this: 330us (the job's, or never)"),
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
            "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
     OPTION_STORE(&given.jobs.store),
@@ -393,10 +391,8 @@ static const char *useless_without_search(void)
     const struct {
         const char *name;
         bool given;
-    } searching[] = {{"no-final", given.no_final},   {"evaluations", o->evaluations >= 0},
-                     {"target", o->stop.target > 0}, {"until", o->stop.until >= 0},
-                     {"strategy", o->strategy},      {"prior", given.priors.count},
-                     {"no-stores", o->alone}};
+    } searching[] = {{"no-final", given.no_final}, {"evaluations", o->evaluations >= 0}, {"until", given.until},
+                     {"strategy", o->strategy},    {"prior", given.priors.count},        {"no-stores", o->alone}};
     for (size_t i = o->finish ? 0 : 1; (o->finish || o->refresh) && i < sizeof searching / sizeof *searching; i++)
         if (searching[i].given) return searching[i].name;
     return o->finish && o->refresh ? "refresh" : NULL;
@@ -456,7 +452,8 @@ static int run(void)
     struct tune_options *o = &given.request.options;
     struct error err;
     if (given.until && !stop_read_until(given.until, &o->stop))
-        return command_refuse("--until needs a share such as 1%%, or '95%% of ceiling', not '%s'", given.until);
+        return command_refuse("--until needs a share such as 1%%, '95%% of ceiling', or a time such as 186us, not '%s'",
+                              given.until);
     const char *useless = useless_without_search();
     if (useless && o->finish)
         return command_refuse("--finish is only the final of stored results, without --%s", useless);

@@ -77,8 +77,7 @@ static bool set_number(const struct option_spec *spec, const char *text)
 {
     char *end;
     bool any = !spec->low && !spec->high;
-    if (spec->seconds)
-        return !(spec->unit && !text[strspn(text, "0123456789.eE+-")]) && !text_duration(text, spec->seconds);
+    if (spec->seconds) return !text_duration(text, spec->seconds);
     if (spec->integer) {
         errno = 0;
         long long value = strtoll(text, &end, 10);
@@ -120,7 +119,6 @@ static int set_value(const struct option_spec *spec, const char *text)
     return mistake("--%s needs %s%s, not '%s'", spec->name,
                    spec->integer ? "a whole number"
                    : spec->real  ? "a number"
-                   : spec->unit  ? "a time with its unit, such as 186us"
                                  : "a duration such as 90s, 8h or 1h30m",
                    range, text);
 }
@@ -145,7 +143,7 @@ static const struct {
 // Names that options had: they still mean the same.
 static const struct {
     const char *command, *older, *name;
-} renamed[] = {{"judge", "template", "implementation"}};
+} renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}};
 
 static const struct option_spec *find_older(const struct option_spec *specs, const char *name, size_t length)
 {

@@ -40,7 +40,6 @@ struct option_spec {
     int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up
     double *real;               // finite; within [low, high] unless both are 0
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
-    bool unit;                  // a duration needs one: a plain number is not taken for seconds
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string
     const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers

@@ -40,7 +40,7 @@ static const struct setting_hint removed[] = {
     {"options", "a strategy has no options; choose another 'strategy'"},
     {"seed", "the option --seed of 'tune' sets it"},
     {"compile.workers", "the option --workers of 'tune' sets them"},
-    {"budget.target", "the option --target of 'tune' sets it"},
+    {"budget.target", "the option --until of 'tune' sets it"},
     {"verification.sanitize", "the environment variable SWEETSPOT_SANITIZER=none leaves the tools out"},
     {"search", "'strategy' stands outside of groups"},
     {"counters", "'metrics' stands outside of groups"},
