@@ -27,7 +27,7 @@ struct cuda_info {
     int ordinal, device_count;
     int sm_count, max_shared, shared_per_sm, reserved_shared, registers_per_sm, max_threads, threads_per_sm,
         blocks_per_sm, warp_size, l2_bytes, max_cluster, clock_mhz, memory_clock_mhz, memory_bus_bits;
-    uint64_t memory_bytes, memory_free;
+    uint64_t memory_bytes;
 };
 
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
