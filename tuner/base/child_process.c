@@ -45,18 +45,15 @@ void orphans_list(struct children *all)
 
 static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
 {
-    snprintf(out, MARK_SIZE, "/%ld.%u/", (long)parent, mark);
+    snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// In a new process, before exec: it and all that it starts have mark number `mark` of the process `parent`, besides the
-// marks that this process has.
+// In a new process, before exec: it and all that it starts have mark number `mark` of the process `parent`.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];
-    const char *before = getenv(VARIABLE);
     write_mark(value, parent, mark);
-    autofree char *all = text_format("%s%s", before ? before : "", value);
-    setenv(VARIABLE, all, 1);
+    setenv(VARIABLE, value, 1);
 }
 
 static bool has_mark(pid_t pid, const void *mark)
@@ -69,7 +66,7 @@ static bool has_mark(pid_t pid, const void *mark)
     snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
     FILE *file = fopen(path, "re");
     while (file && !found && getdelim(&entry, &room, 0, file) > 0)
-        found = !strncmp(entry, VARIABLE "=", sizeof VARIABLE) && strstr(entry + sizeof VARIABLE, value);
+        found = !strncmp(entry, VARIABLE "=", sizeof VARIABLE) && !strcmp(entry + sizeof VARIABLE, value);
     if (file) fclose(file);
     return found;
 }

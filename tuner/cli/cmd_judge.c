@@ -262,6 +262,7 @@ const struct command cmd_judge = {
         "first error. The job needs a reference, but no parameters. No database is read or written. With "
         "`--implementation`, a reference kernel still comes from the job's template. A binary is launched as the job "
         "says; `--entry` names its kernel as compiled code does. Without permission for counters a "
-        "note says so, and the verdict is the same.",
+        "note says so, and the verdict is the same. `judge --serve` answers requests, a JSON object a line, from "
+        "standard input or from a Unix socket.",
     .see = "profile check",
 };

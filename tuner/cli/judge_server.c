@@ -58,10 +58,18 @@ static struct server {
 
 // Processes ----------------------------------------------------------------------------------------------------------
 
-static void process_end(struct judging_process *p)
+// This process has no other children than the two, except for what an ended one leaves behind.
+static bool is_left(pid_t pid, const void *user)
+{
+    const struct server *s = user;
+    return pid != s->spare.worker.child.pid && pid != s->busy.worker.child.pid;
+}
+
+static void process_end(const struct server *s, struct judging_process *p)
 {
     if (!*p->folder) return;
     worker_release(&p->worker);
+    orphans_end(is_left, s);
     work_folder_remove(p->folder);
     *p->folder = 0;
 }
@@ -77,7 +85,7 @@ static int spare_start(struct server *s, struct error *err)
     setenv("TMPDIR", p->folder, 1);
     int failed = worker_start(&p->worker, "judge", argv, err);
     s->temporary ? setenv("TMPDIR", s->temporary, 1) : unsetenv("TMPDIR");
-    if (failed) process_end(p);
+    if (failed) process_end(s, p);
     return failed;
 }
 
@@ -149,7 +157,7 @@ static void serve_processes(struct server *s, const struct pollfd *at)
 {
     struct error err = {""};
     json_t *received = NULL;
-    if (*s->spare.folder && worker_polled(&s->spare.worker, &at, &err)) process_end(&s->spare);
+    if (*s->spare.folder && worker_polled(&s->spare.worker, &at, &err)) process_end(s, &s->spare);
     if (!*s->busy.folder) return;
     int ended = worker_polled(&s->busy.worker, &at, &err), got = worker_receive(&s->busy.worker, &received, &err);
     autojson json_t *document = received;
@@ -159,7 +167,7 @@ static void serve_processes(struct server *s, const struct pollfd *at)
     if (*s->busy.worker.words.last) error_set(&err, "%s", s->busy.worker.words.last);
     if (late) error_set(&err, "no verdict within %.3g s", s->asked.seconds);
     if (s->asked.client) asked_end(&s->asked, NULL, err.message);
-    process_end(&s->busy);
+    process_end(s, &s->busy);
 }
 
 // Clients ------------------------------------------------------------------------------------------------------------
@@ -197,7 +205,7 @@ static void client_drop(struct server *s, struct client *c)
     s->waiting = kept;
     if (s->asked.client == c) {
         asked_end(&s->asked, NULL, NULL);
-        process_end(&s->busy);
+        process_end(s, &s->busy);
     }
     if (s->listener >= 0) close(c->from);
     byte_queue_release(&c->input);
@@ -283,8 +291,8 @@ int judge_server_run(const char *socket, const char *device, const char *cache)
     while (!interrupt_count() && (s->client_count || !piped)) serve(s);
     for (size_t i = 0; i < s->client_count; i++) s->clients[i]->gone = true;
     drop_gone(s);
-    process_end(&s->spare);
-    process_end(&s->busy);
+    process_end(s, &s->spare);
+    process_end(s, &s->busy);
     for (int i = 0; i < 2 && piped; i++) fcntl(i, F_SETFL, flags[i]);
     if (!piped) unlink(socket);
     child_close(&s->listener);

@@ -71,7 +71,9 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
 void single_run_close(struct single_run *single)
 {
     if (!single) return;
-    pool_stop(&single->pool, CLOSING_PATIENCE); // a tool around it may have something to write
+    const struct worker_pool *pool = &single->pool;
+    bool hangs = pool->gpu_count && pool->gpus[pool->first_gpu].worker.failure == WORKER_LATE;
+    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool around it may have something to write
     pool_release(&single->pool);
     job_setup_release(&single->setup);
     json_decref(single->job_answer);
