@@ -260,7 +260,7 @@ TEST(a_socket_has_one_server_and_is_removed_with_it)
     for (size_t i = 0; i < count; i++) assert_false(is_there(workers[i]));
     assert_false(is_there(spare[0]));
     close(fd);
-    r = e2e_passed(e2e_in(s.folder, "rm -rf tmp/*")); // of the server that was killed
+    e2e_pass(s.folder, "rm -rf $DIR/tmp/*"); // of the server that was killed
 }
 
 TEST(files_outside_the_folder_are_refused)
@@ -287,9 +287,15 @@ TEST(files_outside_the_folder_are_refused)
         {"{\"job\":\"job.cfg\",\"job\":\"x.cfg\"}", "not JSON"},
         {"\\xff\\xfe", "not JSON"},
         {"{\"job\":\"job.cfg\",\"source\":\"extern \\\"C\\\" __global__ void x(float *y) {} // X MODE\"}", NULL},
+        {"{\"job\":\"nvcc.cfg\"}", NULL},
         {"{\"job\":\"job.cfg\"}", NULL},
     };
-    struct served s = serve_in(make_folder("serve_paths"));
+    char *folder = make_folder("serve_paths");
+    e2e_pass(folder,
+             "sed 's/entry = /compiler = \"nvcc\"; &/' $DIR/job.cfg >$DIR/nvcc.cfg; grep -q nvcc $DIR/nvcc.cfg");
+    setenv("FAKE_NVCC", "1", 1);
+    struct served s = serve_in(folder);
+    unsetenv("FAKE_NVCC");
     int fd = join(&s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         say(fd, test_text("\n%s\r\n", cases[i].request));
@@ -396,7 +402,7 @@ TEST(the_server_takes_no_other_options)
     setenv("FAKE_ENVIRONMENT", "no CUDA driver", 1);
     r = e2e_passed(e2e_in(folder, "echo '{\"job\": \"job.cfg\"}' | $BIN/sweetspot judge --serve -"));
     unsetenv("FAKE_ENVIRONMENT");
-    assert_contains(r.out, "{\"error\":\"sweetspot: ", "no CUDA driver");
+    assert_contains(r.out, "{\"id\":null,\"error\":\"sweetspot: ", "no CUDA driver");
     expect_tidy(folder);
 }
 

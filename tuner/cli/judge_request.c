@@ -21,21 +21,6 @@ static const struct record_field request_fields[] = {
 enum { MEMBERS = sizeof request_fields / sizeof *request_fields - 1 };
 static const struct record request_record = {"a request", sizeof(struct judge_request), request_fields, NULL};
 
-struct answer {
-    const json_t *id, *judgement;
-    const char *error;
-};
-static const struct record_field answer_fields[] = {{"id", RECORD_MEMBER(struct answer, id)},
-                                                    {"judgement", RECORD_MEMBER(struct answer, judgement)},
-                                                    {"error", RECORD_MEMBER(struct answer, error)},
-                                                    {0}};
-static const struct record answer_record = {"an answer", sizeof(struct answer), answer_fields, NULL};
-
-json_t *judge_answer_make(const json_t *id, const json_t *judgement, const char *error)
-{
-    return record_write(&answer_record, &(struct answer){id, judgement, error});
-}
-
 static int confine(const char **path, struct arena *memory, struct error *err)
 {
     autofree char *here = getcwd(NULL, 0), *real = realpath(*path, NULL);

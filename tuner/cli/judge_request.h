@@ -25,6 +25,3 @@ struct judge_request {
 // Members that it does not know, and files that are not below the current folder, links followed, are mistakes. -1 with
 // a message; `id` is known then, too, if there is one.
 int judge_request_read(const json_t *message, struct judge_request *, struct arena *, struct error *);
-
-// A line of judge_server.h's answers. New reference.
-json_t *judge_answer_make(const json_t *id, const json_t *judgement, const char *error);

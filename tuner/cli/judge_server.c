@@ -93,10 +93,11 @@ static int spare_start(struct server *s, struct error *err)
 
 static void answer(struct client *c, const json_t *id, const json_t *judgement, const char *why)
 {
-    autojson json_t *line = judge_answer_make(id, judgement, why);
-    autofree char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    byte_queue_add(&c->output, text, strlen(text));
-    byte_queue_add(&c->output, "\n", 1);
+    autojson json_t *said = judgement ? json_incref((json_t *)(uintptr_t)judgement) : json_string(why);
+    autofree char *number = json_dumps(id ? id : json_null(), JSON_COMPACT | JSON_ENCODE_ANY),
+                  *text = json_dumps(said, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)),
+                  *line = text_format("{\"id\":%s,\"%s\":%s}\n", number, judgement ? "judgement" : "error", text);
+    byte_queue_add(&c->output, line, strlen(line));
     c->gone |= byte_queue_size(&c->output) > UNREAD_MOST;
 }
 
@@ -242,6 +243,7 @@ static void serve(struct server *s)
     if (poll(polled, (nfds_t)n, wait) < 0) return; // interrupted
     for (size_t i = 0; i < s->client_count; i++) client_serve(s, s->clients[i], polled + 1 + 2 * i);
     serve_processes(s, processes);
+    // cppcheck-suppress nullPointer
     int fd = polled[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
     if (fd >= 0) client_add(s, fd, fd);
     drop_gone(s);
