@@ -29,7 +29,7 @@ static char *make_folder(const char *name)
     setenv("SWEETSPOT_SANITIZER", test_text("%s/tests/fake_sanitizer.sh", top), 1);
     setenv("TMPDIR", test_text("%s/%s/tmp", top, folder), 1);
     e2e_pass(folder, "mkdir $DIR/tmp $DIR/inner");
-    e2e_write(folder, "job.cfg", JOB("0.5s"));
+    e2e_write(folder, "job.cfg", JOB("1s"));
     e2e_write(folder, "patient.cfg", JOB("100s"));
     e2e_write(folder, "broken.cfg", "name = ;\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
@@ -203,7 +203,7 @@ static void expect_service(const struct served *s)
     close(fd);
 }
 
-static long most_memory(const struct served *s)
+__attribute__((unused)) static long most_memory(const struct served *s)
 {
     char *status = test_file("/proc/%d/status", (int)s->child.pid), *peak = strstr(status, "VmHWM:");
     assert_non_null(peak);
@@ -337,8 +337,8 @@ TEST(a_request_that_is_late_ends_with_all_that_it_started)
     struct served s = serve_in(folder);
     unsetenv("FAKE_SANITIZER_HANG");
     int fd = join(&s);
-    say(fd, "{\"job\":\"patient.cfg\",\"time\":2}\n");
-    assert_contains(error_of(hear(fd)), "no verdict within 2 s");
+    say(fd, "{\"job\":\"patient.cfg\",\"time\":4}\n");
+    assert_contains(error_of(hear(fd)), "no verdict within 4 s");
     pid_t tool = (pid_t)atoi(test_file("%s", file)), left[8];
     assert_true(tool > 0);
     for (int i = 0; i < 200 && is_there(tool); i++) usleep(10000);
@@ -387,7 +387,9 @@ TEST(a_line_of_a_gigabyte_is_refused_and_memory_stays_bounded)
     assert_true(clock_now() < until);
     close(deaf);
     expect_service(&s);
+#ifndef __SANITIZE_ADDRESS__
     assert_true(most_memory(&s) < 128 << 10);
+#endif
 }
 
 TEST(the_server_takes_no_other_options)
