@@ -272,6 +272,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
                                            {"sanitize_memcheck", "compiled verified sanitized "},
                                            {"final_wrong", "compiled verified sanitized timed "},
                                            {"abort", "compiled sanitized "},
+                                           {"says_crashed", "compiled sanitized "},
                                            {"compile_error", ""},
                                            {"registers", ""},
                                            {"hang", "compiled "}};

@@ -284,7 +284,8 @@ static int64_t launches_judged(const struct judgement *j)
 // The steps that had a result.
 static json_t *depth_json(const struct judgement *j, const json_t *tools, const json_t *counters)
 {
-    bool sanitized = false, counted = false;
+    bool sanitized = false, counted = false,
+         verified = j->trial && strcmp(j->trial->head.status, status_name(STATUS_CRASHED));
     json_array_each(tools, i, tool) {
         const char *status = json_get_string(tool, "status", "");
         sanitized |= strcmp(status, "failed") && strcmp(status, "skipped");
@@ -294,7 +295,7 @@ static json_t *depth_json(const struct judgement *j, const json_t *tools, const 
         const char *name;
         bool done;
     } steps[] = {{"compiled", j->compiled},
-                 {"verified", j->trial != NULL},
+                 {"verified", verified},
                  {"sanitized", sanitized},
                  {"timed", entry_of(j) != NULL},
                  {"counted", counted}};
