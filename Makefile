@@ -302,7 +302,7 @@ RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_p
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_tune test_tune_again test_profile test_judge test_gate test_replay_run \
+  $(addprefix $(BIN)/,test_tune test_tune_again test_profile test_judge test_judge_server test_gate test_replay_run \
     test_init test_host_headers test_strategies test_final_statistics test_advice test_tutorial \
     test_pool)
 # The longest of the others also start first, so that no core idles at the end.

@@ -305,6 +305,7 @@ static json_t *trial(const json_t *request)
     if (mode_is(request, "killed")) raise(SIGKILL);
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
+    while (mode_is(request, "flood")) fputs("and so on\n", stderr);
     if (mode_is(request, "late")) sleep(4);
     if (mode_is(request, "nonsense")) {
         printf("%%$ this is no answer\n");

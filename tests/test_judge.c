@@ -203,10 +203,11 @@ static json_t *judge(const char *folder, const char *options, int status)
     return test_json(document);
 }
 
-static const char *const members[] = {
-    "format",     "version",   "job",      "template", "template_hash", "configuration",  "device",  "driver",
-    "compiler",   "right",     "status",   "reason",   "error",         "seed",           "compute", "problems",
-    "sanitizers", "sanitizer", "counters", "findings", "notes",         "launches_judged"};
+static const char *const members[] = {"format",        "version",         "job",       "template", "template_hash",
+                                      "configuration", "device",          "driver",    "compiler", "right",
+                                      "status",        "reason",          "error",     "seed",     "compute",
+                                      "problems",      "sanitizers",      "sanitizer", "counters", "findings",
+                                      "notes",         "launches_judged", "depth"};
 
 TEST(the_document_has_these_members)
 {
@@ -221,6 +222,13 @@ TEST(the_document_has_these_members)
 static const json_t *problem_of(const json_t *document, size_t p)
 {
     return json_array_get(json_object_get(document, "problems"), p);
+}
+
+static const char *depth_of(const json_t *document)
+{
+    const char *all = "";
+    json_array_each(json_object_get(document, "depth"), i, step) all = test_text("%s%s ", all, json_string_value(step));
+    return all;
 }
 
 TEST(the_document_of_a_right_kernel_has_times_and_ratios)
@@ -247,20 +255,29 @@ TEST(the_document_of_a_right_kernel_has_times_and_ratios)
     assert_null(json_object_get(verified, "time"));
     assert_int_equal(json_array_size(json_object_get(document, "sanitizers")), 4);
     assert_true(json_array_size(json_object_get(document, "findings")) > 0);
+    assert_string_equal(depth_of(document), "compiled verified sanitized timed counted ");
 }
 
 TEST(the_document_of_a_wrong_kernel_has_no_times)
 {
     char *folder = e2e_folder("judge_wrong");
     write_jobs(folder);
-    static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
+    static const char *const modes[][2] = {{"wrong", "compiled verified sanitized "},
+                                           {"sanitize_memcheck", "compiled verified sanitized "},
+                                           {"final_wrong", "compiled verified sanitized timed "},
+                                           {"abort", "compiled sanitized "},
+                                           {"says_crashed", "compiled sanitized "},
+                                           {"compile_error", ""},
+                                           {"registers", ""},
+                                           {"hang", "compiled "}};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        json_t *document = judge(folder, test_text("job.cfg --set MODE=%s", modes[i]), 1);
+        json_t *document = judge(folder, test_text("job.cfg --set MODE=%s", modes[i][0]), 1);
         assert_false(json_get_bool(document, "right", true));
         assert_true(*json_get_string(document, "reason", "") != 0);
         assert_null(json_object_get(problem_of(document, 0), "time"));
         assert_int_equal(json_array_size(json_object_get(document, "counters")), 0);
         assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
+        assert_string_equal(depth_of(document), modes[i][1]);
     }
 }
 

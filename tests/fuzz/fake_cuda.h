@@ -71,8 +71,7 @@ const struct cuda_info *cuda_info(const struct cuda *c)
                                           .clock_mhz = 1980,
                                           .memory_clock_mhz = 3000,
                                           .memory_bus_bits = 6144,
-                                          .memory_bytes = FAKE_MEMORY,
-                                          .memory_free = FAKE_MEMORY};
+                                          .memory_bytes = FAKE_MEMORY};
     return &info;
 }
 

@@ -78,10 +78,17 @@ void json_print(const json_t *value, FILE *file)
     fputc('\n', file);
 }
 
+json_t *json_document(const char *format, int version, json_t *members)
+{
+    json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
+    json_object_update(all, members);
+    json_decref(members);
+    return all;
+}
+
 void json_print_document(const char *format, int version, json_t *members, FILE *file)
 {
-    autojson json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version), *taken = members;
-    json_object_update(all, taken);
+    autojson json_t *all = json_document(format, version, members);
     json_print(all, file);
 }
 

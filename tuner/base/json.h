@@ -87,8 +87,9 @@ json_t *json_parse(const char *text, struct error *err);
 
 // Prints a document for people and programs, indented, numbers with all the digits that they have.
 void json_print(const json_t *, FILE *);
-// The same for a document of docs/json.md: "format" and "version", followed by the members of an object, whose
-// reference it takes.
+// A document of docs/json.md: "format" and "version", followed by the members of an object, whose reference it
+// takes. New reference. And the same printed.
+json_t *json_document(const char *format, int version, json_t *members);
 void json_print_document(const char *format, int version, json_t *members, FILE *);
 
 // Writes the value as one line with newline to a file descriptor, retrying short writes. Takes no reference.

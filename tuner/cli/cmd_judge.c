@@ -1,11 +1,20 @@
-// sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
+// sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store. `judge -`
+// takes a request (judge_request.h) in place of options, starts its workers before it comes, and answers a line:
+// judge_server.h keeps such processes ready. Requests are not trusted.
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "tuner/base/elf_file.h"
 #include "tuner/base/gpu_binary.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/run_program.h"
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/judge_request.h"
+#include "tuner/cli/judge_server.h"
 #include "tuner/explain/judgement.h"
 #include "tuner/job/job_triton.h"
 
@@ -13,14 +22,16 @@ struct judge_options {
     const char *job, *implementation, *entry, *device, *cache;
     struct option_list set;
     int64_t problem;
-    bool no_counters;
+    bool no_counters, no_sanitizers, serve;
+    bool asked; // by a request
     int format;
 };
 
 static struct judge_options given = {.device = "0", .problem = 1};
 
 static const struct option_spec specs[] = {
-    OPTION_JOB(&given.job),
+    ARGUMENT(string, &given.job, "JOB", "job file (configs/NAME.cfg); with --serve a Unix socket (standard input)",
+             .optional = true),
     OPTION(string, &given.implementation, "implementation", 0, "FILE",
            "the source, cubin, PTX, fat binary or shared library to judge instead of the job's template"),
     OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in it, instead of the job's kernel"),
@@ -31,6 +42,7 @@ static const struct option_spec specs[] = {
     OPTION_GPU(&given.device),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
     OPTION_CACHE(&given.cache),
+    FLAG(&given.serve, "serve", 0, "stay, and judge what requests name (docs/running.md); takes --device, --cache"),
     OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/json.md describes json",
            .choices = document_formats),
     OPTION_END,
@@ -79,6 +91,7 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
 static int use_library(const struct judge_options *o, const struct job *job, const struct shared_library *library,
                        struct given_binary *binary)
 {
+    if (o->asked) return complain(EXIT_USAGE, "%s: requests may not bring host code", o->implementation);
     if (!o->entry) return complain(EXIT_USAGE, "%s: name the function by --entry", o->implementation);
     if (job->stage_count != 1)
         return complain(EXIT_USAGE, "%s has several stages, so the arguments of a function are not known", job->path);
@@ -137,11 +150,17 @@ static void show(const struct judge_options *o, const struct job *job, const str
                                .driver = single->pool.driver,
                                .limits = &single->pool.limits,
                                .problem = (size_t)o->problem - 1};
-    autojson json_t *document = judgement_json(&about, judgement);
-    if (o->format == FORMAT_TABLE)
+    json_t *members = judgement_json(&about, judgement);
+    autojson json_t *document = json_document("sweetspot-judgement", JUDGEMENT_VERSION, members);
+    if (o->asked) {
+        autofree char *line = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        puts(line);
+        fflush(stdout); // before the workers end
+    } else if (o->format == FORMAT_TABLE) {
         judgement_print(stdout, document);
-    else
-        json_print_document("sweetspot-judgement", JUDGEMENT_VERSION, json_incref(document), stdout);
+    } else {
+        json_print(document, stdout);
+    }
 }
 
 static int judge(const struct judge_options *o, struct candidate_source *source, struct single_run *single,
@@ -153,7 +172,9 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
     struct sanitizer *sanitizer =
-        sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
+        o->no_sanitizers
+            ? NULL
+            : sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
     int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, binary, &judgement);
@@ -162,20 +183,23 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
     return judgement.status == STATUS_OK ? EXIT_DONE : EXIT_NOTHING;
 }
 
-static int run(void)
+// `single` is NULL or has been started.
+static int judge_job(const struct judge_options *o, struct single_run *single)
 {
-    const struct judge_options *o = &given;
     struct candidate_source source = {.job_path = o->job};
     struct candidate_spec spec = {.name = "candidate", .config = text_join(o->set.items, ",")};
-    struct single_run *single = NULL;
     struct given_binary binary = {0};
     struct error err = {""};
+    autofree char *here = getcwd(NULL, 0);
     int status = session_load_job(o->job, &source.session.job);
     if (!status && o->implementation)
         status = replace_implementation(o, source.session.job, &binary);
     else if (!status && o->entry)
         status = replace_entry(source.session.job, o->entry);
     if (!status) status = check_job(o, source.session.job);
+    if (!status && o->asked && o->implementation && !binary.path &&
+        request_source_confine(source.session.job, here ? here : "", &err))
+        status = session_complain(EXIT_USAGE, &err);
     if (!status) {
         autofree char *cache = results_cache(source.session.job, o->cache);
         struct single_run_options options = {.device = o->device,
@@ -184,7 +208,7 @@ static int run(void)
                                              .library = binary.function.kind ? &binary.function : NULL,
                                              .metrics = o->no_counters ? NULL : "full",
                                              .baselines = true,
-                                             .say = candidate_spec_say};
+                                             .say = o->asked ? NULL : candidate_spec_say};
         status = single_run_open(&single, source.session.job, &options, &err);
         if (status) session_complain(status, &err);
     }
@@ -193,6 +217,64 @@ static int run(void)
     free(spec.config);
     candidate_spec_close(&source);
     return status;
+}
+
+// The options of a request. `folder` is for the source's text.
+static int read_request(struct judge_options *o, const json_t *message, struct arena *memory, const char *folder,
+                        struct error *err)
+{
+    struct judge_request r;
+    if (judge_request_read(message, &r, memory, err)) return -1;
+    o->job = r.job;
+    if (*r.entry) o->entry = r.entry;
+    if (*r.implementation) o->implementation = r.implementation;
+    if (*r.source) {
+        o->implementation = arena_format(memory, "%s/source.cu", folder);
+        int fd = open(o->implementation, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (dprintf(fd, "%s", r.source) < 0 || close(fd))
+            return error_set(err, "cannot write '%s': %s", o->implementation, strerror(errno));
+    }
+    if (r.set_count > OPTIONS_MAX_LIST) return error_set(err, "more than %d values", OPTIONS_MAX_LIST);
+    for (size_t i = 0; i < r.set_count; i++) {
+        const char *word = json_string_value(r.set[i].value);
+        autofree char *text = word ? text_copy(word) : json_dumps(r.set[i].value, JSON_ENCODE_ANY);
+        o->set.items[o->set.count++] = arena_format(memory, "%s=%s", r.set[i].name, text);
+    }
+    o->no_counters = !r.counters;
+    o->no_sanitizers = !r.sanitize;
+    o->asked = true;
+    return 0;
+}
+
+static int judge_request(struct judge_options *o)
+{
+    char folder[PATH_MAX];
+    struct error err = {""};
+    struct single_run *single = NULL;
+    autorelease(arena_release) struct arena memory = {NULL};
+    autofree char *line = NULL;
+    size_t room = 0;
+    if (work_folder_make("source", folder, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
+    single_run_start(&single, o->device, &err); // the job's set-up tries again, and says why it fails
+    autojson json_t *message = json_parse(getline(&line, &room, stdin) < 0 ? "" : line, &err);
+    int status = EXIT_USAGE;
+    if (message && !read_request(o, message, &memory, folder, &err))
+        status = judge_job(o, single);
+    else
+        single_run_close(single);
+    if (!o->asked) session_complain(status, &err);
+    work_folder_remove(folder);
+    return status;
+}
+
+static int run(void)
+{
+    struct judge_options *o = &given;
+    bool more = o->implementation || o->entry || o->set.count || o->problem != 1 || o->no_counters || o->format;
+    if (o->serve && more) return command_refuse("--serve takes no other options than --device and --cache");
+    if (o->serve) return judge_server_run(o->job, o->device, o->cache);
+    if (!o->job) return command_refuse("JOB is missing: %s", specs[0].help);
+    return strcmp(o->job, "-") ? judge_job(o, NULL) : judge_request(o);
 }
 
 const struct command cmd_judge = {
@@ -210,6 +292,7 @@ const struct command cmd_judge = {
         "`--implementation`, a reference kernel still comes from the job's template. A binary is launched as the job "
         "says; `--entry` names its kernel as compiled code does. A shared library's function (`--entry`) enqueues its "
         "work on a stream as a baseline's does (kernels/sweetspot_baseline.h). Without permission for counters a "
-        "note says so, and the verdict is the same.",
+        "note says so, and the verdict is the same. `judge --serve` answers requests, a JSON object a line, from "
+        "standard input or from a Unix socket.",
     .see = "profile check",
 };

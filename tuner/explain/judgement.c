@@ -137,6 +137,7 @@ int judge_candidate(struct single_run *single, const struct job *job, const uint
     if (!failed && g.candidate.status != STATUS_OK) {
         find(j, g.candidate.status, g.candidate.reason);
     } else if (!failed) {
+        j->compiled = true;
         failed = try_candidate(&g, err);
         if (!failed) sanitize(&g, sanitizer);
         if (!failed && j->status == STATUS_OK) failed = race(&g, err);
@@ -283,12 +284,37 @@ static int64_t launches_judged(const struct judgement *j)
     return (j->trial ? j->trial->figures.launches_judged : 0) + (entry ? entry->launches_judged : 0);
 }
 
+// The steps that had a result.
+static json_t *depth_json(const struct judgement *j, const json_t *tools, const json_t *counters)
+{
+    bool sanitized = false, counted = false,
+         verified = j->trial && strcmp(j->trial->head.status, status_name(STATUS_CRASHED));
+    json_array_each(tools, i, tool) {
+        const char *status = json_get_string(tool, "status", "");
+        sanitized |= strcmp(status, "failed") && strcmp(status, "skipped");
+    }
+    json_array_each(counters, i, launch) counted |= !json_is_null(json_object_get(launch, "values"));
+    const struct {
+        const char *name;
+        bool done;
+    } steps[] = {{"compiled", j->compiled},
+                 {"verified", verified},
+                 {"sanitized", sanitized},
+                 {"timed", entry_of(j) != NULL},
+                 {"counted", counted}};
+    json_t *depth = json_array();
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].done) json_array_append_new(depth, json_string(steps[i].name));
+    return depth;
+}
+
 json_t *judgement_json(const struct judged_job *about, const struct judgement *j)
 {
     const struct job *job = about->job;
     autorelease(final_release) struct final final = {0};
     bool timed = read_final(about, j, &final);
-    json_t *problems = json_array(), *tools = json_object_get(j->sanitized, "tools");
+    json_t *problems = json_array(), *tools = json_object_get(j->sanitized, "tools"),
+           *counters = counters_json(about, j);
     for (size_t p = 0; p < job->problem_count; p++) {
         json_t *one = problem_json(about, j, p);
         if (timed && p < job->tuned_count) add_times(one, &final, j, p);
@@ -300,6 +326,7 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
                              "compiler", about->compiler, "right", j->status == STATUS_OK, "status",
                              status_name(j->status), "reason", j->reason.message, "error", worst_error(j), "seed",
                              j->final ? json_integer((json_int_t)j->seed) : NULL, "compute", job_compute_class(job));
+    json_object_set_new(root, "depth", depth_json(j, tools, counters));
     json_object_set_new(root, "problems", problems);
     json_object_set_new(root, "launches_judged", json_integer(launches_judged(j)));
     json_object_set_new(root, "sanitizers", tools ? json_incref(tools) : json_array());
@@ -307,7 +334,7 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
                         j->sanitized ? json_pack("{s:O, s:O}", "version", json_object_get(j->sanitized, "version"),
                                                  "problem", json_object_get(j->sanitized, "problem"))
                                      : json_null());
-    json_object_set_new(root, "counters", counters_json(about, j));
+    json_object_set_new(root, "counters", counters);
     json_object_set_new(root, "findings", findings_of(about, j));
     json_object_set_new(root, "notes", notes_json(j));
     return root;

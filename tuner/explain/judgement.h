@@ -16,6 +16,7 @@ struct judgement {
     enum trial_status status;
     struct error reason; // "" for STATUS_OK
     char *config;        // canonical text
+    bool compiled;       // and its launches are possible
     struct trial_answer *trial;
     struct final_answer *final;              // in which the candidate is trial JUDGE_TRIAL
     struct arena memory;                     // of both

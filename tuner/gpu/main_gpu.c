@@ -63,7 +63,7 @@ static json_t *device_json(const struct gpu_worker *w)
                   i->threads_per_sm, "blocks_per_sm", i->blocks_per_sm, "warp_size", i->warp_size, "l2_bytes",
                   i->l2_bytes, "max_cluster", i->max_cluster, "clock_mhz", clock ? clock : i->clock_mhz,
                   "memory_bus_bits", i->memory_bus_bits, "memory_bytes", (json_int_t)i->memory_bytes, "memory_free",
-                  (json_int_t)i->memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i->cuda);
+                  (json_int_t)cuda_memory_left(), "driver", nvml_driver(w->machine.nvml), "cuda", i->cuda);
     json_object_update(d, more);
     json_decref(more);
     return d;

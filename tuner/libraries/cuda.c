@@ -138,7 +138,6 @@ static void describe(struct cuda *c)
     i->memory_bus_bits = cuda_attribute(c, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     driver.cuMemGetInfo(&free, &total);
     i->memory_bytes = total;
-    i->memory_free = free;
 }
 
 // Starts the driver, and finds the device.

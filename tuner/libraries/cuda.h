@@ -30,7 +30,7 @@ struct cuda_info {
     struct {
         int most, per_sm, reserved; // bytes: of a block, of a multiprocessor, taken from each block
     } shared;
-    uint64_t memory_bytes, memory_free;
+    uint64_t memory_bytes;
 };
 
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.

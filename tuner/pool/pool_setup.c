@@ -180,6 +180,14 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     return 0;
 }
 
+int pool_refresh(struct worker_pool *p, struct error *err)
+{
+    json_t *request = json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters);
+    autojson json_t *hello = worker_ask(&first_gpu(p)->worker, request, POOL_HELLO_TIMEOUT, err);
+    p->memory = json_get_integer(json_object_get(hello, "device"), "memory_free", p->memory);
+    return hello ? 0 : -1;
+}
+
 void pool_open_compilers(struct worker_pool *p)
 {
     *p = (struct worker_pool){.compile_program = installation_worker("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile")};

@@ -97,6 +97,9 @@ struct worker_pool {
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
 // with a message. The caller releases in either case.
 int pool_open(struct worker_pool *, const struct pool_settings *, struct error *);
+// For a pool that was opened a while ago: reads the device's free memory again. -1 with a message if the GPU worker
+// does not answer.
+int pool_refresh(struct worker_pool *, struct error *);
 // Compilers only, one per core, all called "compiler". None of them is started yet.
 void pool_open_compilers(struct worker_pool *);
 void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this long to end by themselves

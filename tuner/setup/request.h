@@ -28,6 +28,9 @@ const struct entry_answer *compiled_find(const struct compiled *, const struct s
 // A source of the job with every header that one of its configurations may include (tuner/source/source.h). Release it
 // in any case. The hash: that of the job's template.
 int request_source_open(const struct job *, const char *path, struct source *, struct error *);
+// Refuses a source of the job that is not trusted and leads out of an absolute folder: neither it nor a file in the
+// folder may include a file elsewhere by a path. Names that are found in the job's include folders are fine.
+int request_source_confine(const struct job *, const char *folder, struct error *);
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // {"op":"compile"} for one configuration.

@@ -1,4 +1,5 @@
 // Requests to compile a configuration or another kernel, and their answers.
+#include "tuner/base/input_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/setup/request.h"
 
@@ -117,6 +118,28 @@ int request_source_open(const struct job *job, const char *path, struct source *
         if (!source_has(source, job->edits[i].file))
             result = error_set(err, "kernel.edits names '%s', which '%s' does not include", job->edits[i].file, path);
     return result;
+}
+
+static bool is_below(const char *folder, const char *path)
+{
+    autofree char *real = realpath(path, NULL);
+    return real && input_file_is_below(folder, real);
+}
+
+int request_source_confine(const struct job *job, const char *folder, struct error *err)
+{
+    autorelease(source_release) struct source s = {0};
+    if (request_source_open(job, job->source, &s, err)) return -1;
+    for (size_t i = 0; i < s.file_count; i++) {
+        const struct source_file *file = &s.files[i];
+        for (size_t k = 0; k < file->includes.count && (!i || is_below(folder, file->path)); k++) {
+            const char *name = file->includes.list[k].name;
+            bool by_path = *name && (name[1] == '/' || strstr(name, ".."));
+            if (by_path && file->target[k] != SOURCE_NONE && !is_below(folder, s.files[file->target[k]].path))
+                return error_set(err, "it includes %s, which is not below '%s'", name, folder);
+        }
+    }
+    return 0;
 }
 
 int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)

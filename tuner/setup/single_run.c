@@ -12,15 +12,34 @@ static json_t *describe_job(const struct single_run *single, const struct single
     return request;
 }
 
-static int set_up(struct single_run *single, const struct single_run_options *o, struct error *err)
+// The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
+static int open_pool(struct single_run *single, bool nvcc, struct error *err)
 {
-    // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
-    struct pool_settings settings = {
-        .device = single->device, .counters = false, .nvcc = single->job->compiler == JOB_NVCC};
+    const struct pool_settings settings = {.device = single->device, .counters = false, .nvcc = nvcc};
+    return pool_open(&single->pool, &settings, err);
+}
+
+int single_run_start(struct single_run **out, const char *device, struct error *err)
+{
+    struct single_run *single = memory_new(1, sizeof *single);
+    single->device = text_copy(device);
+    int status = open_pool(single, false, err);
+    if (status) {
+        single_run_close(single);
+        single = NULL;
+    }
+    *out = single;
+    return status;
+}
+
+static int set_up(struct single_run *single, bool started, const struct single_run_options *o, struct error *err)
+{
     if (!strncmp(o->device, "replay:", 7))
         return error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates"),
                EXIT_USAGE;
-    int status = pool_open(&single->pool, &settings, err);
+    bool nvcc = single->job->compiler == JOB_NVCC, usable = started && !nvcc && !pool_refresh(&single->pool, err);
+    if (started && !usable) pool_release(&single->pool);
+    int status = usable ? 0 : open_pool(single, nvcc, err);
     if (!status) status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, JOB_SEED, err);
     if (!status) status = job_setup_request(&single->setup, &single->pool, err);
     if (status || o->compiles_only) return status;
@@ -32,15 +51,16 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
 
 int single_run_open(struct single_run **out, struct job *job, const struct single_run_options *o, struct error *err)
 {
-    struct single_run *single = memory_new(1, sizeof *single);
-    *single = (struct single_run){.job = job,
-                                  .device = text_copy(o->device),
-                                  .cache = text_copy(o->cache),
-                                  .binary = o->binary,
-                                  .library = o->library,
-                                  .counts = o->metrics != NULL,
-                                  .say = o->say};
-    int status = set_up(single, o, err);
+    bool started = *out;
+    struct single_run *single = started ? *out : memory_new(1, sizeof *single);
+    if (!started) single->device = text_copy(o->device);
+    single->job = job;
+    single->cache = text_copy(o->cache);
+    single->binary = o->binary;
+    single->library = o->library;
+    single->counts = o->metrics != NULL;
+    single->say = o->say;
+    int status = set_up(single, started, o, err);
     if (status) {
         single_run_close(single);
         single = NULL;
@@ -52,7 +72,9 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
 void single_run_close(struct single_run *single)
 {
     if (!single) return;
-    pool_stop(&single->pool, CLOSING_PATIENCE); // a tool around it may have something to write
+    const struct worker_pool *pool = &single->pool;
+    bool hangs = pool->gpu_count && pool->gpus[pool->first_gpu].worker.failure == WORKER_LATE;
+    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool around it may have something to write
     pool_release(&single->pool);
     job_setup_release(&single->setup);
     json_decref(single->job_answer);

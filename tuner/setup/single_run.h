@@ -51,8 +51,12 @@ struct single_run_candidate {
     struct planned_launch *launches;
 };
 
-// Starts the workers and sets up the job. Returns 0 or an exit status with a message; *out is NULL then. Builds the
-// job's space. The caller closes.
+// Starts the workers ahead of a job, up to the GPU worker's CUDA context. Returns 0 or an exit status with a message;
+// *out is NULL then.
+int single_run_start(struct single_run **out, const char *device, struct error *);
+// Sets up the job, and starts the workers before that, unless *out has those of single_run_start for the same device;
+// else *out must be NULL. Returns 0 or an exit status with a message; *out is NULL then. Builds the job's space. The
+// caller closes.
 int single_run_open(struct single_run **out, struct job *, const struct single_run_options *, struct error *);
 void single_run_close(struct single_run *); // NULL is fine
 

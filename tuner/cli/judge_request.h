@@ -1,0 +1,27 @@
+// A request of `judge -` and `judge --serve`: the options of one judgement as a JSON object. docs/judge.md describes
+// it. Requests come from programs, and may be hostile.
+#pragma once
+
+#include "tuner/base/json.h"
+
+enum { JUDGE_SECONDS_MOST = 600 };
+
+struct judge_value {
+    const char *name;
+    const json_t *value;
+};
+
+// Borrows from the message.
+struct judge_request {
+    const json_t *id;                         // NULL: none
+    const char *job, *implementation, *entry; // "": not given. Paths are absolute, without links
+    const char *source;                       // the text of an implementation; "": none
+    const struct judge_value *set;
+    size_t set_count;
+    bool sanitize, counters;
+    double time; // s, within which there has to be a verdict
+};
+
+// Members that it does not know, and files that are not below the current folder, links followed, are mistakes. -1 with
+// a message; `id` is known then, too, if there is one.
+int judge_request_read(const json_t *message, struct judge_request *, struct arena *, struct error *);
