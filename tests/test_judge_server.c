@@ -277,6 +277,7 @@ TEST(files_outside_the_folder_are_refused)
         {"{\"job\":\"job.cfg\",\"source\":\"#include </etc/passwd>\\n// X MODE\"}", "includes </etc/passwd>"},
         {"{\"job\":\"job.cfg\",\"source\":\"#include \\\"../../job.cfg\\\"\\n// X MODE\"}", NULL},
         {"{\"job\":\"job.cfg\",\"source\":\"x\",\"implementation\":\"x.cu\"}", "not both"},
+        {"{\"job\":\"job.cfg\",\"implementation\":\"f.so\",\"entry\":\"f\"}", "requests may not bring host code"},
         {"{\"job\":\"job.cfg\",\"folder\":\"/\"}", "unknown member 'folder'"},
         {"{\"job\":\"broken.cfg\"}", "broken.cfg:1: "},
         {"{\"job\":7}", "'job' of a request"},
@@ -292,7 +293,8 @@ TEST(files_outside_the_folder_are_refused)
     };
     char *folder = make_folder("serve_paths");
     e2e_pass(folder,
-             "sed 's/entry = /compiler = \"nvcc\"; &/' $DIR/job.cfg >$DIR/nvcc.cfg; grep -q nvcc $DIR/nvcc.cfg");
+             "sed 's/entry = /compiler = \"nvcc\"; &/' $DIR/job.cfg >$DIR/nvcc.cfg; grep -q nvcc $DIR/nvcc.cfg && echo "
+             "'int f(void) { return 0; }' | cc -shared -fPIC -x c - -o $DIR/f.so");
     setenv("FAKE_NVCC", "1", 1);
     struct served s = serve_in(folder);
     unsetenv("FAKE_NVCC");

@@ -1,4 +1,4 @@
-// A request of `judge -` and `judge --serve`: the options of one judgement as a JSON object. docs/judge.md describes
+// A request of `judge -` and `judge --serve`: the options of one judgement as a JSON object. docs/running.md describes
 // it. Requests come from programs, and may be hostile.
 #pragma once
 

@@ -127,9 +127,9 @@ void run_live_look(struct run *); // at all workers, and writes the file, where 
 void run_phase(struct run *, enum watch_phase);
 
 // run_report.c: the line of progress and the summary.
-void run_progress(struct run *); // shows the line where it is due
-void run_report(struct run *);             // after the search
-void run_report_values(struct run *);      // after the final: values that are missing in the space or do not help
+void run_progress(struct run *);      // shows the line where it is due
+void run_report(struct run *);        // after the search
+void run_report_values(struct run *); // after the final: values that are missing in the space or do not help
 
 // run_events.c: for `events` of the options; nothing without. docs/json.md has them.
 void run_event_begin(const struct run *);
