@@ -24,17 +24,17 @@ reference = { kernel = "spin"; launch = { grid = [ "N / 256" ]; block = [ 256 ];
 END
 for depth in '"sanitize":false,"counters":false' '"sanitize":false' '"sanitize":true'; do
     coproc judge { exec "$sweetspot" judge --serve --cache cache; }
-    sleep 5 && begun=$(date +%s.%N) # the spare process is ready
+    sleep 5 && begun=$(date +%s%N) # the spare process is ready
     for i in $(seq "$requests"); do
         factor=$([ $((i % 4)) -eq 0 ] && echo 0.998f || echo 0.999f)
         text=$(sed "s/0.999f/$factor/" spin.cu | sed 's/"/\\"/g' | tr '\n' '@' | sed 's/@/\\n/g')
-        start=$(date +%s.%N)
+        start=$(date +%s%N)
         echo "{\"id\":$i,\"job\":\"spin.cfg\",$depth,\"source\":\"$text// $i $RANDOM\"}" >&"${judge[1]}"
         read -r line <&"${judge[0]}"
         status=$(grep -oE '"error":"[^"]*"|"status":"[a-z_]*"' <<<"$line" | head -n 1)
-        echo "$(echo "$(date +%s.%N) - $start" | bc) s  $status  $(grep -o '"depth":[^]]*' <<<"$line")  $depth"
+        echo "$((($(date +%s%N) - start) / 1000000)) ms  $status  $(grep -o '"depth":[^]]*' <<<"$line")  $depth"
     done
-    echo "$(echo "60 * $requests / ($(date +%s.%N) - $begun)" | bc) verdicts a minute with $depth"
+    echo "$((60000000000 * requests / ($(date +%s%N) - begun))) verdicts a minute with $depth"
     eval "exec ${judge[1]}>&-"
     wait
 done
