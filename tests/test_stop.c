@@ -78,12 +78,24 @@ TEST(a_rule_is_a_share_or_a_share_of_the_ceiling)
     static const struct {
         const char *text;
         double until, ceiling, target; // all 0: refused
-    } cases[] = {
-        {"1%", 0.01, 0},       {"0.02", 0.02, 0},         {"95% of ceiling", 0, 0.95}, {"0.5 of ceiling", 0, 0.5},
-        {"5", 0, 0},           {"101% of ceiling", 0, 0}, {"0% of ceiling", 0, 0},     {"% of ceiling", 0, 0},
-        {" of ceiling", 0, 0}, {"95%of ceiling", 0, 0},   {"95% of ceilings", 0, 0},   {"", 0, 0},
-        {"nan", 0, 0},         {"330us", 0, 0, 330e-6},   {"1min30s", 0, 0, 90},       {"330 us", 0, 0},
-        {"us", 0, 0},          {"330usual", 0, 0}};
+    } cases[] = {{"1%", 0.01, 0, 0},
+                 {"0.02", 0.02, 0, 0},
+                 {"95% of ceiling", 0, 0.95, 0},
+                 {"0.5 of ceiling", 0, 0.5, 0},
+                 {"5", 0, 0, 0},
+                 {"101% of ceiling", 0, 0, 0},
+                 {"0% of ceiling", 0, 0, 0},
+                 {"% of ceiling", 0, 0, 0},
+                 {" of ceiling", 0, 0, 0},
+                 {"95%of ceiling", 0, 0, 0},
+                 {"95% of ceilings", 0, 0, 0},
+                 {"", 0, 0, 0},
+                 {"nan", 0, 0, 0},
+                 {"330us", 0, 0, 330e-6},
+                 {"1min30s", 0, 0, 90},
+                 {"330 us", 0, 0, 0},
+                 {"us", 0, 0, 0},
+                 {"330usual", 0, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stop_rules rules = {0};
         bool good = stop_read_until(cases[i].text, &rules);
