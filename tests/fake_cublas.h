@@ -9,22 +9,22 @@
 static double *fake_clock; // s, virtual
 
 enum {
-    FAKE_FIRST = 4,     // the fastest; then FAKE_FIRST + 5 and FAKE_FIRST + 16
+    FAKE_FIRST = 4,     // the fastest; then FAKE_FIRST + 5 and FAKE_FIRST + 8
     FAKE_FADES = 2,     // is fast until it has run for some times
     FAKE_UNFIT = 11,    // is not to be used
     FAKE_FAILS = 13,    // does not run
     FAKE_AGAIN = 21,    // is FAKE_FIRST once more
-    FAKE_FAST_RUNS = 40 // of FAKE_FADES
+    FAKE_FAST_RUNS = 12 // of FAKE_FADES: its first runs, and rounds that do not count
 };
 
 static double fake_seconds_of(uint64_t algorithm)
 {
     static int runs;
-    if (algorithm == FAKE_FADES && runs++ < FAKE_FAST_RUNS) return 0.9e-3;
-    return algorithm == FAKE_FIRST        ? 1e-3
-           : algorithm == FAKE_FIRST + 5  ? 1.01e-3
-           : algorithm == FAKE_FIRST + 16 ? 1.02e-3
-                                          : 1.2e-3 + 0.05e-3 * (double)algorithm;
+    if (algorithm == FAKE_FADES && runs++ < FAKE_FAST_RUNS) return 3.6e-3;
+    return algorithm == FAKE_FIRST       ? 4e-3
+           : algorithm == FAKE_FIRST + 5 ? 4.04e-3
+           : algorithm == FAKE_FIRST + 8 ? 4.08e-3
+                                         : 4.8e-3 + 0.2e-3 * (double)algorithm;
 }
 
 static cublasStatus_t fake_find(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a,

@@ -225,7 +225,7 @@ TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
     static const char *const places[] = {
         "heuristic 5: algorithm 64, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 1 of ",
         "heuristic 10: algorithm 69, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 2 of ",
-        "heuristic 21: algorithm 80, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 3 of "};
+        "heuristic 13: algorithm 72, tile 128x256, stages 1, cluster 2x1x1, split-K 1; place 3 of "};
     for (int i = 0; i < 3; i++) {
         const char *number = i ? test_text("_%d", i + 1) : "";
         assert_contains(r.out, test_text("cublasLt%s: %s", number, places[i]), // of `compare`
