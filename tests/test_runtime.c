@@ -25,9 +25,9 @@ static void teardown(void)
 }
 
 #define DRIVER " -DSWEETSPOT_DRIVER_FILE='\"%s/version\"'"
-static const char *const compilers[] = {"gcc -std=c99" STRICT DRIVER, "g++ -std=c++11 -x c++" STRICT DRIVER,
-                                        "clang -std=c99" STRICT DRIVER,
-                                        "nvcc -std=c++17 -x cu -Werror all-warnings -Xcompiler -Wall,-Wextra" DRIVER};
+static const char *const compilers[] = {("gcc -std=c99" STRICT DRIVER), ("g++ -std=c++11 -x c++" STRICT DRIVER),
+                                        ("clang -std=c99" STRICT DRIVER),
+                                        ("nvcc -std=c++17 -x cu -Werror all-warnings -Xcompiler -Wall,-Wextra" DRIVER)};
 
 // Builds tests/launch/runtime.c with the fake driver as a library, and runs it. Returns what it returns; -1: there is
 // no such compiler.
