@@ -370,10 +370,10 @@ test-mutants: setup
 test-mutants-gpu: setup
 	@bash tests/mutants_gpu.sh $(MUTANTS)
 
-# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
-# compiler.
-NOT_SANITIZED := \
-  $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run test_prior)
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long, mostly run a
+# compiler or need a GPU.
+SANITIZED := $(filter-out $(GPU_TESTS) $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run \
+  test_prior),$(RUN_TESTS) $(ALL_TESTS))
 # Leaks of others. Shallow stacks and a small quarantine: SQLite and jansson allocate much.
 export ASAN_OPTIONS ?= malloc_context_size=5:quarantine_size_mb=16
 export UBSAN_OPTIONS ?= print_stacktrace=1
@@ -381,12 +381,12 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppres
 .PHONY: sanitized-programs
 sanitized-programs:
 	@$(MAKE) SANITIZE=1 setup
-	@$(MAKE) SANITIZE=1 test-programs
+	@$(MAKE) SANITIZE=1 programs $(patsubst $(BIN)/%,out/bin-sanitize/%,$(SANITIZED) $(TEST_HELPERS)) \
+	  out/bin-sanitize/reference_library.so
 
 .PHONY: test-sanitize
 test-sanitize: sanitized-programs
-	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh \
-	  $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(RUN_TESTS) $(ALL_TESTS)))
+	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh $(SANITIZED:$(BIN)/%=out/bin-sanitize/%)
 
 # Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
 # HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
