@@ -494,6 +494,12 @@ layers: setup
 .PHONY: structure
 structure:
 	@sh tests/layers.sh
+	@sh tests/prose.sh
+
+# Unusual words, which are mistakes, and long sentences of documents, which may be.
+.PHONY: prose
+prose:
+	@sh tests/prose.sh long
 
 # All rows of the tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes,
 # and then measures the other seeds.
@@ -560,7 +566,7 @@ help:
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU, on all GPUs of this machine; GPUS=1: on one'
 	@echo 'make test-slurm     pools on a Slurm of this machine, which is installed where it may be'
-	@echo 'make test-ssh       pools over an sshd of this machine, likewise'
+	@echo 'make test-ssh       pools over an sshd of this machine, also installed where it may be'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
@@ -570,6 +576,7 @@ help:
 	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
 	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
 	@echo 'make layers         check which folder includes what, and that external functions have users elsewhere'
+	@echo 'make prose          unusual words, and long sentences of the documents'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make deb            a Debian package of what make install would install'

@@ -21,7 +21,7 @@ struct child {
 int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
 // Whether it has ended by itself; *status is waitpid's. It is reaped, has no pid then, and its group is killed.
 bool child_ended(struct child *, int *status);
-// SIGKILL for its group, and reaps it. Its pipes stay open, so that its last words can be read.
+// SIGKILL for its group, and reaps it. Its pipes stay open, so that its last output can be read.
 void child_kill(struct child *, int *status);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool child_stopped(const struct child *);

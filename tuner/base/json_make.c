@@ -1,4 +1,4 @@
-// What json.h puts in the place of the library's own makers. The library answers NULL to a text that is not UTF-8, to
+// What json.h puts in place of the library's own makers. The library answers NULL to a text that is not UTF-8, to
 // NaN and when memory is out, and a NULL is passed on: a member that is left out, an array that is short by
 // one, a crash. Here every value is made. Whatever has to reach a compiler or a kernel unchanged is refused where it
 // comes in (job files, arguments, variables), so that a text that is not UTF-8 can only be something to be told, such

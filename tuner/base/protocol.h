@@ -18,7 +18,8 @@
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts
 //                                                    another and repeats "job". In answers to "count" and "final",
 //                                                    "trial" names the candidate that caused it
-//   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
+//   {"id":n,"progress":0.25,"what":".."}             a progress message before the answer, any number of them: the
+//   deadline
 //                                                    starts again. "what" may be missing. "trial": the only
 //                                                    one at work, if it is one. The GPU worker sends one when it begins
 //                                                    with a request that runs a candidate: a request is not blamed

@@ -15,7 +15,7 @@ double stats_median(const double *x, size_t n);
 
 // Bounds of the median from order statistics: [x_(k), x_(n-k+1)] with the largest k for which P(Binomial(n, 1/2) < k)
 // <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with at
-// most that probability, and above `high` likewise. False: there are too few samples for that, and the smallest and the
+// most that probability, and above `high` too. False: there are too few samples for that, and the smallest and the
 // largest are given.
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high);
 // A 95% confidence interval: the bounds with a tail of 2.5%. Of fewer than six samples, the smallest and the largest

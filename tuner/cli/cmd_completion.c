@@ -9,7 +9,7 @@ static struct option_list words;
 
 static const char *const names[] = {"bash", "zsh", "fish", NULL};
 // What the scripts give for SHELL, and after it the command line without its first word. The answer is the words that
-// may stand in the place of the last one, each on a line; ":file" or ":folder" where that is the name of a file or
+// may stand in place of the last one, each on a line; ":file" or ":folder" where that is the name of a file or
 // folder.
 static const char asking[] = "words";
 

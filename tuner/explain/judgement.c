@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: as in a run's final
+enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between progress messages: as in a run's final
 
 struct judging {
     struct single_run *single;

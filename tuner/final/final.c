@@ -5,7 +5,9 @@
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
+enum {
+    FINAL_GRACE = 60
+}; // s beyond a trial's own deadline, between progress messages: there is one before every entry
 enum { FINAL_SPARES = 2 }; // candidates for each place
 // Candidates that could still be the fastest take part. Their time in the search is above the best one by at most this
 // share of what `race` allows, which is 3% of the time by default, and by at most GRAPH_SPREAD more for short kernels.

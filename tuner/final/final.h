@@ -78,7 +78,7 @@ struct final_run {
         bool sought;
         size_t condemned; // winners of the final that it refused
     } sanitizing;
-    int deaths; // of the worker in finals that blamed nobody
+    int deaths; // of the worker in finals, without a candidate as the cause
 };
 
 void final_close(struct final_run *);

@@ -25,7 +25,7 @@ struct pipeline_argument {
     uint64_t value;       // its bytes, at the beginning
     bool pointer;         // it is a buffer's address
     unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: it is none
-    unsigned char *bytes; // of a struct or vector by value, in the place of `value`; else NULL
+    unsigned char *bytes; // of a struct or vector by value, in place of `value`; else NULL
     struct device_address *addresses; // among those bytes
     size_t address_count;
     int map; // 1 + index of its tensor map, whose address is the value; 0: it is none

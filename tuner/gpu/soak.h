@@ -6,7 +6,7 @@
 // Half of the launches work on the problem's own copies, the others in the placement (placement.h): at drawn addresses,
 // each of which holds all problems and all sets of data in turn, the mixed one (mixed_data.h) included. Addresses are
 // drawn again for every batch. Two of five launches run during other work on the device (support.h), which mostly
-// begins before them: sleeps in the place of barriers, missing waits and races at borders of tiles then show. All of
+// begins before them: sleeps in place of barriers, missing waits and races at borders of tiles then show. All of
 // these launches are judged, all on mixed data, a drawn third of the others, and the last one of each batch.
 #pragma once
 

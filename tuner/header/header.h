@@ -11,8 +11,8 @@
 // message when the file is something else or cannot be read.
 json_t *header_read(const char *path, struct error *);
 
-// Puts the sections (an array: one device's, one a kernel) first, in the place of older ones for the same device, and
-// the fallback's, if they have one, last, in the place of an older one. -1 with a message when the others are of
+// Puts the sections (an array: one device's, one a kernel) first, in place of older ones for the same device, and
+// the fallback's, if they have one, last, in place of an older one. -1 with a message when the others are of
 // another job or have other problem sizes, or are of a Python file, so that one header cannot serve both.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 

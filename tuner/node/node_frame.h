@@ -11,7 +11,7 @@
 
 // JSON: the frame holds a struct of node_message.h.
 enum frame_type {
-    FRAME_BEAT = 'b', // nothing but a sign of life
+    FRAME_BEAT = 'b', // a heartbeat
     // From the driver.
     FRAME_WELCOME = 'w',   // JSON
     FRAME_START = 's',     // JSON: the channel's worker

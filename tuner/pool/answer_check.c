@@ -17,7 +17,7 @@ struct named_trial {
 struct named_things {
     const char *op;
     int64_t trial;   // the one at work alone, or to blame
-    double progress; // a sign of life
+    double progress; // a progress message
     const struct named_trial *candidates, *trials, *entries;
     size_t candidate_count, trial_count, entry_count;
 };

@@ -5,9 +5,9 @@
 
 #include "tuner/base/json.h"
 
-// 0, or -1 with a reason; for signs of life ("progress") too. Requests of an unknown kind pass.
+// 0, or -1 with a reason; for progress messages ("progress") too. Requests of an unknown kind pass.
 int answer_check(const json_t *request, const json_t *answer, struct error *why);
 
-// Whether an answer, or a sign of life, is about trials that the request does not name, so that it belongs to another
-// request.
+// Whether an answer, or a progress message, is about trials that the request does not name, so that it belongs to
+// another request.
 bool answer_is_foreign(const json_t *request, const json_t *answer);

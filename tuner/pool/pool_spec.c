@@ -250,7 +250,7 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
     if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
     struct node_spec *n = new_node(out, item);
     autorelease(node_spec_release) struct node_spec agent = {0};
-    // Its own signs of life end a connection that is dead on both sides.
+    // Its own heartbeats end a connection that is dead on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
     add_agent(&agent, request, NULL, false);
     autofree char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart

@@ -20,7 +20,7 @@ enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WO
 struct worker {
     const char *name;             // for messages: "gpu 0"; borrowed
     struct node_link *link;       // of the node where it runs; NULL: here
-    struct node_links *links;     // all there are, which must not starve while one worker is waited for; NULL: none
+    struct node_links *links;     // all there are, which are served while one worker is waited for; NULL: none
     struct child child;           // here
     struct node_channel *channel; // there; NULL: not running
     int64_t next_id;

@@ -46,8 +46,8 @@ struct pool_slot {
     char *disabled;      // why it is not started any more: it is of another kind, or does not work; NULL: it is
     enum gpu_state state;
     int64_t setup_id;
-    bool begun;  // the worker has given a sign of life for the head of the queue
-    int64_t at;  // the trial that its newest sign of life named, which it is working on; 0: none
+    bool begun;  // the worker has given a progress message for the head of the queue
+    int64_t at;  // the trial that its newest progress message named, which it is working on; 0: none
     bool ending; // it answered that it ends ("crashed", "restart"): that is expected
 };
 
@@ -170,7 +170,7 @@ struct pool_event {
     bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
     bool node;        // LOST: with its node: its requests may be retried
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
-    int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
+    int64_t trial;    // LOST: the trial that it was working on, by its last progress message; 0: unknown
     int exit_status;  // FAILED
     struct error why; // LOST, FAILED
 };

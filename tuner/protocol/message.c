@@ -15,7 +15,7 @@ static const struct record_field progress_fields[] = {
     {"what", RECORD_MEMBER(struct progress_message, what)},
     {"trial", RECORD_MEMBER(struct progress_message, trial)},
     {0}};
-const struct record progress_record = {"a sign of life", sizeof(struct progress_message), progress_fields, NULL};
+const struct record progress_record = {"a progress message", sizeof(struct progress_message), progress_fields, NULL};
 
 json_t *request_write(const char *op, const struct record *r, const void *request)
 {

@@ -14,7 +14,8 @@ struct answer_head {
 };
 extern const struct record answer_head_record;
 
-// A sign of life before the answer: how much is done of what, and the only trial that is at work (0: none, or several).
+// A progress message before the answer: how much is done of what, and the only trial that is at work (0: none, or
+// several).
 struct progress_message {
     double share;
     const char *what;
@@ -32,7 +33,7 @@ bool answer_is_ok(const struct answer_head *);
 // What the pool reads of messages that it passes on as JSON.
 void message_set_id(json_t *, int64_t id);
 int64_t message_id(const json_t *);       // -1: there is none
-bool message_is_progress(const json_t *); // a sign of life, no answer
+bool message_is_progress(const json_t *); // a progress message, no answer
 int answer_status(const json_t *);        // -1: none of a trial's statuses
 const char *answer_reason(const json_t *, const char *otherwise);
 

@@ -85,7 +85,7 @@ void source_release(struct source *);
 // Whether a file is part of it.
 bool source_has(const struct source *, const char *path);
 
-// A text with declarations in the place of the host's functions, as far as they can be told, on the same lines; NULL:
+// A text with declarations in place of the host's functions, as far as they can be told, on the same lines; NULL:
 // there is none. Its device code is the same if it compiles, because all that is declared stays so. (host_bodies.c)
 char *source_without_host(const char *text);
 

@@ -14,7 +14,7 @@ static void append(struct edited *e, size_t end)
     e->at = end;
 }
 
-// Puts `text` in the place of what lies between `begin` and `end`, with as many lines.
+// Puts `text` in place of what lies between `begin` and `end`, with as many lines.
 static void replace(struct edited *e, size_t begin, size_t end, const char *text)
 {
     append(e, begin);
