@@ -465,7 +465,7 @@ TEST(the_mcp_server_judges_tunes_and_explains)
     assert_contains(tool_text(answers[8], false), "\"event\":\"winner\"");
     assert_contains(tool_text(answers[9], false), "\"sweetspot-profile\"", "bank_conflicts");
     assert_contains(tool_text(answers[10], true), "is not a file below");
-    assert_contains(tool_text(answers[11], true), "'job' is no string");
+    assert_contains(tool_text(answers[11], true), "'job' must be of type string");
     assert_contains(tool_text(answers[12], true), "there is no tool 'format'");
 }
 

@@ -69,13 +69,13 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
          "mini.sweetspot is refused: Too many levels of symbolic links\n1 refused: no binary"},
         {"mkfifo kernels/pipe.sweetspot", "pipe.sweetspot is refused: not a regular file\n1 refused: done mini\n"},
         {"sed -i 's/^stage 0/stage 1/' kernels/mini.sweetspot",
-         "mini.sweetspot is refused: it does not match its hash, or is no file of kernels\n1 refused: no binary"},
+         "mini.sweetspot is refused: it does not match its hash, or it is not a file of kernels\n1 refused: no binary"},
         {"sed -i 's/ELFxyz/ELFxyy/' kernels/mini.sweetspot",
-         "mini.sweetspot is refused: it does not match its hash, or is no file of kernels\n1 refused: no binary"},
+         "mini.sweetspot is refused: it does not match its hash, or it is not a file of kernels\n1 refused: no binary"},
         {"truncate -s -1 kernels/mini.sweetspot",
-         "mini.sweetspot is refused: it does not match its hash, or is no file of kernels\n1 refused: no binary"},
+         "mini.sweetspot is refused: it does not match its hash, or it is not a file of kernels\n1 refused: no binary"},
         {"sed -i 's/^sweetspot-kernel 1/sweetspot-kernel 2/' kernels/mini.sweetspot",
-         "mini.sweetspot is refused: it does not match its hash, or is no file of kernels\n1 refused: no binary"},
+         "mini.sweetspot is refused: it does not match its hash, or it is not a file of kernels\n1 refused: no binary"},
         {"chown 12345 kernels/mini.sweetspot",
          "mini.sweetspot is refused: it belongs to another user\n1 refused: no binary"},
         {"chown 12345 kernels", "kernels is refused: it belongs to another user\n1 refused: no binary"},
@@ -108,7 +108,8 @@ TEST_WITH(sizes_that_were_missed_are_tuned_next, setup, teardown)
                      0);
     char *missed = test_text("%s/k/missed", job.folder);
     assert_string_equal(test_owned(text_read_file(missed, NULL)), "M=4096,N=64\nM=512,N=64\n");
-    char *err = finished_says(&job, 3, "tune JOB --store STORE --shapes %s", missed).err; // there is no GPU worker
+    // Status 3: no GPU worker can start here.
+    char *err = finished_says(&job, 3, "tune JOB --store STORE --shapes %s", missed).err;
     assert_contains(err, test_text("the job for these sizes is %s/mini_shapes.cfg\n", job.folder));
     struct job *shapes = loaded_job(test_text("%s/mini_shapes.cfg", job.folder));
     assert_string_equal(shapes->name, "mini-gemm_shapes");

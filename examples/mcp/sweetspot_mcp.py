@@ -113,7 +113,7 @@ class Server:
                 raise Refused("unknown argument '%s' (known: %s)" % (key, ', '.join(known)))
             kind = {'string': str, 'object': dict, 'boolean': bool, 'number': (int, float)}[known[key]['type']]
             if not isinstance(arguments[key], kind):
-                raise Refused("'%s' is no %s" % (key, known[key]['type']))
+                raise Refused("'%s' must be of type %s" % (key, known[key]['type']))
         if 'job' not in arguments:
             raise Refused("'job' is missing")
         if name == 'judge':

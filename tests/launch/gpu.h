@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
+
 #ifdef RUNTIME
 #include <cuda_runtime_api.h>
 typedef char *device_memory;
@@ -77,10 +79,11 @@ static int small_number(void)
     return (int)((state >> 24) % 3) - 1;
 }
 
-#define EXPECT(condition)                                                           \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                \
-        }                                                                           \
-    } while (0)
+/* expected += A*B, row-major, on the CPU. */
+static inline void add_product(int m, int n, int k, const float *a, const float *b, float *expected)
+{
+    int i, j, l;
+    for (i = 0; i < m; i++)
+        for (l = 0; l < k; l++)
+            for (j = 0; j < n; j++) expected[i * n + j] += a[i * k + l] * b[l * n + j];
+}

@@ -16,12 +16,10 @@ int main(void)
     struct sgemm_kernels kernels;
     device_memory A, B, C;
     float *c;
-    int i, j, k;
+    int i;
     for (i = 0; i < M * K; i++) a[i] = (float)small_number();
     for (i = 0; i < K * N; i++) b[i] = (float)small_number();
-    for (i = 0; i < M; i++)
-        for (k = 0; k < K; k++)
-            for (j = 0; j < N; j++) expected[i * N + j] += a[i * K + k] * b[k * N + j];
+    add_product(M, N, K, a, b, expected);
     begin();
     A = upload(a, sizeof a);
     B = upload(b, sizeof b);

@@ -8,6 +8,8 @@
 #define SWEETSPOT_DECLARATIONS
 #include "include/sweetspot_runtime.c"
 
+#include "expect.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -16,14 +18,6 @@ extern char fake_launched[64];
 #ifdef __cplusplus
 }
 #endif
-
-#define EXPECT(condition)                                                           \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                \
-        }                                                                           \
-    } while (0)
 
 enum { MOST = 16 };
 static char texts[MOST][1024], notices[8192], misses[1024];

@@ -41,7 +41,7 @@ struct asked {
 // `sweetspot judge -`. A worker: a line is asked, a line is answered.
 struct judging_process {
     struct worker worker;
-    char folder[PATH_MAX]; // for temporary files; "": there is no process
+    char folder[PATH_MAX]; // for temporary files; "": no process is running
 };
 
 static struct server {
