@@ -308,14 +308,15 @@ static bool is_gain(size_t family, const struct trial *t, double plain)
     return accepted(t->status) && !(time_of(t) >= limit * plain);
 }
 
-// A case and `plain` alone. Returns the case's result in `t`, and whether there is one.
+// A case and `plain` alone, or the final of the case, in which nothing faster keeps it from its checks. Returns the
+// case's result in `t`, and whether there is one.
 static bool alone(const char *folder, size_t family, size_t way, const struct hostile_case *c, bool final,
                   struct trial *t, double *plain)
 {
     struct hostile_case two[] = {{.name = "plain", .verdict = VERDICT_OK, .class = c->class}, *c};
     struct error err;
     bool bad;
-    struct store *store = tune_cases(folder, family, way, two, 2, final, &bad);
+    struct store *store = tune_cases(folder, family, way, two + final, 2 - final, final, &bad);
     bool found = !bad && !store_find(store, test_text("CASE=%s", c->name), t, &err);
     *plain = time_of_plain(store);
     store_close(store);

@@ -405,11 +405,11 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// An integer with a random number of bits, like a counter or a flag. A buffer of bytes gets four-byte integers.
+// An integer of 1 to 16 random bits, like a counter or a flag; greater ones are among random bits. A buffer of bytes
+// gets four-byte integers.
 static uint64_t small_integer(enum element type, uint64_t drawn)
 {
-    const uint64_t bits = element_size(type) == 8 ? 64 : 32;
-    return support_repeat(bits == 64 ? ELEMENT_U64 : ELEMENT_U32, mix(drawn) >> (64 - 1 - drawn % bits));
+    return support_repeat(element_size(type) == 8 ? ELEMENT_U64 : ELEMENT_U32, mix(drawn) >> (63 - drawn % 16));
 }
 
 // What support_restore() and support_compare() take for buffer i in a launch with such a key.

@@ -289,7 +289,8 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     }
     if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
-    if (doubtful) sampler_screen(&sampler, estimate);
+    // Short work is timed in a graph: a single launch of it takes longer, by several times at worst.
+    if (doubtful && estimate > set->graph_below) sampler_screen(&sampler, estimate);
     *status = plan.status;
     *reason = plan.reason;
     if (!sampler.slow && *status == STATUS_OK && (failed = measure_plan(m, subject, estimate, &plan, err)))

@@ -16,7 +16,7 @@ enum { BATCH = 16, FIRST_BATCH = 2 };
 // How far the fewest launches may exceed the time.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
-                    mixed_share = 0.5, loaded_share = 0.4;
+                    mixed_share = 0.5, loaded_share = 0.4, again_share = 0.5;
 // Seconds of the longest load, and its share of the soak's time.
 static const double longest_load = 2e-3, load_share = 0.1;
 
@@ -45,14 +45,19 @@ static unsigned draw_set(const struct device_problem *p)
     return (unsigned)entropy_below(p->buffers.sets);
 }
 
-static struct soak_launch draw(const struct soak *s)
+// `before`: the launch before it in a batch, or NULL. A launch at drawn addresses is often followed by one that differs
+// from it in a piece of one buffer only: a kernel may know no more than its last launch.
+static struct soak_launch draw(const struct soak *s, const struct soak_launch *before)
 {
     struct soak_launch l = {.problem = s->problems[entropy_below(s->problem_count)]};
+    const bool again = before && before->placed && entropy_unit() < again_share;
+    if (again) l.problem = before->problem;
     const struct device_problem *p = &s->w->problems[l.problem];
-    l.placed = s->w->placement && pipeline_moves(s->pipeline, l.problem) && entropy_unit() < placed_share;
+    l.placed = again || (s->w->placement && pipeline_moves(s->pipeline, l.problem) && entropy_unit() < placed_share);
     l.copy = l.placed ? 0 : (unsigned)entropy_below(p->buffers.sets);
     l.loaded = entropy_unit() < loaded_share;
     l.set = l.placed ? draw_set(p) : p->buffers.set[l.copy];
+    if (again && p->mixed.known > (before->set & 1)) l.set = before->set ^ SET_MIXED;
     return l;
 }
 
@@ -166,7 +171,7 @@ static int run_batch(struct soak *s, unsigned most, double left, enum trial_stat
     if (w->placement) placement_draw(w->placement, w);
     for (bool last = false; !last && !failed; count++) {
         struct soak_launch *l = &s->batch[count];
-        *l = draw(s);
+        *l = draw(s, count ? l - 1 : NULL);
         if (!s->launched++) s->first = *l;
         left -= s->seconds[l->problem];
         last = count + 1 == most || left <= 0;
