@@ -177,11 +177,11 @@ static void compare_answers(struct comparison *c, const json_t *old, const json_
 
 static json_t *request(struct comparison *c, const uint16_t *config, const char *arch, const char *source)
 {
-    const char *own = c->job->source;
-    c->job->source = source;
+    const char *own = c->job->code.source;
+    c->job->code.source = source;
     json_t *request = request_compile(c->job, config, arch, NULL, c->folder),
            *defines = json_object_get(request, "defines");
-    c->job->source = own;
+    c->job->code.source = own;
     for (size_t i = 0; i < c->arguments->define_count; i++) {
         const char *define = c->arguments->define[i], *equals = strchr(define, '=');
         autofree char *name = text_format("%.*s", (int)(equals - define), define);
@@ -247,12 +247,12 @@ static void compare_recorded(struct comparison *c)
 static void write_space(const struct comparison *c, const char *path)
 {
     struct error err;
-    const char *own = c->job->source;
+    const char *own = c->job->code.source;
     char hash[2][HASH_TEXT_SIZE], *space = gzip_read_file(path, NULL, &err);
     if (!space) give_up(err.message);
-    c->job->source = c->arguments->old;
+    c->job->code.source = c->arguments->old;
     int failed = request_source_hash(c->job, hash[0], &err);
-    c->job->source = own;
+    c->job->code.source = own;
     if (failed || request_source_hash(c->job, hash[1], &err)) give_up(err.message);
     char *wanted = text_format("\"source_hash\":\"%s\"", hash[0]), *at = strstr(space, wanted);
     if (!at) give_up("the space was not recorded from the old version");
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
     start(&c.new);
     for (int i = first; i < argc; i++) {
         c.job = load(argv[i]);
-        c.new_source = c.job->source;
+        c.new_source = c.job->code.source;
         c.identical = c.refused = c.same_figures = c.different = 0;
         if (arguments.space)
             compare_recorded(&c);

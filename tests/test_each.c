@@ -445,7 +445,7 @@ TEST(a_problem_is_held_back_only_with_each)
 TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)
 {
     struct problem problems[2] = {{.weight = 1}, {.weight = 1}};
-    const struct job job = {.objective = OBJECTIVE_EACH, .tuned_count = 2, .problems = problems};
+    const struct job job = {.search.objective = OBJECTIVE_EACH, .tuned_count = 2, .problems = problems};
     struct incumbent best;
     size_t problem;
     incumbent_init(&best);

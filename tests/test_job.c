@@ -264,7 +264,7 @@ TEST(the_objective_weighs_the_problems_that_are_tuned)
         {OBJECTIVE_GEOMEAN, {NAN, 1}, NAN}, {OBJECTIVE_MEAN, {0, 1}, NAN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct job job = {.objective = cases[i].objective, .tuned_count = 2, .problems = problems};
+        const struct job job = {.search.objective = cases[i].objective, .tuned_count = 2, .problems = problems};
         double found = job_objective(&job, cases[i].times);
         if (isnan(cases[i].expected) ? !isnan(found) : !(fabs(found - cases[i].expected) < 1e-12))
             fail_msg("case %zu: %g, expected %g", i, found, cases[i].expected);

@@ -374,9 +374,9 @@ TEST(a_reference_library_counts_by_what_it_holds)
     char *copy = test_text("%s/lib.so", folder), *command = test_text("cp %s/reference_library.so %s", bin, copy),
          *longer = test_text("echo >>%s", copy);
     assert_int_equal(system(command), 0);
-    job->reference.kind = IMPLEMENTATION_LIBRARY;
-    job->reference.path = copy;
-    job->reference.functions[FUNCTION_RESULT] = "scale_reference";
+    job->others.reference.kind = IMPLEMENTATION_LIBRARY;
+    job->others.reference.path = copy;
+    job->others.reference.functions[FUNCTION_RESULT] = "scale_reference";
     char *first = hash_of_reference(job), *same = hash_of_reference(job);
     assert_int_equal(strlen(first), 32);
     assert_string_equal(first, same);

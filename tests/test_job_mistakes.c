@@ -263,7 +263,7 @@ TEST(what_there_is_too_much_of_is_refused_by_name)
             if (found != expected || limit != expected || (!cases[i].most && refused))
                 fail_msg("%d of: %s: %s", count, cases[i].each, m.count ? m.list[0].text : "no mistake");
             if (!refused && !cases[i].most)
-                assert_int_equal(job->option_count + job->include_count + job->metric_count, count);
+                assert_int_equal(job->code.option_count + job->code.include_count + job->search.metric_count, count);
             if (!refused) job_free(job);
             mistakes_release(&m);
         }

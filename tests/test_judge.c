@@ -170,7 +170,7 @@ TEST(a_kernel_of_triton_is_launched_as_its_metadata_says)
     assert_int_equal(number(job, stage->shared), 49152);
     assert_int_equal(stage->argument_count, 3);
     assert_int_equal(number(job, stage->arguments[2].value), 0);
-    const struct stage reference = job_stage_of(job, &job->reference);
+    const struct stage reference = job_stage_of(job, &job->others.reference);
     assert_true(reference.argument_count == 1 && !strcmp(reference.entry, "x"));
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         e2e_write(folder, "tri.json", refused[i].metadata);

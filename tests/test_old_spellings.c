@@ -126,10 +126,10 @@ static char *meaning(struct job *job)
     autofree char *asked = problems ? json_dumps(problems, JSON_COMPACT) : text_copy(err.message),
                   *text = environment_text(facts, &err);
     if (!text) fail_msg("%s", err.message);
-    char *same = test_text("%" PRIu64 " %s %s %s", space_size(job->space), job->strategy, asked, text);
-    for (size_t i = 0; i < job->metric_count; i++) same = test_text("%s %s", same, job->metrics[i]);
-    for (const struct implementation *m, *const *end = NULL; !end && job->baseline_count; end = &m) {
-        m = &job->baselines[0];
+    char *same = test_text("%" PRIu64 " %s %s %s", space_size(job->space), job->search.strategy, asked, text);
+    for (size_t i = 0; i < job->search.metric_count; i++) same = test_text("%s %s", same, job->search.metrics[i]);
+    for (const struct implementation *m, *const *end = NULL; !end && job->others.baseline_count; end = &m) {
+        m = &job->others.baselines[0];
         same = test_text("%s %s %s", same, m->name, m->stage.entry);
     }
     return same;
@@ -148,13 +148,13 @@ static void compare(const struct spelling *table, size_t count)
         const struct spelling *s = &table[i];
         const char *old_text = whole(table, s->old), *today_text = whole(table, s->today);
         struct job *old = load(old_text), *today;
-        if (old->old.count < 1 || !strstr(old->old.list[0].text, s->note))
-            fail_msg("%s: '%s'", s->old, old->old.count ? old->old.list[0].text : "nothing is noted");
-        assert_true(old->old.list[0].line >= lines_before(old_text, strstr(old_text, s->old)));
+        if (old->file.old.count < 1 || !strstr(old->file.old.list[0].text, s->note))
+            fail_msg("%s: '%s'", s->old, old->file.old.count ? old->file.old.list[0].text : "nothing is noted");
+        assert_true(old->file.old.list[0].line >= lines_before(old_text, strstr(old_text, s->old)));
         autofree char *rewritten = job_rewrite(old->path, &err);
         assert_string_equal(rewritten, today_text);
         today = load(today_text);
-        assert_int_equal(today->old.count, 0);
+        assert_int_equal(today->file.old.count, 0);
         autofree char *again = job_rewrite(today->path, &err);
         assert_string_equal(again, today_text);
         assert_string_equal(meaning(old), meaning(today));
@@ -187,7 +187,7 @@ TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
                       *before = text_replaced(text, jobs[i].today, jobs[i].old);
         struct job *today = loaded_job(test_text("configs/%s.cfg", jobs[i].name)), *old = load(before);
         autofree char *rewritten = job_rewrite(old->path, &err);
-        assert_true(old->old.count > 0 && !today->old.count);
+        assert_true(old->file.old.count > 0 && !today->file.old.count);
         assert_string_equal(rewritten, text);
         assert_string_equal(meaning(old), meaning(today));
     }

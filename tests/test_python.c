@@ -120,7 +120,7 @@ static void write_program(const struct job *job, size_t buffers, struct text *si
     for (size_t p = 0; p<job->problem_count; p += job->problem_count> 1 ? job->problem_count - 1 : 1) {
         text_add(&list, "%s{", p ? ", " : "");
         text_add(&calls, "    if (%s_launch(&k, (CUstream)0x77", lower);
-        for (size_t i = 0; i < job->size_count; i++) {
+        for (size_t i = 0; i < job->names.size_count; i++) {
             text_add(&calls, ", %" PRId64, job->problems[p].sizes[i]);
             text_add(sizes, "%s%" PRId64, i ? "," : " ", job->problems[p].sizes[i]);
             text_add(&list, "%s%" PRId64, i ? "," : "", job->problems[p].sizes[i]);
@@ -142,7 +142,7 @@ static void write_program(const struct job *job, size_t buffers, struct text *si
                            "    (void)argv;\n    cuDevicePrimaryCtxRetain(&c, 0);\n    cuCtxPushCurrent(c);\n"
                            "    if (argc > 1) return run();\n"
                            "    if (%2$s_load(&k)) return 1;\n%3$s    return 0;\n}\n",
-                           upper, lower, calls.text, list.text, addresses.text, job->size_count);
+                           upper, lower, calls.text, list.text, addresses.text, job->names.size_count);
     e2e_write(folder, "main.c", text);
 }
 

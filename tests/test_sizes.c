@@ -56,7 +56,7 @@ TEST(drawn_sizes_are_new_ones_of_the_range_that_the_header_accepts)
     assert_non_null(drawn);
     assert_int_equal(drawn->problem_count, JOB_DRAWN_SIZES);
     assert_int_equal(drawn->tuned_count, 0);
-    assert_int_equal(drawn->baseline_count, 0);
+    assert_int_equal(drawn->others.baseline_count, 0);
     assert_int_equal(job->problem_count, 3);
     for (size_t p = 0; p < drawn->problem_count; p++) {
         const int64_t m = drawn->problems[p].sizes[0], n = drawn->problems[p].sizes[1];

@@ -62,7 +62,7 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
 {
     struct job *j = load(stages_text);
     struct compiled c, again;
-    assert_int_equal(j->unit_count, 2);
+    assert_int_equal(j->code.unit_count, 2);
     assert_int_equal(j->stages[2].unit, 0); // the order of macros does not matter
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &c);
     assert_int_equal(c.entry_count, 2);

@@ -91,13 +91,13 @@ bool source_scan_uses(const struct source_scan *scan, const char *name)
 void check_open(struct check *c, const struct job *job, const struct device_limits *limits, const char *arch)
 {
     *c = (struct check){.job = job, .limits = limits, .arch = arch};
-    const struct implementation *r = &job->reference;
-    bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->source || strcmp(r->path, job->source) != 0);
-    if (job->source) open_scan(&c->template, job, job->source);
+    const struct implementation *r = &job->others.reference;
+    bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->code.source || strcmp(r->path, job->code.source) != 0);
+    if (job->code.source) open_scan(&c->template, job, job->code.source);
     if (own) open_scan(&c->reference, job, r->path);
     char hash[HASH_TEXT_SIZE];
     struct error err;
-    if (job->edit_count && request_source_hash(job, hash, &err))
+    if (job->code.edit_count && request_source_hash(job, hash, &err))
         check_add(&c->mistakes, job_location(job, "kernel.edits"), "%s", err.message);
 }
 

@@ -236,8 +236,8 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
 static struct launch launch_of(const struct job *job, size_t stage)
 {
     bool reference = stage >= job->stage_count;
-    struct launch l = {reference ? job_stage_of(job, &job->reference) : job->stages[stage], .owner = stage};
-    if (reference && !job->reference.stage.argument_count) l.owner = 0;
+    struct launch l = {reference ? job_stage_of(job, &job->others.reference) : job->stages[stage], .owner = stage};
+    if (reference && !job->others.reference.stage.argument_count) l.owner = 0;
     l.entry = reference                          ? job_location(job, "reference.kernel")
               : job_location(job, "stages").line ? check_stage_location(job, stage, "entry", -1, "")
                                                  : job_location(job, "kernel.entry");

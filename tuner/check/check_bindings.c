@@ -62,8 +62,8 @@ static void check_constant(struct check *c, struct location at, const struct buf
 void check_constants(struct check *c, const uint16_t *config, const struct signatures *all)
 {
     const struct job *job = c->job;
-    const struct stage own = job_stage_of(job, &job->reference), *stages = config ? job->stages : &own;
-    const char *source = config ? job->source : job->reference.path;
+    const struct stage own = job_stage_of(job, &job->others.reference), *stages = config ? job->stages : &own;
+    const char *source = config ? job->code.source : job->others.reference.path;
     size_t count = config ? job->stage_count : 1, total = 0;
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
@@ -87,7 +87,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
 static struct location place_of(const struct check *c, int buffer)
 {
     for (size_t s = 0; s <= c->job->stage_count; s++) {
-        const struct stage *stage = s < c->job->stage_count ? &c->job->stages[s] : &c->job->reference.stage;
+        const struct stage *stage = s < c->job->stage_count ? &c->job->stages[s] : &c->job->others.reference.stage;
         for (size_t i = 0; i < stage->argument_count; i++) {
             if (stage->arguments[i].buffer != buffer || stage->arguments[i].view == VIEW_POINTER) continue;
             return check_stage_location(c->job, s, "arguments", (int)i, "");

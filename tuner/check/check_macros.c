@@ -26,8 +26,9 @@ bool check_launch_reads(const struct job *job, int slot)
     struct slot_search search = {slot, false};
     for (size_t s = 0; s < job->stage_count; s++) stage_each_expression(&job->stages[s], look, &search);
     if (search.found) return true;
-    for (size_t d = 0; d < job->derived_count; d++) // a derived name cannot read itself, nor a later one
-        if (reads(job->derived[d].value, slot) && check_launch_reads(job, job->derived[d].slot)) return true;
+    for (size_t d = 0; d < job->names.derived_count; d++) // a derived name cannot read itself, nor a later one
+        if (reads(job->names.derived[d].value, slot) && check_launch_reads(job, job->names.derived[d].slot))
+            return true;
     return false;
 }
 
@@ -35,7 +36,7 @@ bool check_launch_reads(const struct job *job, int slot)
 static bool mentioned(const struct job *job, const char *name, int slot)
 {
     bool found = false;
-    for (size_t d = 0; d < job->derived_count; d++) found |= reads(job->derived[d].value, slot);
+    for (size_t d = 0; d < job->names.derived_count; d++) found |= reads(job->names.derived[d].value, slot);
     for (size_t i = 0; i < space_constraint_count(job->space); i++)
         found |= cuda_text_has(space_constraint_text(job->space, i), name);
     return found;
@@ -51,8 +52,8 @@ static bool defines_have(const struct macro *list, size_t count, const char *nam
 // Whether the job itself uses the name in what a compiler gets: options, entries, and the values of macros.
 static bool compiled_with(const struct job *job, const char *name)
 {
-    bool found = defines_have(job->defines, job->define_count, name);
-    for (size_t i = 0; i < job->option_count; i++) found |= cuda_text_has(job->options[i], name);
+    bool found = defines_have(job->code.defines, job->code.define_count, name);
+    for (size_t i = 0; i < job->code.option_count; i++) found |= cuda_text_has(job->code.options[i], name);
     for (size_t i = 0; i < job->stage_count; i++)
         found |= cuda_text_has(job->stages[i].entry, name) ||
                  defines_have(job->stages[i].defines, job->stages[i].define_count, name);
@@ -71,7 +72,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     const struct source_scan *s = &c->template;
     int slot = symbols_find(job->symbols, name);
     struct location at = job_location(job, "parameters[%zu].name", parameter);
-    if (job->parameter_options[parameter]) return; // the compiler uses it
+    if (job->code.parameter_options[parameter]) return; // the compiler uses it
     if (!s->file_count || source_scan_uses(s, name) || compiled_with(job, name) || check_launch_reads(job, slot))
         return;
     if (defined_again) return; // said already
@@ -89,8 +90,8 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
 bool check_is_macro(const struct job *job, const char *name)
 {
     if (job_parameter(job, name) >= 0) return true;
-    for (size_t i = 0; i < job->define_count; i++)
-        if (!strcmp(job->defines[i].name, name)) return true;
+    for (size_t i = 0; i < job->code.define_count; i++)
+        if (!strcmp(job->code.defines[i].name, name)) return true;
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             if (!strcmp(job->stages[s].defines[i].name, name)) return true;
@@ -164,8 +165,8 @@ void check_macros(struct check *c)
         check_use(c, i, again);
         check_names(c, "parameter", name, at);
     }
-    for (size_t i = 0; i < job->define_count; i++)
-        check_macro(c, job->defines[i].name, job_location(job, "kernel.defines.%s", job->defines[i].name));
+    for (size_t i = 0; i < job->code.define_count; i++)
+        check_macro(c, job->code.defines[i].name, job_location(job, "kernel.defines.%s", job->code.defines[i].name));
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].define_count; i++)
             check_macro(c, job->stages[s].defines[i].name,

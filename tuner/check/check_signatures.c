@@ -26,7 +26,7 @@ static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, j
                     const char *folder, struct error *err)
 {
     autorelease(signatures_release) struct signatures all;
-    int failed = signatures_ask(&all, w, request, c->arch, folder, c->job->compile_timeout + COMPILE_GRACE, err);
+    int failed = signatures_ask(&all, w, request, c->arch, folder, c->job->code.compile_timeout + COMPILE_GRACE, err);
     if (!failed && !all.log) check_arguments(c, config, unit, &all);
     if (!failed && !all.log) check_constants(c, config, &all);
     return failed;
@@ -35,7 +35,7 @@ static int ask_unit(struct check *c, struct worker *w, const uint16_t *config, j
 static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
 {
     json_t *request = config ? request_compile(c->job, config, c->arch, NULL, folder)
-                             : request_implementation(c->job, &c->job->reference, c->arch, folder);
+                             : request_implementation(c->job, &c->job->others.reference, c->arch, folder);
     int failed = 0;
     if (!json_object_get(request, "units")) return ask_unit(c, w, config, request, 0, folder, err);
     json_array_each(json_object_get(request, "units"), i, unit) {
@@ -88,7 +88,7 @@ static int build(struct check *c, struct worker *w, const struct implementation 
         autofree char *first = compile_first_error(answer_reason(answer, "no reason given"), m->path);
         size_t length = strlen(first);
         if (length && first[length - 1] == '\n') first[length - 1] = 0;
-        bool needed = m == &c->job->reference || m == job_current(c->job),
+        bool needed = m == &c->job->others.reference || m == job_current(c->job),
              lacking = !strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT);
         check_add(lacking && !needed ? &c->doubts : &c->mistakes, job_location(c->job, "%s.library", m->setting),
                   "'%s' cannot be built:\n%s", m->path, first);
@@ -103,8 +103,8 @@ int check_signatures(struct check *c, char *const *compiler, const char *cache, 
     const struct implementation *m;
     if (work_folder_make("check", folder, err)) return -1;
     int failed = worker_start(&w, "compiler", compiler, err);
-    if (!failed && c->job->source) failed = ask_candidates(c, &w, folder, err);
-    if (!failed && c->job->reference.kind == IMPLEMENTATION_KERNEL) failed = ask(c, &w, NULL, folder, err);
+    if (!failed && c->job->code.source) failed = ask_candidates(c, &w, folder, err);
+    if (!failed && c->job->others.reference.kind == IMPLEMENTATION_KERNEL) failed = ask(c, &w, NULL, folder, err);
     for (size_t i = 0; (m = job_implementation(c->job, i)) && !failed; i++)
         if (implementation_is_built(m)) failed = build(c, &w, m, cache ? cache : folder, err);
     worker_release(&w);

@@ -9,7 +9,7 @@ struct environment ageing_now(const struct session *s)
 {
     int gpu = session_gpu(s);
     if (gpu < 0) return (struct environment){0};
-    return probe_environment(gpu, s->job->compiler == JOB_NVCC ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
+    return probe_environment(gpu, s->job->code.compiler == JOB_NVCC ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
 }
 
 void ageing_find(struct ageing *a, const struct session *s, const struct environment *now)

@@ -206,7 +206,7 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     bool good = !strcmp(status, "ok");
     if (!good) {
         const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
-        char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->source);
+        char *first = compile_first_error(reason, s->own && s->own->path ? s->own->path : job->code.source);
         bool same = p->error && !strcmp(p->error, first);
         p->same += same;
         if (!same) {
@@ -259,7 +259,7 @@ static int send_sample(const struct job *job, const struct sample *s, const char
     json_t *request = s->own ? request_implementation(job, s->own, arch, folder)
                              : request_compile(job, s->config, arch, NULL, folder);
     if (!cache) json_object_del(request, "cache");
-    return pool_send_compiler(pool, compiler, request, job->compile_timeout + COMPILE_GRACE, err);
+    return pool_send_compiler(pool, compiler, request, job->code.compile_timeout + COMPILE_GRACE, err);
 }
 
 // A compiler that ended by itself cannot work here at all.
@@ -372,7 +372,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
         if (wanted && !status) status = EXIT_ENVIRONMENT;
     } else if (!status && !wanted) {
         printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
-               c->job->reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
+               c->job->others.reference.kind == IMPLEMENTATION_KERNEL ? " and the reference" : "");
     }
     return status;
 }
@@ -405,7 +405,7 @@ static int check_job(void *user, const char *path, struct job *job)
     if (job_unverified(job))
         printf("%s\n", job_unverified(job));
     else if (op)
-        printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
+        printf("verified against %s by %s; bound: %s\n", op->name, job->others.reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     fflush(stdout);
     check_open(&check, job, &device->limits, given.arch);

@@ -26,7 +26,7 @@ static const struct option_spec specs[] = {
 static int write_space(const struct recorded *recorded, const struct session *session, const char *path)
 {
     struct error err = {""};
-    if (session->job->objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
+    if (session->job->search.objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
         fprintf(stderr, "sweetspot: %s: recorded spaces do not record the objective: replays use the geometric mean\n",
                 session->job->name);
     if (recorded_write(recorded, path, &err)) return session_complain(EXIT_ENVIRONMENT, &err);

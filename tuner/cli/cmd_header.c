@@ -179,8 +179,8 @@ static void add_fallback(struct session *session, json_t *sections)
     const struct job *job = session->job;
     struct error err = {""};
     struct trial trial;
-    if (!job->fallback.kind) return;
-    autofree char *config = space_text(job->space, job->fallback.config);
+    if (!job->others.fallback.kind) return;
+    autofree char *config = space_text(job->space, job->others.fallback.config);
     int missing = store_find(session->store, config, &trial, &err);
     json_t *section =
         missing < 0 ? NULL : header_section_of_fallback(job, &session->environment, missing ? NULL : &trial, &err);
@@ -200,7 +200,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     int64_t winner;
     autojson json_t *sections = json_array(), *ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
-    if (!*status && !decided && session->job->objective == OBJECTIVE_EACH)
+    if (!*status && !decided && session->job->search.objective == OBJECTIVE_EACH)
         *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
     if (*status) return NULL;
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time

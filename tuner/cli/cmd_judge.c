@@ -83,7 +83,7 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
             lacking = job->stages[i].entry;
     if (!lacking) return 0;
     if (names.count == 1 && !o->entry && job->stage_count == 1)
-        return replace_entry(job, arena_copy(&job->memory, names.list[0]));
+        return replace_entry(job, arena_copy(&job->file.memory, names.list[0]));
     autofree char *text = text_unknown("kernel", lacking, (const char *const *)names.list);
     return complain(EXIT_USAGE, "%s: %s: name its symbol by --entry", o->implementation, text);
 }
@@ -118,10 +118,10 @@ static int replace_implementation(const struct judge_options *o, struct job *job
     const char *wrong = is_library ? shared_library_read(&library, absolute) : NULL;
     if (wrong) return complain(EXIT_USAGE, "%s %s", o->implementation, wrong);
     if (is_binary || is_library) {
-        binary->path = arena_copy(&job->memory, absolute);
+        binary->path = arena_copy(&job->file.memory, absolute);
         hash_content(image, size, binary->hash);
     } else {
-        job->source = arena_copy(&job->memory, absolute);
+        job->code.source = arena_copy(&job->file.memory, absolute);
     }
     if (is_library) return use_library(o, job, &library, binary);
     int status = o->entry ? replace_entry(job, o->entry) : 0;
@@ -132,7 +132,7 @@ static int replace_implementation(const struct judge_options *o, struct job *job
 
 static int check_job(const struct judge_options *o, const struct job *job)
 {
-    if (!job->verify.enabled || job->reference.kind == IMPLEMENTATION_NONE)
+    if (!job->verify.enabled || job->others.reference.kind == IMPLEMENTATION_NONE)
         return complain(EXIT_USAGE, "%s: judging a kernel needs a reference: add one to the job file", o->job);
     if (o->problem > (int64_t)job->tuned_count)
         return complain(EXIT_USAGE, "%s has %zu problems that are tuned", o->job, job->tuned_count);
@@ -143,7 +143,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
                  const struct given_binary *binary, const struct judgement *judgement)
 {
     struct judged_job about = {.job = job,
-                               .path = binary->path ? binary->path : job->source,
+                               .path = binary->path ? binary->path : job->code.source,
                                .hash = binary->path ? binary->hash : single->setup.source_hash,
                                .compiler = single->pool.compiler,
                                .device = single->pool.device_name,

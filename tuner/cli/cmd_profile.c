@@ -128,7 +128,7 @@ static void keep(struct profiling *p, const struct candidate_spec *spec, json_t 
 static void complete(const struct profiling *p, json_t *profile)
 {
     if (!profile) return;
-    add_text(profile, p->source.session.job->source);
+    add_text(profile, p->source.session.job->code.source);
     json_object_set_new(profile, "roofline", profile_roofline(profile));
 }
 
@@ -139,7 +139,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     size_t count = findings_make(profile, job, &p->single->pool.limits, findings);
     autojson json_t *found = findings_json(findings, count, job);
     if (p->o.format == FORMAT_TABLE) {
-        profile_print(stdout, profile, against, job->source);
+        profile_print(stdout, profile, against, job->code.source);
         findings_print(stdout, findings, count);
     }
     complete(p, profile);
@@ -172,13 +172,13 @@ static int explain(struct profiling *p)
 
 static int check_limits(const struct job *job, const struct candidate_spec *spec)
 {
-    autofree char *text = text_read_file(job->source, NULL);
+    autofree char *text = text_read_file(job->code.source, NULL);
     bool known = text && strstr(text, "SWEETSPOT_VARIANT");
     if (!known)
         return complain(EXIT_NOTHING,
                         "%s has no variants: it must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
                         "the memory traffic where it is 2 (templates/reduce.cu shows how)",
-                        job->source);
+                        job->code.source);
     if (spec->baseline) return complain(EXIT_USAGE, "%s has no source; name a trial or NAME=value,...", spec->baseline);
     return 0;
 }

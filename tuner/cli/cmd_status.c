@@ -135,7 +135,7 @@ static int gather(struct status *status)
     struct error err = {""};
     int64_t counts[STATUS_COUNT], total = 0;
     autojson json_t *gates = json_array();
-    bool each = session->job->objective == OBJECTIVE_EACH;
+    bool each = session->job->search.objective == OBJECTIVE_EACH;
     if (store_counts(session->store, counts, &err) ||
         (each ? add_best_each(status, &err)
               : store_each(session->store, true, 1, STORE_WHOLE, add_best, status, &err)) ||

@@ -141,11 +141,11 @@ static int make_folder(const char *store_path, bool named)
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
     struct tune_options o = request->options;
-    if (o.time < 0) o.time = job->budget_time;
-    if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    if (o.time < 0) o.time = job->search.budget_time;
+    if (o.evaluations < 0) o.evaluations = job->search.budget_evaluations;
     if (o.stop.until < 0) {
-        o.stop.until = job->stop.until;
-        o.stop.ceiling = job->stop.ceiling;
+        o.stop.until = job->search.stop.until;
+        o.stop.ceiling = job->search.stop.ceiling;
     }
     autofree char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     autofree char *log_path = store_log_path(store_path),
@@ -195,7 +195,7 @@ static int note_job(void *user, const char *path, struct job *job)
 {
     (void)user;
     suite.jobs[suite.count++] = (struct suite_job){.path = path, .name = text_copy(job->name)};
-    suite.own_time += job->budget_time;
+    suite.own_time += job->search.budget_time;
     job_free(job);
     return 0;
 }

@@ -99,8 +99,8 @@ int session_load_job(const char *path, struct job **out)
         session_print_mistakes(found, &mistakes, "");
         if (access(found, F_OK)) suggest_jobs(found);
         *out = NULL;
-    } else if ((*out)->old.count) {
-        session_print_mistakes(found, &(*out)->old, "note: ");
+    } else if ((*out)->file.old.count) {
+        session_print_mistakes(found, &(*out)->file.old, "note: ");
         fprintf(stderr, "sweetspot: `sweetspot check --rewrite %s` prints the job in today's form\n", found);
     }
     return status;
@@ -146,7 +146,7 @@ static bool is_installed(const char *folder)
 
 char *results_folder(const struct job *job)
 {
-    autofree char *store = text_format("%s.db", job->name), *home = realpath(job->directory, NULL),
+    autofree char *store = text_format("%s.db", job->name), *home = realpath(job->file.directory, NULL),
                   *project = home && !is_installed(home) ? project_of(home) : NULL;
     autofree char *folder = project ? shortened(text_join_path(project, "out")) : text_copy("out");
     static bool told;

@@ -57,8 +57,8 @@ static json_t *section_of(const struct job *job, const struct shipped_winner *w,
     const struct trial trial = trial_of(job, w, b, problems);
     json_t *section = header_section(job, &environment, &trial, NULL, 0, NULL, false, err);
     if (section) header_section_ship(section, w->rounds, b->compiler, !strcmp(b->code, w->identity->code));
-    if (!section || !job->fallback.kind) return section;
-    autofree char *fallback = space_text(job->space, job->fallback.config);
+    if (!section || !job->others.fallback.kind) return section;
+    autofree char *fallback = space_text(job->space, job->others.fallback.config);
     header_section_lacks(section, fallback, "it can be verified only on a GPU");
     return section;
 }

@@ -60,7 +60,7 @@ static char *blame_line(const struct finding_context *c, struct finding *f, enum
 {
     if (!profile_culprit(c->stage, what, culprit, 1)) return NULL;
     f->line = culprit->line;
-    return c->job ? profile_source(c->job->source, culprit->line) : text_copy("");
+    return c->job ? profile_source(c->job->code.source, culprit->line) : text_copy("");
 }
 
 // Proposals -----------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ static int pick(void *user, const struct trial *trial)
         return 0;
     if (!p->count) p->best = trial->objective;
     double limit = p->best * (1 + near_share * (m->early_stop - 1)) + (p->best < m->graph_below ? GRAPH_SPREAD : 0);
-    bool near = f->places < FINAL_FEWEST || trial->objective <= limit || f->with.job->minimize != MINIMIZE_TIME;
+    bool near = f->places < FINAL_FEWEST || trial->objective <= limit || f->with.job->search.minimize != MINIMIZE_TIME;
     if (f->places < (size_t)m->final_candidates && near) f->places++;
     if (p->count >= FINAL_SPARES * f->places) return 1;
     final_add(f, config, trial->id);
@@ -55,14 +55,14 @@ void final_expect(struct final_run *f, double start, double worker)
     f->clock.sanitizer = final_sanitizes(f) ? fmax(SANITIZER_SECONDS, SANITIZER_STARTS * start) : 0;
     f->clock.nvcc = builds_wanted(f) ? NVCC_SECONDS : 0;
     f->clock.energy = final_wants_energy(f) ? (double)(FINAL_ENERGY_SECONDS * f->with.job->tuned_count) : 0;
-    f->clock.energy_decides = f->with.job->minimize != MINIMIZE_TIME;
+    f->clock.energy_decides = f->with.job->search.minimize != MINIMIZE_TIME;
 }
 
 int final_begin(struct final_run *f)
 {
     final_reset(f);
     f->places = 0;
-    if (f->with.job->objective == OBJECTIVE_EACH) return final_begin_each(f);
+    if (f->with.job->search.objective == OBJECTIVE_EACH) return final_begin_each(f);
     struct pick p = {.f = f};
     struct error err;
     if (store_each(f->with.store, true, 0, STORE_WHOLE, pick, &p, &err) < 0)
@@ -76,7 +76,7 @@ void final_send(struct final_run *f, size_t gpu)
     const struct job_answer *job = f->with.job_answer;
     struct final_candidate *candidates = arena_new(&memory, f->with.policy->queue.count * sizeof *candidates);
     const char **baselines = arena_new(&memory, job->baseline_count * sizeof *baselines);
-    bool all = f->with.job->objective == OBJECTIVE_EACH || f->builds.on;
+    bool all = f->with.job->search.objective == OBJECTIVE_EACH || f->builds.on;
     struct final_request request = {.seed = (int64_t)final_seed(f),
                                     .process = f->rounds.process,
                                     .part = f->rounds.part,
@@ -201,7 +201,7 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
 static void find_winner(struct final_run *f, struct contender *contenders, size_t count, int look,
                         struct final_verdict *v)
 {
-    enum minimize minimize = f->with.job->minimize;
+    enum minimize minimize = f->with.job->search.minimize;
     final_decide(contenders, count, look, v);
     bool by_energy =
         minimize != MINIMIZE_TIME && final_decide_energy(contenders, count, minimize == MINIMIZE_PRODUCT, v);
@@ -229,7 +229,7 @@ static void decide_one(struct final_run *f, const struct final_entries *entries,
 static bool decide(struct final_run *f, struct final_entries *entries)
 {
     struct contender *contenders = read_contenders(f, entries);
-    bool each = f->with.job->objective == OBJECTIVE_EACH, decided = false;
+    bool each = f->with.job->search.objective == OBJECTIVE_EACH, decided = false;
     struct final_verdict v = {.winner = 0};
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
@@ -299,7 +299,7 @@ static enum final_outcome without_winner(struct final_run *f, size_t condemned, 
     else
         error_set(why, "the final has no winner: %s; the log has the reasons",
                   *f->answer->head.reason ? f->answer->head.reason
-                  : f->with.job->objective == OBJECTIVE_EACH
+                  : f->with.job->search.objective == OBJECTIVE_EACH
                       ? "the candidates that passed it do not serve every problem"
                       : "no candidate passed it");
     display_message(f->with.display, "%s", why->message);
@@ -369,7 +369,7 @@ void final_interrupted(struct final_run *f)
     f->decision.reason = "it was interrupted";
     f->decision.rounds = (int64_t)f->processes.rounds;
     put(f, "open_final", &entries);
-    if (v.winner >= 0 && f->with.job->objective != OBJECTIVE_EACH) {
+    if (v.winner >= 0 && f->with.job->search.objective != OBJECTIVE_EACH) {
         autofree char *certainty = certainty_text(f, &entries, contenders, &v);
         display_message(f->with.display,
                         "the final was interrupted after %zu rounds; ahead is trial %" PRId64 ", %s, %s",

@@ -7,7 +7,7 @@ bool builds_wanted(const struct final_run *f)
 {
     const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
-    if (f->with.job->compiler == JOB_NVCC) return false; // there is no other build
+    if (f->with.job->code.compiler == JOB_NVCC) return false; // there is no other build
     return !f->with.pool->replay && f->with.checks;
 }
 
@@ -36,7 +36,7 @@ void builds_end_ahead(struct final_run *f)
 {
     if (!f->builds.ahead_of) return;
     double now = clock_now(), left = final_clock_left(&f->clock, now);
-    double until = now + fmin(f->with.job->compile_timeout + COMPILE_GRACE, left);
+    double until = now + fmin(f->with.job->code.compile_timeout + COMPILE_GRACE, left);
     int status;
     while (f->builds.ahead.pid && !child_ended(&f->builds.ahead, &status))
         if (clock_now() < until && !interrupt_count())

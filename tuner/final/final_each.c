@@ -37,13 +37,14 @@ static int choose_set(const struct final_run *f, const double *times, size_t cou
 {
     const struct job *job = f->with.job;
     bool holdout[JOB_MAX_PROBLEMS];
-    autofree int64_t *sizes = memory_new(job->tuned_count * job->size_count, sizeof *sizes);
+    autofree int64_t *sizes = memory_new(job->tuned_count * job->names.size_count, sizeof *sizes);
     for (size_t p = 0; p < job->tuned_count; p++) {
         holdout[p] = job->problems[p].holdout;
-        memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
+        memcpy(sizes + p * job->names.size_count, job->problems[p].sizes, job->names.size_count * sizeof *sizes);
     }
-    const struct kernel_times all = {count, job->tuned_count, job->size_count, times, holdout, sizes, relative_times};
-    return kernel_set_find(&all, job->regret, set);
+    const struct kernel_times all = {count, job->tuned_count, job->names.size_count, times, holdout,
+                                     sizes, relative_times};
+    return kernel_set_find(&all, job->search.regret, set);
 }
 
 static void add_finalist(struct final_run *f, const struct matrix *m, size_t row)
@@ -68,7 +69,7 @@ int final_begin_each(struct final_run *f)
                 break;
             }
         display_log(f->with.display, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count,
-                    problems, f->with.job->regret);
+                    problems, f->with.job->search.regret);
     }
     free(m.trials);
     free(m.configs);

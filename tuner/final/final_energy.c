@@ -7,13 +7,14 @@
 
 static bool decides(const struct final_run *f)
 {
-    return f->with.job->minimize != MINIMIZE_TIME;
+    return f->with.job->search.minimize != MINIMIZE_TIME;
 }
 
 bool final_wants_energy(const struct final_run *f)
 {
     bool wanted = f->with.checks || decides(f);
-    return wanted && !f->with.pool->replay && f->with.job->objective != OBJECTIVE_EACH && f->with.job_answer->energy;
+    return wanted && !f->with.pool->replay && f->with.job->search.objective != OBJECTIVE_EACH &&
+           f->with.job_answer->energy;
 }
 
 // The trial that wins by the rounds; 0: none.

@@ -18,14 +18,14 @@ enum { FINAL_EXPECTED = 5 };          // candidates, before the search has ended
 // Energy is measured in one process only, so its times come from the same one.
 static int64_t processes_wanted(const struct final_run *f)
 {
-    bool one = f->with.pool->replay || f->with.job->minimize != MINIMIZE_TIME;
+    bool one = f->with.pool->replay || f->with.job->search.minimize != MINIMIZE_TIME;
     return one ? 1 : f->with.job->measure.final_processes;
 }
 
 struct final_size final_size(const struct final_run *f)
 {
     const struct measure_settings *m = &f->with.job->measure;
-    bool few = m->final_candidates < FINAL_EXPECTED || f->with.job->minimize != MINIMIZE_TIME;
+    bool few = m->final_candidates < FINAL_EXPECTED || f->with.job->search.minimize != MINIMIZE_TIME;
     size_t expected = few ? (size_t)m->final_candidates : FINAL_EXPECTED;
     return (struct final_size){.candidates = f->places ? f->places : expected,
                                .baselines = f->with.job_answer->baseline_count,
@@ -73,8 +73,9 @@ void final_reset(struct final_run *f)
     f->ended = 0;
     f->energy.on = false;
     if (job) // where a slower candidate may win, none leaves early
-        f->rounds = final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
-                                       job->objective == OBJECTIVE_EACH || job->minimize != MINIMIZE_TIME);
+        f->rounds =
+            final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
+                               job->search.objective == OBJECTIVE_EACH || job->search.minimize != MINIMIZE_TIME);
 }
 
 void final_move(struct final_run *f)

@@ -27,7 +27,7 @@ struct final_values final_values_find(struct store *store, const struct job *job
     struct values_scan scan = {0};
     struct final_values values = {NULL, NULL};
     struct error err;
-    if (job->objective == OBJECTIVE_EACH || store_get(store, winner, &trial, &err) ||
+    if (job->search.objective == OBJECTIVE_EACH || store_get(store, winner, &trial, &err) ||
         space_parse(job->space, trial.config, config, NULL))
         return values;
     value_use_begin(&scan.use, job->space, best);

@@ -37,10 +37,10 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
     if (job_problem_values(job, config, 0, values, err)) return -1;
-    for (size_t i = 0; i < job->size_count; i++) {
-        int slot = symbols_find(job->symbols, job->size_names[i]);
+    for (size_t i = 0; i < job->names.size_count; i++) {
+        int slot = symbols_find(job->symbols, job->names.size_names[i]);
         f->varies[slot] = true;
-        f->text[slot] = text_format("size_%s", job->size_names[i]);
+        f->text[slot] = text_format("size_%s", job->names.size_names[i]);
     }
     for (size_t s = 0; s < job->stage_count; s++)
         for (size_t i = 0; i < job->stages[s].repeat.loop_count; i++) {
@@ -48,13 +48,13 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
             if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
             f->varies[slot] = true;
         }
-    for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
+    for (size_t i = 0; i < job->names.derived_count; i++) { // in order: each may use the ones before
         size_t read;
-        int slot = job->derived[i].slot;
-        const int *slots = expr_slots(job->derived[i].value, &read);
+        int slot = job->names.derived[i].slot;
+        const int *slots = expr_slots(job->names.derived[i].value, &read);
         for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
         if (!f->varies[slot]) continue;
-        autofree char *inner = to_c(f, job->derived[i].value, err);
+        autofree char *inner = to_c(f, job->names.derived[i].value, err);
         if (!inner) return -1;
         f->text[slot] = text_format("(%s)", inner);
     }
@@ -105,7 +105,7 @@ static bool was_verified(const struct trial *trial, const char *problem)
 static json_t *supported(const struct job *job, const struct trial *trial)
 {
     autojson json_t *list = json_array();
-    for (size_t s = 0; s < job->size_count; s++) {
+    for (size_t s = 0; s < job->names.size_count; s++) {
         struct size_range r = {0};
         for (size_t p = 0; p < job->problem_count; p++)
             if (was_verified(trial, job->problems[p].name)) size_range_add(&r, job->problems[p].sizes[s]);
@@ -269,8 +269,8 @@ static void add_text(void *list, const char *text)
 static json_t *list_edits(const struct job *job)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < job->edit_count; i++) {
-        const struct text_edit *e = &job->edits[i];
+    for (size_t i = 0; i < job->code.edit_count; i++) {
+        const struct text_edit *e = &job->code.edits[i];
         json_array_append_new(list,
                               json_sprintf("%s: '%s' becomes '%s'", text_file_name(e->file), e->find, e->replace));
     }
@@ -282,13 +282,13 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     const struct job *job = f->job;
     json_t *options = json_array(), *buffers = json_array(), *sizes = supported(job, trial);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (job->edit_count) json_object_set_new(section, "edits", list_edits(job));
+    if (job->code.edit_count) json_object_set_new(section, "edits", list_edits(job));
     json_object_set_new(section, "options", options);
-    json_object_set_new(section, "includes", json_integer((json_int_t)job->include_count));
+    json_object_set_new(section, "includes", json_integer((json_int_t)job->code.include_count));
     json_object_set_new(section, "alignment", json_integer(promised_alignment(arch)));
     if (sizes) json_object_set_new(section, "supported", sizes);
     if (!f->prefix) json_object_set_new(section, "python", json_true());
-    const_eval_set_list(section, "conditions", const_eval_list(f, job->supported, job->supported_count));
+    const_eval_set_list(section, "conditions", const_eval_list(f, job->sizes.supported, job->sizes.supported_count));
     json_object_set_new(section, "buffers", buffers);
     if (space_parse(job->space, trial->config, config, f->err)) return -1;
     job_options(job, config, add_text, options);

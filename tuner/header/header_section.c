@@ -107,7 +107,7 @@ static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
     const struct parameter *parameter = space_parameter(job->space, i);
     bool text = parameter->kind == PARAMETER_STRING || parameter->kind == PARAMETER_REAL;
     return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind",
-                     job->parameter_options[i]             ? "option"
+                     job->code.parameter_options[i]        ? "option"
                      : text                                ? "text"
                      : parameter->kind == PARAMETER_UNROLL ? "unroll"
                                                            : "integer",
@@ -169,7 +169,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         times[p] = time.value;
         if (several && job->problems[p].holdout) continue;
         json_t *sizes = json_array();
-        for (size_t i = 0; i < job->size_count; i++)
+        for (size_t i = 0; i < job->names.size_count; i++)
             json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
         if (all && isfinite(time.value))
             json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
@@ -190,7 +190,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "sizes_verified", json_integer(decided ? decided->sizes_verified : 0));
     json_t *values = json_array();
     for (int i = 0; value_domain_text[i]; i++)
-        if (job->domain >> i & 1) json_array_append_new(values, json_string(value_domain_text[i]));
+        if (job->sizes.domain >> i & 1) json_array_append_new(values, json_string(value_domain_text[i]));
     json_object_set_new(section, "values", values);
     if (!several) json_object_set_new(section, "seconds", json_real(job_objective(job, times)));
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
@@ -204,8 +204,10 @@ static void set_work(json_t *section, const struct job *job, struct const_eval *
     autorelease(text_release) struct text product = {0};
     text_add(&product, "1");
     const char *convert = f->prefix ? "(double)" : "";
-    for (size_t i = 0; i < job->size_count; i++) text_add(&product, " * %ssize_%s", convert, job->size_names[i]);
-    json_object_set_new(section, "work", const_eval_text(f, job->flops ? job->flops : job->bytes, product.text));
+    for (size_t i = 0; i < job->names.size_count; i++)
+        text_add(&product, " * %ssize_%s", convert, job->names.size_names[i]);
+    json_object_set_new(section, "work",
+                        const_eval_text(f, job->work.flops ? job->work.flops : job->work.bytes, product.text));
 }
 
 static void add_final(json_t *section, const struct final *final, json_t *ties)
@@ -245,7 +247,8 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
         return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
     int result = const_eval_init(&f, job, config, python, err);
-    for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
+    for (size_t i = 0; i < job->names.size_count; i++)
+        json_array_append_new(sizes, json_string(job->names.size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, parameter_section(job, i, space_parameter(job->space, i)->values[config[i]]));
     job_shared_defines(job, add_define, defines);
@@ -263,8 +266,8 @@ json_t *header_section(const struct job *job, const struct environment *environm
 {
     autojson json_t *section =
         json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
-                  job->name, "template", text_file_name(job->source), "source_hash", environment->source_hash, "device",
-                  environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
+                  job->name, "template", text_file_name(job->code.source), "source_hash", environment->source_hash,
+                  "device", environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
                   environment->compiler, "when", (json_int_t)(final ? final->when : trial->finished), "trial",
                   (json_int_t)trial->id, "configuration", trial->config);
     add_final(section, final, ties);
@@ -332,7 +335,7 @@ json_t *header_section_of_fallback(const struct job *job, const struct environme
     json_object_set_new(section, "device", json_string("FALLBACK"));
     json_object_set_new(section, "arch", json_string(""));
     json_object_set_new(section, "fallback", json_true());
-    if (job->objective == OBJECTIVE_EACH) add_times(section);
+    if (job->search.objective == OBJECTIVE_EACH) add_times(section);
     return section;
 }
 

@@ -11,32 +11,34 @@ enum { SECONDS = 120 };
 static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
     const char *unknown = arena_format(d->memory, "%" PRId64, other);
-    job->defines = arena_new(&job->memory, (d->parameter_count + d->define_count) * sizeof *job->defines);
+    job->code.defines =
+        arena_new(&job->file.memory, (d->parameter_count + d->define_count) * sizeof *job->code.defines);
     for (size_t i = 0; i < d->parameter_count; i++) {
         const struct draft_parameter *p = &d->parameters[i];
-        job->defines[job->define_count++] =
+        job->code.defines[job->code.define_count++] =
             (struct macro){p->name, p->pragma   ? ""
                                     : p->values ? arena_format(d->memory, "%" PRId64, p->first)
                                                 : unknown};
     }
     for (size_t i = 0; i < d->define_count; i++)
-        job->defines[job->define_count++] = (struct macro){d->defines[i].name, unknown};
+        job->code.defines[job->code.define_count++] = (struct macro){d->defines[i].name, unknown};
 }
 
 // One compiler, one value for unknown parameters. -1 with a message.
 static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
                struct error *err)
 {
-    struct job job = {.symbols = symbols_new(), .compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .compile_timeout = SECONDS};
+    struct job job = {
+        .symbols = symbols_new(), .code.compiler = nvcc ? JOB_NVCC : JOB_NVRTC, .code.compile_timeout = SECONDS};
     job.space = space_new(job.symbols);
-    job.reference.kind = IMPLEMENTATION_KERNEL;
-    job.reference.path = source;
-    job.reference.stage.entry = d->sample;
+    job.others.reference.kind = IMPLEMENTATION_KERNEL;
+    job.others.reference.path = source;
+    job.others.reference.stage.entry = d->sample;
     add_macros(d, other, &job);
     signatures_release(&d->signatures);
-    json_t *request = request_implementation(&job, &job.reference, "sm_90a", folder);
+    json_t *request = request_implementation(&job, &job.others.reference, "sm_90a", folder);
     int result = signatures_ask(&d->signatures, w, request, "sm_90a", folder, SECONDS + COMPILE_GRACE, err);
-    arena_release(&job.memory);
+    arena_release(&job.file.memory);
     space_free(job.space);
     symbols_free(job.symbols);
     return result;

@@ -116,7 +116,7 @@ static char *refuse_parameter(const struct job *job, size_t parameter)
 
 static char *refuse_define(const struct job *job, size_t define)
 {
-    const char *name = job->defines[define].name;
+    const char *name = job->code.defines[define].name;
     return job_parameter(job, name) >= 0 ? text_copy("is also a parameter") : refuse_macro(job, name);
 }
 
@@ -126,9 +126,11 @@ static char *refuse_stage_define(const struct job *job, size_t stage, size_t def
     const char *name = s->defines[define].name;
     int p = job_parameter(job, name);
     if (p >= 0) // its macro has another value here
-        return job->parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler") : NULL;
-    for (size_t i = 0; i < job->define_count; i++)
-        if (!strcmp(job->defines[i].name, name)) return text_copy("is also a macro of all stages ('kernel.defines')");
+        return job->code.parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler")
+                                              : NULL;
+    for (size_t i = 0; i < job->code.define_count; i++)
+        if (!strcmp(job->code.defines[i].name, name))
+            return text_copy("is also a macro of all stages ('kernel.defines')");
     return refuse_macro(job, name);
 }
 
@@ -168,9 +170,9 @@ void check_header_names(struct reader *r, const struct job *job, const struct no
         if (strcmp(space_parameter(job->space, p)->name, node_string(name)) != 0) continue; // refused already
         refuse_name(r, name, "parameter", node_string(name), refuse_parameter(job, p++));
     }
-    for (size_t i = 0, d = 0; defines && d < job->define_count && i < node_count(defines); i++) {
+    for (size_t i = 0, d = 0; defines && d < job->code.define_count && i < node_count(defines); i++) {
         const char *name = node_name(node_at(defines, i));
-        if (strcmp(job->defines[d].name, name) != 0) continue;
+        if (strcmp(job->code.defines[d].name, name) != 0) continue;
         refuse_name(r, node_at(defines, i), "macro", name, refuse_define(job, d++));
     }
     for (size_t s = 0; stages && node_is_sequence(stages) && s < job->stage_count; s++) {

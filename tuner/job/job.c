@@ -107,9 +107,9 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
 void job_free(struct job *job)
 {
     if (!job) return;
-    for (size_t i = 0; i < job->expression_count; i++) expr_free(job->expressions[i]);
-    mistakes_release(&job->old);
-    arena_release(&job->memory);
+    for (size_t i = 0; i < job->file.expression_count; i++) expr_free(job->file.expressions[i]);
+    mistakes_release(&job->file.old);
+    arena_release(&job->file.memory);
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
@@ -126,7 +126,9 @@ struct location job_location(const struct job *job, const char *format, ...)
     TEXT_FROM(format, path);
     for (char *end = path + strlen(path); *path;) {
         const struct location *at =
-            job->location_count ? bsearch(path, job->locations, job->location_count, sizeof *at, compare_path) : NULL;
+            job->file.location_count
+                ? bsearch(path, job->file.locations, job->file.location_count, sizeof *at, compare_path)
+                : NULL;
         if (at) {
             found = *at;
             break;
@@ -139,13 +141,15 @@ struct location job_location(const struct job *job, const char *format, ...)
 
 const struct implementation *job_current(const struct job *job)
 {
-    return job->baseline_count && !strcmp(job->baselines[0].name, CURRENT_KERNEL) ? &job->baselines[0] : NULL;
+    return job->others.baseline_count && !strcmp(job->others.baselines[0].name, CURRENT_KERNEL)
+               ? &job->others.baselines[0]
+               : NULL;
 }
 
 const struct implementation *job_implementation(const struct job *job, size_t number)
 {
-    if (!number) return &job->reference;
-    return number <= job->baseline_count ? &job->baselines[number - 1] : NULL;
+    if (!number) return &job->others.reference;
+    return number <= job->others.baseline_count ? &job->others.baselines[number - 1] : NULL;
 }
 
 struct stage job_stage_of(const struct job *job, const struct implementation *of)
@@ -160,7 +164,9 @@ struct stage job_stage_of(const struct job *job, const struct implementation *of
 
 const struct operation *job_operation(const struct job *job)
 {
-    return job->reference.kind == IMPLEMENTATION_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    return job->others.reference.kind == IMPLEMENTATION_OPERATION
+               ? operation_find(job->others.reference.operation, NULL)
+               : NULL;
 }
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
@@ -168,9 +174,9 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     struct expr *value = job_parse(job, text, err); // before the name exists, so that it cannot use itself
     if (!value) return -1;
     if (space_add_derived(job->space, name, text, err)) return -1;
-    job->derived = job_room(job, job->derived, job->derived_count, sizeof *job->derived);
-    job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
-    job->derived[job->derived_count++].value = value;
+    job->names.derived = job_room(job, job->names.derived, job->names.derived_count, sizeof *job->names.derived);
+    job->names.derived[job->names.derived_count].slot = symbols_find(job->symbols, name);
+    job->names.derived[job->names.derived_count++].value = value;
     return 0;
 }
 
@@ -190,11 +196,11 @@ int job_problem_values(const struct job *job, const uint16_t *config, size_t pro
         config = first;
     }
     if (space_values(job->space, config, values, err)) return -1;
-    for (size_t i = 0; i < job->size_count; i++)
-        values[symbols_find(job->symbols, job->size_names[i])] = job->problems[problem].sizes[i];
-    for (size_t i = 0; i < job->derived_count; i++) {
-        int slot = job->derived[i].slot;
-        if (expr_eval(job->derived[i].value, values, &values[slot], err))
+    for (size_t i = 0; i < job->names.size_count; i++)
+        values[symbols_find(job->symbols, job->names.size_names[i])] = job->problems[problem].sizes[i];
+    for (size_t i = 0; i < job->names.derived_count; i++) {
+        int slot = job->names.derived[i].slot;
+        if (expr_eval(job->names.derived[i].value, values, &values[slot], err))
             return error_prefix(err, "derived name '%s'", symbols_name(job->symbols, slot));
     }
     return 0;
@@ -204,8 +210,8 @@ char *problem_label(const struct job *job, const int64_t *sizes)
 {
     struct text label = {0};
     text_add(&label, "%s", "");
-    for (size_t i = 0; i < job->size_count; i++)
-        text_add(&label, "%s%s=%" PRId64, i ? "," : "", job->size_names[i], sizes[i]);
+    for (size_t i = 0; i < job->names.size_count; i++)
+        text_add(&label, "%s%s=%" PRId64, i ? "," : "", job->names.size_names[i], sizes[i]);
     return label.text;
 }
 
@@ -253,7 +259,8 @@ const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE])
 void job_shared_defines(const struct job *job, void (*define)(void *user, const char *name, const char *value),
                         void *user)
 {
-    for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
+    for (size_t i = 0; i < job->code.define_count; i++)
+        define(user, job->code.defines[i].name, job->code.defines[i].value);
 }
 
 void job_defines(const struct job *job, const uint16_t *config,
@@ -263,7 +270,7 @@ void job_defines(const struct job *job, const uint16_t *config,
         const struct parameter *p = space_parameter(job->space, i);
         int64_t value = p->values[config[i]];
         char text[JOB_UNROLL_PRAGMA_SIZE];
-        if (job->parameter_options[i]) continue;
+        if (job->code.parameter_options[i]) continue;
         if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL) {
             define(user, p->name, symbols_text(job->symbols, value));
             continue;
@@ -286,9 +293,9 @@ const char *job_compute_class(const struct job *job)
 {
     const struct operation *op = job_operation(job);
     if (!op || !op->classes) return NULL;
-    for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, "compute"))
-            return op->classes[(size_t)job->reference.bindings[i].value];
+    for (size_t i = 0; i < job->others.reference.binding_count; i++)
+        if (!strcmp(job->others.reference.bindings[i].role, "compute"))
+            return op->classes[(size_t)job->others.reference.bindings[i].value];
     return op->classes[0];
 }
 
@@ -298,8 +305,8 @@ static int first_type(const struct job *job, const struct operation *op)
     const struct operation_role *role = op->roles;
     while (role->name && role->kind != ROLE_INPUT && role->kind != ROLE_OUTPUT) role++;
     const char *name = role->name;
-    for (size_t i = 0; name && i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role->name)) name = job->reference.bindings[i].name;
+    for (size_t i = 0; name && i < job->others.reference.binding_count; i++)
+        if (!strcmp(job->others.reference.bindings[i].role, role->name)) name = job->others.reference.bindings[i].name;
     for (size_t i = 0; name && i < job->buffer_count; i++)
         if (!strcmp(job->buffers[i].name, name)) return (int)job->buffers[i].type;
     return -1;
@@ -310,7 +317,7 @@ const struct execution_unit *job_unit(const struct job *job, double *times)
     const struct operation *op = job_operation(job);
     const char *class = job_compute_class(job);
     *times = 1;
-    if (job->pipe) return job->pipe;
+    if (job->work.pipe) return job->work.pipe;
     if (!op || !op->pipe) return NULL;
     int type = first_type(job, op);
     return type < 0 ? NULL : op->pipe((enum element)type, class ? operation_class(op, class) : 0, times);
@@ -320,7 +327,7 @@ double job_objective(const struct job *job, const double *times)
 {
     double weights[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < job->tuned_count; p++) weights[p] = job->problems[p].weight;
-    return objective_value(job->objective, weights, times, job->tuned_count);
+    return objective_value(job->search.objective, weights, times, job->tuned_count);
 }
 
 const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTION_RESULT] = "function",

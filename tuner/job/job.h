@@ -59,72 +59,82 @@ struct location {
 enum job_compiler { JOB_NVRTC, JOB_NVCC };
 
 struct job {
-    struct arena memory; // of all texts and lists
-    size_t expression_count;
-    struct expr **expressions; // all of them
-    struct mistakes old;       // what the file says as in earlier versions: a note of each kind
-    const char *path;          // the job file as given
-    const char *directory;     // of the job file; relative paths start there
-    size_t location_count;     // of every setting that is no number in a list, sorted by path
-    struct location *locations;
-    const char *name, *description;
-    const char *template; // absolute path
-    const char *source;   // what is compiled: the template, or what `judge` puts in its place
-    size_t include_count, option_count, define_count;
-    char **includes;                               // absolute folders
-    char **options;                                // for NVRTC, as given
-    struct macro *defines;                         // the same for all configurations
-    char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
-    enum job_compiler compiler;
-    size_t edit_count;
-    struct text_edit *edits; // of the template and of files that it includes
+    const char *path; // the job file as given
+    const char *name;
+    struct {                 // what was read
+        struct arena memory; // of all texts and lists
+        size_t expression_count, location_count;
+        struct expr **expressions;  // all of them
+        struct location *locations; // of every setting that is no number in a list, sorted by path
+        struct mistakes old;        // what the file says as in earlier versions: a note of each kind
+        const char *directory;      // of the job file; relative paths start there
+        const char *description;
+    } file;
+    struct {                  // for the compilers
+        const char *template; // absolute path
+        const char *source;   // what is compiled: the template, or what `judge` puts in its place
+        size_t include_count, option_count, define_count, edit_count, unit_count; // units: of the stages
+        char **includes;                                                          // absolute folders
+        char **options;                                                           // for NVRTC, as given
+        struct macro *defines;                                                    // the same for all configurations
+        char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option: with a % for the value
+        struct text_edit *edits;                       // of the template and of files that it includes
+        enum job_compiler compiler;
+        double compile_timeout; // s
+        int64_t compile_memory; // bytes that a compiler may take
+    } code;
     struct symbols *symbols;
-    struct space *space;   // parameters, derived names, constraints; built by job_build_space
-    size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in the order of the file
-    struct compiled_constraint {
-        struct expr *holds;
-        size_t number; // in the job file's list of all constraints, from 0
-    } * compiled;
-    size_t derived_count; // derived names, in order; the expressions are evaluated again for every problem
+    struct space *space; // parameters, derived names, constraints; built by job_build_space
     struct {
-        int slot;
-        struct expr *value;
-    } * derived;
-    size_t size_count; // problem sizes
-    char **size_names;
-    size_t problem_count; // the tuned ones first, then those only verified
+        size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in the order of the file
+        struct compiled_constraint {
+            struct expr *holds;
+            size_t number; // in the job file's list of all constraints, from 0
+        } * compiled;
+        size_t derived_count; // in order; the expressions are evaluated again for every problem
+        struct {
+            int slot;
+            struct expr *value;
+        } * derived;
+        size_t size_count; // problem sizes
+        char **size_names;
+    } names;
+    size_t problem_count, tuned_count; // the tuned ones first, then those only verified
     struct problem *problems;
-    size_t tuned_count;
-    enum objective objective;
-    enum minimize minimize; // by the final
-    double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
-    size_t buffer_count;
+    size_t buffer_count, stage_count;
     struct buffer *buffers;
-    size_t stage_count;
     struct stage *stages;
-    size_t unit_count; // of the stages
-    struct implementation reference;
-    struct expr *flops, *bytes;        // work of a problem; NULL: unknown
-    struct expr *operations;           // what the pipe does for it; NULL: as many as flops
-    const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
-    double budget_time;                // s; 0: none
-    int64_t budget_evaluations;        // 0: none
-    struct stop_rules stop;            // other reasons to end
-    const char *strategy;
-    double compile_timeout; // s
-    int64_t compile_memory; // bytes that a compiler may take
+    struct { // implementations besides the kernel
+        struct implementation reference;
+        struct implementation fallback;   // for devices without tuning results (job_configuration.c)
+        size_t baseline_count;            // of the user's own
+        struct implementation *baselines; // the current kernel first, where the job has one
+    } others;
+    struct {                               // of a problem
+        struct expr *flops, *bytes;        // NULL: unknown
+        struct expr *operations;           // what the pipe does for it; NULL: as many as flops
+        const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
+    } work;
+    struct {
+        enum objective objective;
+        enum minimize minimize; // by the final
+        double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
+        double budget_time;         // s; 0: none
+        int64_t budget_evaluations; // 0: none
+        struct stop_rules stop;     // other reasons to end
+        const char *strategy;
+        size_t metric_count; // counters besides the basic set
+        char **metrics;
+    } search;
     struct measure_settings measure;
     struct verify_settings verify;
-    size_t supported_count; // conditions on sizes that the kernel is for
-    struct expr **supported;
-    unsigned domain;     // of other values of inputs (enum value_domain): the operation's, or what the job says
-    struct job *drawn;   // other sizes that are verified (job_sizes.c); NULL: none
-    bool is_drawn;       // it is such a job
-    size_t metric_count; // counters besides the basic set
-    char **metrics;
-    struct implementation fallback;   // for devices without tuning results (job_configuration.c)
-    size_t baseline_count;            // of the user's own
-    struct implementation *baselines; // the current kernel first, where the job has one
+    struct {
+        size_t supported_count; // conditions on sizes that the kernel is for
+        struct expr **supported;
+        unsigned domain;   // of other values of inputs (enum value_domain): the operation's, or what the job says
+        struct job *drawn; // other sizes that are verified (job_sizes.c); NULL: none
+        bool is_drawn;     // it is such a job
+    } sizes;
 };
 
 // Bytes of shared memory that a block has on every device without opting in to more, static ones included.

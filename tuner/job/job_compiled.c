@@ -25,20 +25,20 @@ bool load_compiled_constraint(struct reader *r, struct job *job, const struct no
     struct compiled_constraint c = {reader_expression(r, n, job), number};
     for (size_t i = 0; i < FIGURE_COUNT; i++) symbols_hide(job->symbols, symbols_find(job->symbols, figures[i].name));
     if (!c.holds) return true;
-    job->compiled = job_room(job, job->compiled, job->compiled_count, sizeof c);
-    job->compiled[job->compiled_count++] = c;
+    job->names.compiled = job_room(job, job->names.compiled, job->names.compiled_count, sizeof c);
+    job->names.compiled[job->names.compiled_count++] = c;
     return true;
 }
 
 int job_check_compiled(const struct job *job, const uint16_t *config, const struct static_facts *facts,
                        struct error *reason)
 {
-    if (!job->compiled_count) return 0;
+    if (!job->names.compiled_count) return 0;
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int64_t holds;
     int failed = job_problem_values(job, config, 0, values, reason);
-    for (size_t c = 0; c < job->compiled_count && !failed; c++) {
-        const struct expr *e = job->compiled[c].holds;
+    for (size_t c = 0; c < job->names.compiled_count && !failed; c++) {
+        const struct expr *e = job->names.compiled[c].holds;
         autorelease(text_release) struct text found = {0};
         size_t count;
         const int *slots = expr_slots(e, &count);

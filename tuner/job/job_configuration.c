@@ -100,7 +100,8 @@ int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, siz
     *bytes = 0;
     *problem = 0;
     for (size_t p = 0; p < job->problem_count && !failed; p++) {
-        int more = job_problem_values(job, job->fallback.config, p, values, err) ? -1 : job_first_run(s, values, err);
+        int more =
+            job_problem_values(job, job->others.fallback.config, p, values, err) ? -1 : job_first_run(s, values, err);
         for (; more > 0; more = job_next_run(s, values, err)) {
             int64_t here = 0;
             if (s->shared && expr_eval(s->shared, values, &here, err)) break;
@@ -130,11 +131,11 @@ int job_check_fallback(const struct job *job, struct error *err)
 {
     int failed = 0;
     for (size_t s = 0; s < job->stage_count && !failed; s++) failed = check_shared(job, s, err);
-    return failed ? job_locate_error(job, job->fallback.setting, err) : 0;
+    return failed ? job_locate_error(job, job->others.fallback.setting, err) : 0;
 }
 
 bool job_is_fallback(const struct job *job, const uint16_t *config)
 {
-    return job->fallback.kind &&
-           !memcmp(job->fallback.config, config, space_parameter_count(job->space) * sizeof *config);
+    return job->others.fallback.kind &&
+           !memcmp(job->others.fallback.config, config, space_parameter_count(job->space) * sizeof *config);
 }

@@ -81,7 +81,7 @@ static void load_word(struct reader *r, struct job *job, const struct node *argu
     struct error err;
     if (text_before(node_string(n), ".npy")) {
         fill->kind = FILL_NPY;
-        fill->path = job_keep(job, text_join_path(job->directory, node_string(n)));
+        fill->path = job_keep(job, text_join_path(job->file.directory, node_string(n)));
         check_npy(r, n, fill->path);
     } else if (word_find(fill_text, node_string(n)) < 0 && (fill->low_value = job_parse(job, node_string(n), &err))) {
         fill->kind = FILL_CONSTANT;

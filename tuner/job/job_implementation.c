@@ -48,7 +48,7 @@ struct implementation_reading {
 static char *read_path(const struct implementation_reading *g, const char *member, const char *what)
 {
     const char *name = strrchr(member, '.') + 1, *given = reader_string(g->r, g->group, member);
-    char *path = given ? job_keep(g->job, text_join_path(g->job->directory, given)) : NULL;
+    char *path = given ? job_keep(g->job, text_join_path(g->job->file.directory, given)) : NULL;
     if (path && access(path, R_OK))
         reader_mistake(g->r, node_member(g->group, name), "cannot read %s'%s'", what, given);
     return path;
@@ -98,7 +98,7 @@ static void read_kernel(struct implementation_reading *g)
     const char *entry = reader_string(g->r, g->group, MEMBER("kernel"));
     lacks(g, "kernel", ", the kernel's name");
     to->path = read_path(g, to->kind == IMPLEMENTATION_BINARY ? MEMBER("binary") : MEMBER("template"), "");
-    if (!to->path) to->path = job_copy(g->job, g->job->source ? g->job->source : "");
+    if (!to->path) to->path = job_copy(g->job, g->job->code.source ? g->job->code.source : "");
     to->stage.entry = job_copy(g->job, entry ? entry : "");
     to->stage.name = job_copy(g->job, to->stage.entry);
     load_launch(g->r, g->job, g->group, &to->stage);
@@ -177,7 +177,7 @@ static void read_files(struct implementation_reading *g)
                 node_name(file));
             continue;
         }
-        char *path = job_keep(g->job, text_join_path(g->job->directory, node_string(file)));
+        char *path = job_keep(g->job, text_join_path(g->job->file.directory, node_string(file)));
         check_npy(g->r, file, path);
         to->bindings = job_room(g->job, to->bindings, to->binding_count, sizeof *to->bindings);
         to->bindings[to->binding_count++] = (struct binding){.role = job_copy(g->job, node_name(file)), .name = path};
@@ -245,7 +245,7 @@ static bool is_taken(const struct job *job, const char *name)
     static const char *const words[] = {CURRENT_KERNEL, "best", "runner-up", "tuned", NULL};
     bool taken = op && operation_baseline(op, name);
     for (int i = 0; words[i]; i++) taken |= !strcmp(name, words[i]);
-    for (size_t i = 0; i < job->baseline_count; i++) taken |= !strcasecmp(name, job->baselines[i].name);
+    for (size_t i = 0; i < job->others.baseline_count; i++) taken |= !strcasecmp(name, job->others.baselines[i].name);
     return taken;
 }
 
@@ -259,8 +259,9 @@ static bool is_name(const char *name)
 
 static struct implementation *add_baseline(struct job *job, char *setting, const char *name)
 {
-    job->baselines = job_room(job, job->baselines, job->baseline_count, sizeof *job->baselines);
-    struct implementation *added = &job->baselines[job->baseline_count++];
+    job->others.baselines =
+        job_room(job, job->others.baselines, job->others.baseline_count, sizeof *job->others.baselines);
+    struct implementation *added = &job->others.baselines[job->others.baseline_count++];
     *added = (struct implementation){.setting = setting, .name = job_copy(job, name)};
     return added;
 }
@@ -295,18 +296,18 @@ void load_baselines(struct reader *r, struct job *job, const struct node *root)
 void load_fallback(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_member(r, root, "fallback");
-    job->fallback.setting = job_copy(job, "fallback");
-    if (group) read_implementation(r, job, group, &fallback, &job->fallback);
+    job->others.fallback.setting = job_copy(job, "fallback");
+    if (group) read_implementation(r, job, group, &fallback, &job->others.fallback);
 }
 
 void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *group = reader_member(r, root, "reference"),
                       *enabled = node_member(node_member(root, "verification"), "enabled");
-    job->reference.setting = job_copy(job, "reference");
-    job->reference.name = job_copy(job, "");
+    job->others.reference.setting = job_copy(job, "reference");
+    job->others.reference.name = job_copy(job, "");
     if (group)
-        read_implementation(r, job, group, &reference, &job->reference);
+        read_implementation(r, job, group, &reference, &job->others.reference);
     else if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
         reader_mistake(r, NULL,
                        "'reference' is missing: add 'reference = { operation = ...; };' (or set "

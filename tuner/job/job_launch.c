@@ -181,7 +181,7 @@ static void number_units(struct job *job)
         size_t same = 0;
         if (job->stages[s].operation) continue;
         while (same < s && (job->stages[same].operation || !same_macros(&job->stages[same], &job->stages[s]))) same++;
-        job->stages[s].unit = same < s ? job->stages[same].unit : job->unit_count++;
+        job->stages[s].unit = same < s ? job->stages[same].unit : job->code.unit_count++;
     }
 }
 

@@ -20,7 +20,7 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
         if (node_is_integer(n) && // expressions can use it too
             space_set_constant(job->space, node_name(n), node_integer(n), &err))
             reader_mistake(r, n, "%s", err.message);
-        load_define(r, job, n, &job->defines, &job->define_count);
+        load_define(r, job, n, &job->code.defines, &job->code.define_count);
     }
 }
 
@@ -34,23 +34,24 @@ static size_t count_lines(const char *text)
 // Each edit must fit what those before it have made of its file; the newest is dropped if it does not.
 static void try_edit(struct reader *r, struct job *job, const struct node *n)
 {
-    const struct text_edit *last = &job->edits[job->edit_count - 1];
+    const struct text_edit *last = &job->code.edits[job->code.edit_count - 1];
     struct error err;
     autofree char *text = input_file_read(last->file, INPUT_FILE_TEXT_MOST, NULL, &err);
     int failed = !text;
-    for (size_t i = 0; !failed && i < job->edit_count; i++)
-        if (input_file_is_same(job->edits[i].file, last->file)) failed = text_edit_apply(&job->edits[i], &text, &err);
+    for (size_t i = 0; !failed && i < job->code.edit_count; i++)
+        if (input_file_is_same(job->code.edits[i].file, last->file))
+            failed = text_edit_apply(&job->code.edits[i], &text, &err);
     if (failed) reader_mistake(r, n, "%s", err.message);
-    job->edit_count -= failed != 0;
+    job->code.edit_count -= failed != 0;
 }
 
 static void load_edits(struct reader *r, struct job *job, const struct node *kernel)
 {
     const struct node *list = reader_member(r, kernel, "kernel.edits");
-    for (size_t i = 0; list && job->source && i < node_count(list); i++) {
+    for (size_t i = 0; list && job->code.source && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         if (!reader_is_group(r, n, "an edit must be a group { find = ...; replace = ...; }")) continue;
-        if (job->edit_count == JOB_MAX_EDITS) {
+        if (job->code.edit_count == JOB_MAX_EDITS) {
             reader_mistake(r, n, "more than %d edits", JOB_MAX_EDITS);
             return;
         }
@@ -65,12 +66,12 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
                            *find ? "'replace' must have as many lines as 'find', so that all others keep their numbers"
                                  : "'find' is empty");
         } else if (find && replace) {
-            job->edits = job_room(job, job->edits, job->edit_count, sizeof *job->edits);
-            job->edits[job->edit_count++] =
-                (struct text_edit){.file = file ? job_keep(job, text_join_path(job->directory, file)) : job->source,
-                                   .find = job_copy(job, find),
-                                   .replace = job_copy(job, replace),
-                                   .count = reader_integer(r, n, "kernel.edits[].count")};
+            job->code.edits = job_room(job, job->code.edits, job->code.edit_count, sizeof *job->code.edits);
+            job->code.edits[job->code.edit_count++] = (struct text_edit){
+                .file = file ? job_keep(job, text_join_path(job->file.directory, file)) : job->code.source,
+                .find = job_copy(job, find),
+                .replace = job_copy(job, replace),
+                .count = reader_integer(r, n, "kernel.edits[].count")};
             try_edit(r, job, n);
         }
     }
@@ -80,7 +81,7 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
 // none. malloc'ed.
 static char *find_template(const struct job *job, const char *source)
 {
-    autofree char *path = text_join_path(job->directory, source), *folder = text_directory(source);
+    autofree char *path = text_join_path(job->file.directory, source), *folder = text_directory(source);
     const char *file = text_file_name(source);
     if (access(path, F_OK) && source[0] != '/' && (file == source || !strcmp(text_file_name(folder), "templates"))) {
         autofree char *name = text_format("templates/%s", file);
@@ -100,16 +101,17 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     reader_check_group(r, kernel, "'kernel'", "kernel", NULL);
     const char *source = reader_string(r, kernel, "kernel.template");
     if (source) {
-        job->source = job->template = job_keep(job, find_template(job, source));
-        if (access(job->source, R_OK))
+        job->code.source = job->code.template = job_keep(job, find_template(job, source));
+        if (access(job->code.source, R_OK))
             reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
-                           job->source);
+                           job->code.source);
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
-    load_strings(r, job, kernel, "kernel.include", job->directory, NULL, &job->includes, &job->include_count);
-    load_strings(r, job, kernel, "kernel.options", NULL, check_option, &job->options, &job->option_count);
-    job->compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
+    load_strings(r, job, kernel, "kernel.include", job->file.directory, NULL, &job->code.includes,
+                 &job->code.include_count);
+    load_strings(r, job, kernel, "kernel.options", NULL, check_option, &job->code.options, &job->code.option_count);
+    job->code.compiler = (enum job_compiler)reader_word(r, kernel, "kernel.compiler");
     load_defines(r, job, kernel);
     load_edits(r, job, kernel);
 }
@@ -174,7 +176,7 @@ static bool load_size(struct reader *r, struct job *job, const struct node *size
     const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
     struct error err;
     size_t k = 0;
-    while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
+    while (k < job->names.size_count && strcmp(job->names.size_names[k], name)) k++;
     if (removed)
         reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
     else if (!node_is_integer(size) && !is_range(size))
@@ -182,15 +184,16 @@ static bool load_size(struct reader *r, struct job *job, const struct node *size
     else if (!node_is_integer(size) && !tune)
         reader_mistake(r, size, "size '%s' must be an integer: ranges are for problems that are tuned for", name);
     if (removed) return false;
-    const bool other = !first && k == job->size_count;
+    const bool other = !first && k == job->names.size_count;
     if (other) {
         reader_mistake(r, size, "the first problem has no size '%s': all problems must have the same sizes", name);
         reader_undefined(r, name);
     } else if (first && space_set_constant(job->space, name, node_is_integer(size) ? node_integer(size) : 1, &err)) {
         reader_mistake(r, size, "%s", err.message);
     } else if (first) {
-        job->size_names = job_room(job, job->size_names, job->size_count, sizeof *job->size_names);
-        job->size_names[job->size_count++] = job_copy(job, name);
+        job->names.size_names =
+            job_room(job, job->names.size_names, job->names.size_count, sizeof *job->names.size_names);
+        job->names.size_names[job->names.size_count++] = job_copy(job, name);
     }
     return other;
 }
@@ -198,7 +201,7 @@ static bool load_size(struct reader *r, struct job *job, const struct node *size
 static bool has_problem(const struct job *job, const int64_t *sizes)
 {
     for (size_t p = 0; p < job->problem_count; p++)
-        if (!memcmp(job->problems[p].sizes, sizes, job->size_count * sizeof *sizes)) return true;
+        if (!memcmp(job->problems[p].sizes, sizes, job->names.size_count * sizeof *sizes)) return true;
     return false;
 }
 
@@ -206,17 +209,17 @@ static bool has_problem(const struct job *job, const int64_t *sizes)
 static void add_problems(struct reader *r, struct job *job, const struct node *n, const struct problem *as)
 {
     int ranges = 0;
-    for (size_t i = 0; i < job->size_count; i++) {
-        const struct node *size = node_member(n, job->size_names[i]);
+    for (size_t i = 0; i < job->names.size_count; i++) {
+        const struct node *size = node_member(n, job->names.size_names[i]);
         ranges += size && is_range(size);
     }
     for (int sample = 0, added = 0; added < (ranges ? JOB_SAMPLES : 1) && sample < 4 * JOB_SAMPLES; sample++) {
         struct problem p = *as;
         int range = 0;
-        p.size_count = job->size_count;
+        p.size_count = job->names.size_count;
         p.sizes = job_new(job, p.size_count, sizeof *p.sizes);
-        for (size_t i = 0; i < job->size_count; i++) {
-            const struct node *size = node_member(n, job->size_names[i]);
+        for (size_t i = 0; i < job->names.size_count; i++) {
+            const struct node *size = node_member(n, job->names.size_names[i]);
             p.sizes[i] = size && node_is_integer(size) ? node_integer(size) : 1;
             if (size && is_range(size))
                 p.sizes[i] = job_sample_size(node_integer(node_at(size, 0)), node_integer(node_at(size, 1)), sample,
@@ -224,7 +227,7 @@ static void add_problems(struct reader *r, struct job *job, const struct node *n
         }
         if (ranges && has_problem(job, p.sizes)) continue;
         added++;
-        if (ranges && job->objective == OBJECTIVE_EACH) p.holdout |= added % JOB_SAMPLES_HELD == 0;
+        if (ranges && job->search.objective == OBJECTIVE_EACH) p.holdout |= added % JOB_SAMPLES_HELD == 0;
         if (job->problem_count == JOB_MAX_PROBLEMS) {
             reader_mistake(r, n, "more than %d problems%s", JOB_MAX_PROBLEMS, ranges ? ": a range has several" : "");
             return;
@@ -245,20 +248,20 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
                               .weight = reader_number(r, n, "problems[].weight"),
                               .holdout = reader_bool(r, n, "problems[].holdout")};
     bool others = false;
-    for (size_t i = 0; i < job->size_count; i++)
-        if (!node_member(n, job->size_names[i]))
-            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
+    for (size_t i = 0; i < job->names.size_count; i++)
+        if (!node_member(n, job->names.size_names[i]))
+            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->names.size_names[i]);
     for (size_t i = 0; i < node_count(n); i++)
         if (!job_setting_has("problems[]", NULL, node_name(node_at(n, i))))
             others |= load_size(r, job, node_at(n, i), job->problem_count == 0, tune);
-    for (size_t i = 0; i < job->size_count && others; i++) reader_explains(r, n, job->size_names[i]);
+    for (size_t i = 0; i < job->names.size_count && others; i++) reader_explains(r, n, job->names.size_names[i]);
     add_problems(r, job, n, &p);
 }
 
 static void load_problems(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "problems");
-    job->objective = (enum objective)reader_word(r, root, "objective");
+    job->search.objective = (enum objective)reader_word(r, root, "objective");
     if (!node_member(root, "problems") || (list && !node_count(list)))
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     if (!list || !node_count(list)) reader_undefined(r, NULL);
@@ -273,7 +276,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
 {
     const struct node *list = verification ? reader_member(r, verification, "verification.supported") : NULL;
     size_t count = list ? node_count(list) : 0;
-    job->supported = job_new(job, count, sizeof *job->supported);
+    job->sizes.supported = job_new(job, count, sizeof *job->sizes.supported);
     for (size_t i = 0; i < count; i++) {
         struct expr *e = reader_expression(r, node_at(list, i), job);
         if (!e) continue;
@@ -283,7 +286,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
             if (!job_name_is_fixed(job, slots[k]))
                 reader_mistake(r, node_at(list, i), "'supported' depends on '%s', which differs between configurations",
                                symbols_name(job->symbols, slots[k]));
-        job->supported[job->supported_count++] = e;
+        job->sizes.supported[job->sizes.supported_count++] = e;
     }
 }
 
@@ -292,12 +295,12 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
 {
     const struct operation *op = job_operation(job);
     const struct node *list = verification ? reader_member(r, verification, "verification.values") : NULL;
-    job->domain = op && !list ? op->domain : 0;
+    job->sizes.domain = op && !list ? op->domain : 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const char *word = node_is_string(node_at(list, i)) ? node_string(node_at(list, i)) : "";
         int found = word_find(value_domain_text, word);
         if (found >= 0) {
-            job->domain |= 1u << found;
+            job->sizes.domain |= 1u << found;
             continue;
         }
         autofree char *words = text_join(value_domain_text, "\", \"");
@@ -339,8 +342,9 @@ static void load_table(struct reader *r, const struct node *group, const char *p
 static void load_strategy(struct reader *r, struct job *job, const struct node *root)
 {
     struct error err;
-    job->strategy = job_copy(job, reader_string(r, root, "strategy"));
-    if (!strategy_choose(job->strategy, &err)) reader_mistake(r, node_member(root, "strategy"), "%s", err.message);
+    job->search.strategy = job_copy(job, reader_string(r, root, "strategy"));
+    if (!strategy_choose(job->search.strategy, &err))
+        reader_mistake(r, node_member(root, "strategy"), "%s", err.message);
 }
 
 static bool check_metric(struct reader *r, const struct node *n, const char *name)
@@ -355,12 +359,12 @@ static void load_pipe(struct reader *r, struct job *job, const struct node *work
 {
     const char *name = reader_string(r, work, "work.pipe"), *nearest = NULL;
     if (!name) return;
-    job->pipe = pipe_find(name, &nearest);
-    if (!job->pipe)
+    job->work.pipe = pipe_find(name, &nearest);
+    if (!job->work.pipe)
         reader_mistake(r, node_member(work, "pipe"),
                        "unknown execution unit '%s'%s%s%s (sweetspot list units shows all)", name,
                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    else if (!job->pipe->arithmetic && job->pipe != &execution_units[UNIT_READ])
+    else if (!job->work.pipe->arithmetic && job->work.pipe != &execution_units[UNIT_READ])
         reader_mistake(
             r, node_member(work, "pipe"),
             "the execution unit '%s' does no arithmetic; use \"memory\" if the work has no arithmetic to count", name);
@@ -371,13 +375,13 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     const struct {
         const char *name;
         struct expr **out;
-    } amounts[] = {{"flops", &job->flops}, {"bytes", &job->bytes}, {"operations", &job->operations}};
+    } amounts[] = {{"flops", &job->work.flops}, {"bytes", &job->work.bytes}, {"operations", &job->work.operations}};
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
     load_pipe(r, job, g);
-    if (job->operations && !(job->pipe && job->pipe->arithmetic))
+    if (job->work.operations && !(job->work.pipe && job->work.pipe->arithmetic))
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
 }
 
@@ -385,19 +389,19 @@ static void load_until(struct reader *r, struct job *job, const struct node *bud
 {
     const struct node *n = node_member(budget, "until");
     if (!n || !node_is_string(n))
-        job->stop.until = reader_number(r, budget, "budget.until");
-    else if (!stop_read_until(node_string(n), &job->stop) || !job->stop.ceiling)
+        job->search.stop.until = reader_number(r, budget, "budget.until");
+    else if (!stop_read_until(node_string(n), &job->search.stop) || !job->search.stop.ceiling)
         reader_mistake(r, n, "'until' is \"%s\", but must be a share such as 0.01, or \"95%% of ceiling\"",
                        node_string(n));
-    else if (!job->flops && !job->bytes)
+    else if (!job->work.flops && !job->work.bytes)
         reader_mistake(r, n, "'until' is a share of the ceiling, which is unknown without 'work'");
 }
 
 static void load_final(struct reader *r, struct job *job, const struct node *g)
 {
     load_table(r, g, "measure.final", final_table, &job->measure);
-    job->minimize = (enum minimize)reader_word(r, g, "measure.final.minimize");
-    if (job->minimize != MINIMIZE_TIME && job->objective == OBJECTIVE_EACH)
+    job->search.minimize = (enum minimize)reader_word(r, g, "measure.final.minimize");
+    if (job->search.minimize != MINIMIZE_TIME && job->search.objective == OBJECTIVE_EACH)
         reader_mistake(r, node_member(g, "minimize"), "'minimize' must be \"time\" with objective = \"each\"");
 }
 
@@ -405,10 +409,10 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
 {
     const struct node *g;
 
-    job->regret = reader_number(r, root, "regret");
+    job->search.regret = reader_number(r, root, "regret");
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
-    if (holdout && job->objective != OBJECTIVE_EACH)
+    if (holdout && job->search.objective != OBJECTIVE_EACH)
         reader_mistake(r, node_member(root, "problems"), "'holdout' needs 'objective' = \"each\"");
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
@@ -416,8 +420,8 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     load_work(r, job, reader_member(r, root, "work"));
     g = reader_member(r, root, "budget");
     reader_check_group(r, g, "'budget'", "budget", NULL);
-    job->budget_time = reader_duration(r, g, "budget.time");
-    job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
+    job->search.budget_time = reader_duration(r, g, "budget.time");
+    job->search.budget_evaluations = reader_integer(r, g, "budget.evaluations");
     load_until(r, job, g);
     load_strategy(r, job, root);
 
@@ -429,18 +433,19 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
         reader_mistake(r, node_member(v, "exact"),
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
-    job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
+    job->verify.exact |=
+        bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->others.reference.operation;
     g = reader_member(r, root, "measure");
     load_table(r, g, "measure", measure_table, &job->measure);
     load_final(r, job, g ? reader_member(r, g, "measure.final") : NULL);
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
-    load_strings(r, job, root, "metrics", NULL, check_metric, &job->metrics, &job->metric_count);
+    load_strings(r, job, root, "metrics", NULL, check_metric, &job->search.metrics, &job->search.metric_count);
     g = reader_member(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
-    job->compile_timeout = reader_duration(r, g, "compile.timeout");
-    job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
+    job->code.compile_timeout = reader_duration(r, g, "compile.timeout");
+    job->code.compile_memory = reader_integer(r, g, "compile.memory") << 20;
 }
 
 // The job's name becomes part of file names and C identifiers.
@@ -469,7 +474,7 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
                            "digits, '_' and '-', at most %d of them, and does not begin with '-'",
                            job->name, JOB_MAX_NAME);
     }
-    job->description = job_copy(job, reader_string(r, root, "description"));
+    job->file.description = job_copy(job, reader_string(r, root, "description"));
 }
 
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
@@ -481,7 +486,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     struct error err;
     job->path = job_copy(job, path);
     autofree char *folder = text_directory(path);
-    job->directory = job_keep(job, text_join_path(".", folder));
+    job->file.directory = job_keep(job, text_join_path(".", folder));
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
     const struct node *root = reader_root(r);
@@ -503,7 +508,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_baselines(r, job, root);
     check_header_names(r, job, root);
     reader_places(r, job);
-    job->old = reader_old_spellings(r);
+    job->file.old = reader_old_spellings(r);
     mistakes_sort(mistakes);
     reader_drop_consequences(r);
     reader_close(r);
@@ -529,12 +534,13 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
         if (bad < 0) return error_prefix(err, "%s", job->path);
-        for (size_t i = 0; i < job->compiled_count; i++) bad += (int)job->compiled[i].number <= bad;
+        for (size_t i = 0; i < job->names.compiled_count; i++) bad += (int)job->names.compiled[i].number <= bad;
         autofree char *setting = text_format("constraints[%d]", bad);
         return job_locate_error(job, setting, err);
     }
     if (job_check_supported(job, err)) return -1;
-    if (job->fallback.kind && (job_check_configuration(job, &job->fallback, err) || job_check_fallback(job, err)))
+    if (job->others.fallback.kind &&
+        (job_check_configuration(job, &job->others.fallback, err) || job_check_fallback(job, err)))
         return -1;
     return job_current(job) ? job_check_configuration(job, job_current(job), err) : 0;
 }

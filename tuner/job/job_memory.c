@@ -4,7 +4,7 @@
 
 void *job_new(struct job *job, size_t count, size_t size)
 {
-    return arena_new(&job->memory, count * size);
+    return arena_new(&job->file.memory, count * size);
 }
 
 void *job_room(struct job *job, void *list, size_t count, size_t size)
@@ -31,15 +31,16 @@ struct expr *job_parse(struct job *job, const char *text, struct error *err)
 {
     struct expr *e = expr_parse(text, job->symbols, err);
     if (!e) return NULL;
-    job->expressions = job_room(job, job->expressions, job->expression_count, sizeof *job->expressions);
-    return job->expressions[job->expression_count++] = e;
+    job->file.expressions =
+        job_room(job, job->file.expressions, job->file.expression_count, sizeof *job->file.expressions);
+    return job->file.expressions[job->file.expression_count++] = e;
 }
 
 bool job_name_is_fixed(const struct job *job, int slot)
 {
     const char *name = symbols_name(job->symbols, slot);
     bool fixed = !strncmp(name, "device.", 7);
-    for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
-    for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
+    for (size_t k = 0; k < job->names.size_count; k++) fixed |= !strcmp(name, job->names.size_names[k]);
+    for (size_t k = 0; k < job->code.define_count; k++) fixed |= !strcmp(name, job->code.defines[k].name);
     return fixed;
 }

@@ -38,7 +38,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
 // A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
-    const char *option = job->parameter_options[parameter], *location = strchr(option, '%');
+    const char *option = job->code.parameter_options[parameter], *location = strchr(option, '%');
     const char *text = space_value_text(job->space, parameter, value, (char[32]){0});
     if (!*text || (space_parameter(job->space, parameter)->kind == PARAMETER_INT && !strcmp(text, "0"))) return NULL;
     return location ? text_format("%.*s%s%s", (int)(location - option), option, text, location + 1) : text_copy(option);
@@ -60,7 +60,7 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
         reader_mistake(r, n, "the option of '%s' has more than one '%%' for its value", p->name);
         return;
     }
-    job->parameter_options[last] = job_copy(job, option);
+    job->code.parameter_options[last] = job_copy(job, option);
     for (size_t v = 0; v < p->count; v++) {
         if (!location && (p->kind != PARAMETER_INT || p->values[v] < 0 || p->values[v] > 1)) {
             reader_mistake(r, n,
@@ -77,9 +77,9 @@ void load_parameter_option(struct reader *r, struct job *job, const struct node 
 
 void job_options(const struct job *job, const uint16_t *config, void (*add)(void *user, const char *option), void *user)
 {
-    for (size_t i = 0; i < job->option_count; i++) add(user, job->options[i]);
+    for (size_t i = 0; i < job->code.option_count; i++) add(user, job->code.options[i]);
     for (size_t i = 0; config && i < space_parameter_count(job->space); i++) {
-        autofree char *option = job->parameter_options[i] ? option_with(job, i, config[i]) : NULL;
+        autofree char *option = job->code.parameter_options[i] ? option_with(job, i, config[i]) : NULL;
         if (option) add(user, option);
     }
 }

@@ -23,22 +23,22 @@ static int read_shape(const struct job *job, char *text, int64_t *sizes, struct 
         size_t i = 0;
         if (!equals) return error_set(err, "'%s' is not NAME=NUMBER", part);
         *equals = 0;
-        while (i < job->size_count && strcmp(job->size_names[i], part) != 0) i++;
-        if (i == job->size_count) return error_set(err, "the job has no size '%s'", part);
+        while (i < job->names.size_count && strcmp(job->names.size_names[i], part) != 0) i++;
+        if (i == job->names.size_count) return error_set(err, "the job has no size '%s'", part);
         if (sizes[i]) return error_set(err, "the size '%s' has two values", part);
         errno = 0;
         sizes[i] = strtoll(equals + 1, &end, 10);
         if (errno || *end || sizes[i] < 1)
             return error_set(err, "the size '%s' must be a positive integer, not '%s'", part, equals + 1);
     }
-    for (size_t i = 0; i < job->size_count; i++)
-        if (!sizes[i]) return error_set(err, "the size '%s' is missing", job->size_names[i]);
+    for (size_t i = 0; i < job->names.size_count; i++)
+        if (!sizes[i]) return error_set(err, "the size '%s' is missing", job->names.size_names[i]);
     return 0;
 }
 
 static int read_shapes(struct shapes *s, struct error *err)
 {
-    size_t width = s->job->size_count;
+    size_t width = s->job->names.size_count;
     int number = 1;
     autofree char *text = input_file_read(s->path, INPUT_FILE_TEXT_MOST, NULL, err);
     for (char *line = text, *next; line; line = next, number++) {

@@ -49,9 +49,9 @@ static int is_supported(const struct job *job, size_t problem, bool *supported, 
 {
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int64_t holds = 1;
-    int failed = job->supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
-    for (size_t i = 0; i < job->supported_count && !failed && holds; i++)
-        failed = expr_eval(job->supported[i], values, &holds, err);
+    int failed = job->sizes.supported_count ? job_problem_values(job, NULL, problem, values, err) : 0;
+    for (size_t i = 0; i < job->sizes.supported_count && !failed && holds; i++)
+        failed = expr_eval(job->sizes.supported[i], values, &holds, err);
     *supported = holds != 0;
     return failed;
 }
@@ -111,7 +111,7 @@ static int cost_of(const struct job *job, size_t problem, struct cost *cost)
     int64_t flops = 0;
     cost->bytes = job_problem_bytes(job, problem, &ignored);
     int failed = cost->bytes < 0 || job_problem_values(job, NULL, problem, values, &ignored);
-    if (!failed && job->flops) failed = expr_eval(job->flops, values, &flops, &ignored);
+    if (!failed && job->work.flops) failed = expr_eval(job->work.flops, values, &flops, &ignored);
     cost->flops = (double)flops;
     return failed ? -1 : 0;
 }
@@ -119,7 +119,7 @@ static int cost_of(const struct job *job, size_t problem, struct cost *cost)
 static bool by_cpu(const struct job *job)
 {
     const struct operation *op = job_operation(job);
-    return op && (!op->reference || (job->reference.by && !strcmp(job->reference.by, "cpu")));
+    return op && (!op->reference || (job->others.reference.by && !strcmp(job->others.reference.by, "cpu")));
 }
 
 // The most that a drawn problem may cost.
@@ -142,7 +142,7 @@ static bool is_new(const struct job *job, const struct job *drawn, const int64_t
     const struct job *lists[] = {job, drawn};
     for (int l = 0; l < 2; l++)
         for (size_t p = 0; p < lists[l]->problem_count; p++)
-            if (!memcmp(lists[l]->problems[p].sizes, sizes, job->size_count * sizeof *sizes)) return false;
+            if (!memcmp(lists[l]->problems[p].sizes, sizes, job->names.size_count * sizeof *sizes)) return false;
     return true;
 }
 
@@ -150,13 +150,13 @@ static bool is_new(const struct job *job, const struct job *drawn, const int64_t
 static bool draw_problem(struct job *job, struct job *drawn, const struct size_range *ranges, const struct cost *limit)
 {
     struct problem *p = &drawn->problems[drawn->problem_count];
-    *p = (struct problem){.weight = 1, .size_count = job->size_count};
-    p->sizes = job_new(job, job->size_count, sizeof *p->sizes);
+    *p = (struct problem){.weight = 1, .size_count = job->names.size_count};
+    p->sizes = job_new(job, job->names.size_count, sizeof *p->sizes);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct cost cost;
         struct error ignored;
         bool supported;
-        for (size_t s = 0; s < job->size_count; s++) { // ever smaller ones
+        for (size_t s = 0; s < job->names.size_count; s++) { // ever smaller ones
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
             // Every size has every kind once, if nothing speaks against it.
             uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
@@ -198,29 +198,30 @@ static void add_own(const struct job *job, struct job *drawn, const struct cost 
 // Files hold the values of one problem.
 static bool has_files(const struct job *job)
 {
-    bool files = job->reference.kind == IMPLEMENTATION_FILES;
+    bool files = job->others.reference.kind == IMPLEMENTATION_FILES;
     for (size_t i = 0; i < job->buffer_count; i++) files |= job->buffers[i].fill.kind == FILL_NPY;
     return files;
 }
 
 struct job *job_draw_sizes(struct job *job)
 {
-    if (!job->verify.enabled || !job->size_count || has_files(job)) return NULL;
-    bool slow = job->reference.kind == IMPLEMENTATION_COMMAND || job->reference.kind == IMPLEMENTATION_LIBRARY;
-    autofree struct size_range *ranges = memory_new(job->size_count, sizeof *ranges);
+    if (!job->verify.enabled || !job->names.size_count || has_files(job)) return NULL;
+    bool slow =
+        job->others.reference.kind == IMPLEMENTATION_COMMAND || job->others.reference.kind == IMPLEMENTATION_LIBRARY;
+    autofree struct size_range *ranges = memory_new(job->names.size_count, sizeof *ranges);
     for (size_t p = 0; p < job->problem_count; p++)
-        for (size_t s = 0; s < job->size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
-    for (size_t s = 0; s < job->size_count; s++) ranges[s].turn = entropy_below(8);
+        for (size_t s = 0; s < job->names.size_count; s++) size_range_add(&ranges[s], job->problems[p].sizes[s]);
+    for (size_t s = 0; s < job->names.size_count; s++) ranges[s].turn = entropy_below(8);
     struct job *drawn = job_new(job, 1, sizeof *drawn);
     *drawn = *job;
-    drawn->is_drawn = true;
+    drawn->sizes.is_drawn = true;
     drawn->problems = job_new(job, JOB_DRAWN_SIZES + JOB_OWN_SIZES, sizeof *drawn->problems);
-    drawn->problem_count = drawn->tuned_count = drawn->baseline_count = 0;
+    drawn->problem_count = drawn->tuned_count = drawn->others.baseline_count = 0;
     struct cost limit = limit_of(job);
     size_t most = slow ? DRAWN_WITH_COMMAND : JOB_DRAWN_SIZES;
     while (drawn->problem_count < most && draw_problem(job, drawn, ranges, &limit)) {
     }
-    if (job->domain) add_own(job, drawn, &limit);
+    if (job->sizes.domain) add_own(job, drawn, &limit);
     const uint64_t first = entropy_below(SIZE_KINDS);
     for (size_t p = 0; p < drawn->problem_count; p++) drawn->problems[p].variant = first + p;
     return drawn->problem_count ? drawn : NULL;

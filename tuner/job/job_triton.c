@@ -81,8 +81,8 @@ static int follow(struct job *job, const struct triton_metadata *m, struct error
     if (m->num_ctas != 1) return error_set(err, "clusters of blocks (num_ctas = %d) are not supported", m->num_ctas);
     if (m->tensordesc_meta && json_array_size(m->tensordesc_meta))
         return error_set(err, "tensor descriptors are not supported; compile the kernel with plain pointers");
-    keep_arguments(job, &job->reference);
-    for (size_t i = 0; i < job->baseline_count; i++) keep_arguments(job, &job->baselines[i]);
+    keep_arguments(job, &job->others.reference);
+    for (size_t i = 0; i < job->others.baseline_count; i++) keep_arguments(job, &job->others.baselines[i]);
     stage->entry = job_copy(job, m->name);
     stage->block[0] = constant(job, 32 * (int64_t)m->num_warps);
     stage->block[1] = stage->block[2] = NULL;

@@ -435,8 +435,9 @@ void reader_write_problems(struct reader *r, FILE *f, const char *name, const st
     config_setting_t *list = config_setting_add(root, "problems", CONFIG_TYPE_LIST);
     for (size_t p = 0; p < count; p++) {
         config_setting_t *problem = config_setting_add(list, NULL, CONFIG_TYPE_GROUP);
-        for (size_t i = 0; i < job->size_count; i++)
-            config_setting_set_int64(config_setting_add(problem, job->size_names[i], CONFIG_TYPE_INT64), *sizes++);
+        for (size_t i = 0; i < job->names.size_count; i++)
+            config_setting_set_int64(config_setting_add(problem, job->names.size_names[i], CONFIG_TYPE_INT64),
+                                     *sizes++);
     }
 #if LIBCONFIG_VER_MAJOR > 1 || LIBCONFIG_VER_MINOR > 5
     config_set_float_precision(&r->config, 17);
@@ -452,8 +453,8 @@ static void add_places(const struct reader *r, const config_setting_t *group, co
         if (!named && config_setting_is_number(s)) continue;
         char *own = job_keep(job, named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s)))
                                         : text_format("%s[%d]", path, i));
-        job->locations = job_room(job, job->locations, job->location_count, sizeof *job->locations);
-        job->locations[job->location_count++] =
+        job->file.locations = job_room(job, job->file.locations, job->file.location_count, sizeof *job->file.locations);
+        job->file.locations[job->file.location_count++] =
             (struct location){.path = own, .file = job_keep(job, file_of(node(s))), .line = node_line(node(s))};
         if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
     }
@@ -468,7 +469,8 @@ static int by_path(const void *a, const void *b)
 void reader_places(const struct reader *r, struct job *job)
 {
     add_places(r, config_root_setting(&r->config), "", job);
-    if (job->location_count) qsort(job->locations, job->location_count, sizeof *job->locations, by_path);
+    if (job->file.location_count)
+        qsort(job->file.locations, job->file.location_count, sizeof *job->file.locations, by_path);
 }
 
 int node_line(const struct node *n)

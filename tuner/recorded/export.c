@@ -33,10 +33,11 @@ static void set_problems(struct recorded *r, const struct job *job)
             (struct recorded_problem){arena_copy(&r->memory, from->name), from->size_count,
                                       arena_new(&r->memory, from->size_count * sizeof *to->sizes), from->weight, done};
         for (size_t i = 0; i < from->size_count; i++)
-            to->sizes[i] = (struct record_named_integer){arena_copy(&r->memory, job->size_names[i]), from->sizes[i]};
+            to->sizes[i] =
+                (struct record_named_integer){arena_copy(&r->memory, job->names.size_names[i]), from->sizes[i]};
         if (job_problem_values(job, NULL, p, values, NULL)) continue;
-        if (job->flops && !expr_eval(job->flops, values, &work, NULL)) done->flops = (double)work;
-        if (job->bytes && !expr_eval(job->bytes, values, &work, NULL)) done->bytes = (double)work;
+        if (job->work.flops && !expr_eval(job->work.flops, values, &work, NULL)) done->flops = (double)work;
+        if (job->work.bytes && !expr_eval(job->work.bytes, values, &work, NULL)) done->bytes = (double)work;
     }
 }
 
@@ -176,7 +177,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                          .store = store,
                          .metrics = json_object_get(json_object_get(device, "counters"), "metrics")};
     r->job = arena_copy(&r->memory, job->name);
-    r->objective = job->objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
+    r->objective = job->search.objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
     json_t *limits = json_object_get(device, "device");
     r->device = limits ? json_deep_copy(limits)
                        : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);

@@ -103,15 +103,16 @@ static json_t *facts_json(const struct result *r, bool current)
     const struct run_times *runs = &r->runs;
     bool replayed = json_get_bool(r->device, "replayed", false);
     json_t *recording = replayed ? json_object_get(r->device, "recording") : NULL;
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:O, s:s, s:o, s:o, s:I, s:o, s:f, s:f, s:f, s:o}", "device", e->device,
-        "arch", e->arch, "driver", e->driver, "compiler", e->compiler, "source_hash",
-        replayed ? json_get_string(recording, "source_hash", "") : e->source_hash, "current", current, "replayed",
-        replayed, "recording", recording, "objective", r->job_fits ? objective_text[r->source->job->objective] : NULL,
-        "problems", result_problems(r), "counts", counts_json(r), "evaluations", (json_int_t)r->table.count, "space",
-        current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space) : NULL, "started",
-        runs->count ? runs->runs[0].started : NAN, "ended", runs->count ? runs->runs[runs->count - 1].ended : NAN,
-        "seconds", runs->seconds, "runs", run_times_json(runs));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:O, s:s, s:o, s:o, s:I, s:o, s:f, s:f, s:f, s:o}", "device",
+                     e->device, "arch", e->arch, "driver", e->driver, "compiler", e->compiler, "source_hash",
+                     replayed ? json_get_string(recording, "source_hash", "") : e->source_hash, "current", current,
+                     "replayed", replayed, "recording", recording, "objective",
+                     r->job_fits ? objective_text[r->source->job->search.objective] : NULL, "problems",
+                     result_problems(r), "counts", counts_json(r), "evaluations", (json_int_t)r->table.count, "space",
+                     current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space) : NULL,
+                     "started", runs->count ? runs->runs[0].started : NAN, "ended",
+                     runs->count ? runs->runs[runs->count - 1].ended : NAN, "seconds", runs->seconds, "runs",
+                     run_times_json(runs));
 }
 
 static int set_results(json_t *json, const struct result *r, struct error *err)
@@ -204,8 +205,8 @@ json_t *report_job(const struct report_source *source)
                                           : source->store_path;
     const char *error = source->error ? source->error : status ? err.message : NULL;
     json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "name", name ? name : "?", "title",
-                             source->job && source->job->description ? source->job->description : "", "job_file",
-                             source->job_file, "store", source->store_path, "error", error, "running",
+                             source->job && source->job->file.description ? source->job->file.description : "",
+                             "job_file", source->job_file, "store", source->store_path, "error", error, "running",
                              source->store && store_holder(source->store) != 0, "results", results);
     free(all.list);
     arena_release(&all.memory);

@@ -36,7 +36,7 @@ static void take_result(struct run *r, const struct search_result *x, bool store
     char ratio[64] = "";
     if (!search_take(&r->search, x, &problem)) return;
     run_event_best(r, first, stored, problem);
-    if (r->job->objective == OBJECTIVE_EACH) {
+    if (r->job->search.objective == OBJECTIVE_EACH) {
         display_log(&r->display, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
                     text_show_duration(x->times[problem], TEXT_ROOM), x->trial, x->text);
         return;

@@ -7,7 +7,7 @@ void run_compile(struct run *r, struct task *t, size_t compiler)
 {
     struct error err;
     json_t *request = job_setup_compile(&r->setup, &r->pool, t->config, t->text, t->by_nvcc);
-    double deadline = r->job->compile_timeout + COMPILE_GRACE;
+    double deadline = r->job->code.compile_timeout + COMPILE_GRACE;
     if (t->by_nvcc) deadline *= 2; // NVRTC goes first
     if (!pool_send_compiler(&r->pool, compiler, request, deadline, &err)) return;
     if (pool_compiler_usable(&r->pool, compiler))

@@ -65,7 +65,7 @@ void run_event_ceilings(const struct run *r)
 void run_event_best(const struct run *r, bool first, bool stored, size_t problem)
 {
     const struct incumbent *b = &r->search.incumbent;
-    bool each = r->job->objective == OBJECTIVE_EACH;
+    bool each = r->job->search.objective == OBJECTIVE_EACH;
     json_t *members = json_pack("{s:I, s:s, s:b, s:s, s:f}", "trial", (json_int_t)b->trial, "config", b->config,
                                 "stored", (int)stored, "problem", each ? r->job->problems[problem].name : NULL, "time",
                                 each ? b->times[problem] : b->objective);

@@ -161,10 +161,10 @@ static int meet(struct run *r, struct error *err)
     struct pool_settings settings = {.device = o->device,
                                      .compilers = o->workers,
                                      .counters = r->options->counters,
-                                     .nvcc = r->job->compiler == JOB_NVCC,
+                                     .nvcc = r->job->code.compiler == JOB_NVCC,
                                      .nodes = o->pool,
                                      .keep = o->cache,
-                                     .probe_file = r->job->source,
+                                     .probe_file = r->job->code.source,
                                      .user = r,
                                      .report = on_report,
                                      .progress = on_progress};
@@ -222,9 +222,9 @@ static void collect_starts(struct run *r)
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
         display_log(&r->display, "the search begins with the job's %s",
-                    starts->named > 1       ? "current kernel and its fallback"
-                    : r->job->fallback.kind ? "fallback, for its header"
-                                            : "current kernel");
+                    starts->named > 1              ? "current kernel and its fallback"
+                    : r->job->others.fallback.kind ? "fallback, for its header"
+                                                   : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
     if (r->options->refresh) // these are measured, and nothing else
@@ -263,7 +263,7 @@ int run_setup(struct run *r)
     double first = clock_now();
     int status = meet(r, err);
     double start = clock_now() - first;
-    const char *strategy = r->options->strategy ? r->options->strategy : job->strategy;
+    const char *strategy = r->options->strategy ? r->options->strategy : job->search.strategy;
     if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
     r->setup.time = r->options->time;
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);

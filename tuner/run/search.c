@@ -54,7 +54,8 @@ static bool take_one(struct incumbent *b, const struct job *job, double objectiv
 bool incumbent_take(struct incumbent *b, const struct job *job, double objective, const double *times,
                     const char *config, int64_t trial, size_t *problem)
 {
-    if (!(job->objective == OBJECTIVE_EACH ? take_each(b, job, times, problem) : take_one(b, job, objective, times)))
+    if (!(job->search.objective == OBJECTIVE_EACH ? take_each(b, job, times, problem)
+                                                  : take_one(b, job, objective, times)))
         return false;
     free(b->config);
     b->config = text_copy(config);
@@ -65,7 +66,7 @@ bool incumbent_take(struct incumbent *b, const struct job *job, double objective
 double incumbent_together(const struct incumbent *b, const struct job *job, double objective, const double *times)
 {
     double best[JOB_MAX_PROBLEMS];
-    if (job->objective != OBJECTIVE_EACH || !isfinite(b->objective)) return objective;
+    if (job->search.objective != OBJECTIVE_EACH || !isfinite(b->objective)) return objective;
     for (size_t p = 0; p < job->tuned_count; p++) best[p] = fmin(times[p], b->times[p]);
     return job_objective(job, best);
 }
@@ -97,7 +98,8 @@ void search_release(struct search *s)
 void search_begin(struct search *s, uint64_t seed)
 {
     const struct strategy_options options = {.seed = seed,
-                                             .criteria = s->job->objective == OBJECTIVE_EACH ? s->job->tuned_count : 1,
+                                             .criteria =
+                                                 s->job->search.objective == OBJECTIVE_EACH ? s->job->tuned_count : 1,
                                              .prior_count = s->priors.count,
                                              .priors = (const struct prior *const *)s->priors.list};
     s->strategy = strategy_new(s->strategy_class, s->job->space, &options);
@@ -156,7 +158,7 @@ static void mark_reported(struct search *s, int64_t trial)
 static void tell(struct search *s, const struct search_result *x)
 {
     struct observation o = observation_of(x->config, x->status, x->objective);
-    if (s->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
+    if (s->job->search.objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = x->times;
     strategy_tell(s->strategy, &o);
     policy_reported(s->policy,
@@ -198,7 +200,7 @@ static int take_best(void *user, const struct trial *trial)
     size_t problem;
     if (!search_read(s, trial, &x, config, times)) return 0;
     incumbent_take(&s->incumbent, s->job, x.objective, times, x.text, x.trial, &problem);
-    return s->job->objective != OBJECTIVE_EACH; // the first is the best
+    return s->job->search.objective != OBJECTIVE_EACH; // the first is the best
 }
 
 int search_find_best(struct search *s, struct error *err)

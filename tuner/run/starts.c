@@ -63,7 +63,7 @@ int search_collect_starts(struct search *s, const struct tune_options *o, bool s
 {
     // Those that the job names come first, so that a short run has them too.
     add_named(s, job_current(s->job));
-    add_named(s, &s->job->fallback);
+    add_named(s, &s->job->others.fallback);
     s->starts.named = s->starts.count;
     for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i], NULL);
     if (shipped && add_shipped(s, err)) return -1;

@@ -56,7 +56,7 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
 
 static bool is_needed(const struct job *job, const struct implementation *m)
 {
-    return m == &job->reference || m == job_current(job);
+    return m == &job->others.reference || m == job_current(job);
 }
 
 // What a compiler made of an implementation. Without the reference and the current kernel the run cannot continue; any
@@ -81,7 +81,8 @@ static void name_culprit(const struct job *job, const struct implementation *m, 
     else if (!is_needed(job, m))
         error_prefix(err, "baseline '%s'", m->name);
     else
-        error_prefix(err, "%s %s '%s'", m == &job->reference ? "reference" : "current", library ? "library" : "kernel",
+        error_prefix(err, "%s %s '%s'", m == &job->others.reference ? "reference" : "current",
+                     library ? "library" : "kernel",
                      library                            ? m->path
                      : m->kind == IMPLEMENTATION_KERNEL ? m->stage.entry
                                                         : job->stages[0].entry);
@@ -149,7 +150,7 @@ static void draw_sizes(struct job_setup *s, const struct worker_pool *pool)
     if (!(s->sizes = request_job(drawn, pool->memory, s->answers, s->seed, &ignored))) return;
     json_object_del(s->sizes, "baselines");
     json_object_set_new(s->sizes, "drawn", json_true());
-    s->job->drawn = drawn;
+    s->job->sizes.drawn = drawn;
 }
 
 int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct error *err)
@@ -185,8 +186,8 @@ json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *
 {
     json_t *request = json_deep_copy(s->request), *names = counters ? json_array() : json_null();
     if (more) json_array_append_new(names, json_string(more));
-    for (size_t i = 0; counters && i < s->job->metric_count; i++)
-        json_array_append_new(names, json_string(s->job->metrics[i]));
+    for (size_t i = 0; counters && i < s->job->search.metric_count; i++)
+        json_array_append_new(names, json_string(s->job->search.metrics[i]));
     json_object_set_new(request, "counters", names);
     add_files(s, request);
     if (!s->sizes || !with_sizes) return request;
@@ -227,7 +228,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
         error_set(text,
                   "'%s' has changed meanwhile. Everything measured so far is kept under the old source. Run the same "
                   "command again",
-                  job->source);
+                  job->code.source);
     else
         error_set(text, "compiler: %s", *word ? *reason : "an answer without status");
     *reason = text->message;
@@ -244,7 +245,7 @@ static int does_too_little(const struct job *job, const struct planned_launch *l
         bool does = false;
         for (size_t i = 0; i < count && !does; i++) does = launches[i].problem == (int)p;
         done += does && p < job->tuned_count;
-        if (!does && job->objective != OBJECTIVE_EACH)
+        if (!does && job->search.objective != OBJECTIVE_EACH)
             return error_set(err, "it has no stage for problem %s", job->problems[p].name);
     }
     return done ? 0 : error_set(err, "it has no stage for any problem");
@@ -294,7 +295,7 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     if (!*problems || does_too_little(job, *launches, *count, reason)) return -1;
     if (check_launches(job, limits, compiled, *launches, *count, reason)) return -1;
     if (check_compiled(job, config, compiled, reason)) return -1;
-    if (job->drawn) add_drawn(job->drawn, limits, config, compiled, *problems);
+    if (job->sizes.drawn) add_drawn(job->sizes.drawn, limits, config, compiled, *problems);
     return 0;
 }
 

@@ -9,9 +9,9 @@
 // What the job calls a role of the reference's operation.
 static const char *bound_name(const struct job *job, const char *role)
 {
-    for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role) && job->reference.bindings[i].name)
-            return job->reference.bindings[i].name;
+    for (size_t i = 0; i < job->others.reference.binding_count; i++)
+        if (!strcmp(job->others.reference.bindings[i].role, role) && job->others.reference.bindings[i].name)
+            return job->others.reference.bindings[i].name;
     return role;
 }
 
@@ -97,7 +97,7 @@ static const struct fill_request *other_fill(const struct job *job, const struct
                {VALUES_ZERO, -1},    {VALUES_SUBNORMAL, 1}, {VALUES_FULL, 1}};
     enum { ALL = sizeof all / sizeof *all };
     const bool integers = !element_is_float(b->type);
-    unsigned domain = job->domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL);
+    unsigned domain = job->sizes.domain & (integers ? VALUES_FULL | VALUES_ZERO : ~(unsigned)VALUES_FULL);
     size_t possible[ALL], count = 0;
     if (b->type == ELEMENT_F16 || element_size(b->type) == 1) domain &= ~(unsigned)VALUES_SCALED;
     for (size_t i = 0; i < ALL; i++)
@@ -166,7 +166,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
     to->direction = b->direction;
     to->restore = b->restore;
     to->symbol = !b->symbol ? SYMBOL_NONE : b->optional ? SYMBOL_OPTIONAL : SYMBOL_REQUIRED;
-    if (job->is_drawn) to->other = other_fill(job, b, variant, low, high, memory);
+    if (job->sizes.is_drawn) to->other = other_fill(job, b, variant, low, high, memory);
     // Nothing is promised of scratch that the job does not fill.
     if (!b->fill.given && b->direction == DIRECTION_SCRATCH) return 0;
     struct fill_request *fill = describe_fill(memory, b->fill.kind, low, high);
@@ -181,7 +181,7 @@ enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`
 
 char *implementation_label(const struct job *job, const struct implementation *m)
 {
-    if (m == &job->reference) return text_copy("the reference");
+    if (m == &job->others.reference) return text_copy("the reference");
     return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
@@ -240,17 +240,17 @@ static void describe_library(const struct implementation *m, const json_t *answe
 static void describe_command(const struct job *job, struct implementation_request *to, struct arena *memory)
 {
     char hash[HASH_TEXT_SIZE];
-    command_files_hash(job->reference.command, job->directory, hash);
-    to->command = job->reference.command;
-    to->folder = job->directory;
+    command_files_hash(job->others.reference.command, job->file.directory, hash);
+    to->command = job->others.reference.command;
+    to->folder = job->file.directory;
     to->hash = arena_copy(memory, hash);
-    to->timeout = job->reference.timeout;
+    to->timeout = job->others.reference.timeout;
 }
 
 // Which buffer plays each role; and for files, which file has each buffer's values.
 static void describe_role_buffers(const struct job *job, struct implementation_request *to, struct arena *memory)
 {
-    const struct implementation *m = &job->reference;
+    const struct implementation *m = &job->others.reference;
     const struct operation *op = job_operation(job);
     struct record_named_text *list = arena_new(memory, (OPERATION_ROLES_MAX + m->binding_count) * sizeof *list);
     size_t count = 0;
@@ -275,7 +275,7 @@ static int describe_implementation(const struct job *job, const struct implement
                                    struct implementation_request *r, struct arena *memory, json_t *written,
                                    struct error *err)
 {
-    bool is_reference = m == &job->reference;
+    bool is_reference = m == &job->others.reference;
     int failed = 0;
     record_clear(&implementation_request_record, r);
     r->kind =
@@ -321,9 +321,9 @@ static bool role_value(const struct job *job, const struct job_number *numbers, 
 // The constant that the job file gives for a role (`transpose_b = true`).
 static bool constant_role(const struct job *job, const char *role, struct record_number *value)
 {
-    for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role) && !job->reference.bindings[i].name) {
-            *value = (struct record_number){.real = job->reference.bindings[i].value};
+    for (size_t i = 0; i < job->others.reference.binding_count; i++)
+        if (!strcmp(job->others.reference.bindings[i].role, role) && !job->others.reference.bindings[i].name) {
+            *value = (struct record_number){.real = job->others.reference.bindings[i].value};
             return true;
         }
     return false;
@@ -334,7 +334,7 @@ static void describe_roles(const struct job *job, const int64_t *values, struct 
 {
     autofree struct job_number *numbers = job_numbers(job);
     const struct operation *op = job_operation(job);
-    size_t count = 0, most = OPERATION_ROLES_MAX + job->size_count;
+    size_t count = 0, most = OPERATION_ROLES_MAX + job->names.size_count;
     for (const struct job_number *n = numbers; n->name; n++) most++;
     struct record_named_number *roles = arena_new(memory, most * sizeof *roles);
     for (size_t k = 0; op && op->roles[k].name; k++) {
@@ -344,10 +344,11 @@ static void describe_roles(const struct job *job, const int64_t *values, struct 
                  role_value(job, numbers, bound_name(job, name), values, &roles[count].value);
     }
     // A user's program gets every size and scalar under its own name.
-    bool program = job->reference.kind == IMPLEMENTATION_LIBRARY || job->reference.kind == IMPLEMENTATION_COMMAND;
-    for (size_t i = 0; i < job->size_count && program; i++) {
-        roles[count].name = job->size_names[i];
-        count += role_value(job, numbers, job->size_names[i], values, &roles[count].value);
+    bool program =
+        job->others.reference.kind == IMPLEMENTATION_LIBRARY || job->others.reference.kind == IMPLEMENTATION_COMMAND;
+    for (size_t i = 0; i < job->names.size_count && program; i++) {
+        roles[count].name = job->names.size_names[i];
+        count += role_value(job, numbers, job->names.size_names[i], values, &roles[count].value);
     }
     for (const struct job_number *n = numbers; n->name && program; n++) {
         roles[count].name = n->name;
@@ -366,21 +367,21 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     if (needed > room && room > 0)
         failed = error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
                            (double)needed / (1 << 30), (double)room / (1 << 30));
-    if (!failed && ((job->flops && expr_eval(job->flops, values, &to->flops, err)) ||
-                    (job->bytes && expr_eval(job->bytes, values, &to->bytes, err))))
+    if (!failed && ((job->work.flops && expr_eval(job->work.flops, values, &to->flops, err)) ||
+                    (job->work.bytes && expr_eval(job->work.bytes, values, &to->bytes, err))))
         failed = error_prefix(err, "work of this problem");
     struct buffer_request *buffers = arena_new(memory, job->buffer_count * sizeof *buffers);
     for (size_t i = 0; i < job->buffer_count && !failed; i++)
         failed = describe_buffer(job, &job->buffers[i], problem->variant + 3 * i, values, &buffers[i], memory, err);
     if (failed) return error_prefix(err, "%s:%d", job->path, problem->line);
-    struct record_named_integer *sizes = arena_new(memory, job->size_count * sizeof *sizes);
-    for (size_t i = 0; i < job->size_count; i++)
-        sizes[i] = (struct record_named_integer){job->size_names[i], problem->sizes[i]};
+    struct record_named_integer *sizes = arena_new(memory, job->names.size_count * sizeof *sizes);
+    for (size_t i = 0; i < job->names.size_count; i++)
+        sizes[i] = (struct record_named_integer){job->names.size_names[i], problem->sizes[i]};
     to->name = problem->name;
     to->tune = problem->tune;
     to->weight = problem->weight;
     to->sizes = sizes;
-    to->size_count = job->size_count;
+    to->size_count = job->names.size_count;
     to->buffers = buffers;
     to->buffer_count = job->buffer_count;
     describe_roles(job, values, to, memory);
@@ -394,10 +395,10 @@ static int describe_baselines(const struct job *job, json_t *const *answers, str
     const struct operation *op = job_operation(job);
     size_t libraries = 0, before = job_current(job) != NULL;
     while (op && op->baselines && op->baselines[libraries].name) libraries++;
-    to->baseline_count = job->baseline_count + libraries;
+    to->baseline_count = job->others.baseline_count + libraries;
     struct implementation_request *list = arena_new(memory, to->baseline_count * sizeof *list);
-    for (size_t i = 0; i < job->baseline_count; i++)
-        if (describe_implementation(job, &job->baselines[i], answers ? answers[i + 1] : NULL,
+    for (size_t i = 0; i < job->others.baseline_count; i++)
+        if (describe_implementation(job, &job->others.baselines[i], answers ? answers[i + 1] : NULL,
                                     &list[i < before ? i : i + libraries], memory, written, err))
             return -1;
     for (size_t i = 0; i < libraries; i++) {
@@ -418,7 +419,7 @@ json_t *request_job(const struct job *job, int64_t room, json_t *const *answers,
     struct job_request request = {.seed = (int64_t)seed,
                                   .problems = problems,
                                   .problem_count = job->problem_count,
-                                  .objective = job->objective,
+                                  .objective = job->search.objective,
                                   .reference = &reference,
                                   .verify = settings_write(verify_table, &job->verify),
                                   .measure = settings_write(measure_table, &job->measure)};
@@ -427,7 +428,7 @@ json_t *request_job(const struct job *job, int64_t room, json_t *const *answers,
     for (size_t p = 0; p < job->problem_count && !failed; p++)
         failed = describe_problem(job, p, room, values, &problems[p], &memory, err);
     if (!failed)
-        failed = describe_implementation(job, &job->reference, answers ? answers[0] : NULL, &reference, &memory,
+        failed = describe_implementation(job, &job->others.reference, answers ? answers[0] : NULL, &reference, &memory,
                                          written, err);
     return failed ? NULL : request_write("job", &job_request_record, &request);
 }

@@ -65,7 +65,7 @@ static void add_entries(const struct job *job, const uint16_t *config, size_t un
 static json_t *describe_units(const struct job *job, const uint16_t *config)
 {
     json_t *units = json_array();
-    for (size_t u = 0; u < job->unit_count; u++) {
+    for (size_t u = 0; u < job->code.unit_count; u++) {
         autojson json_t *entries = json_array(), *defines = json_object();
         size_t s = 0;
         add_entries(job, config, u, entries);
@@ -91,32 +91,35 @@ static bool has_units(const struct job *job)
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
-    if (job->template && !strcmp(job->template, job->reference.path) && job->space && space_size(job->space)) {
+    if (job->code.template && !strcmp(job->code.template, job->others.reference.path) && job->space &&
+        space_size(job->space)) {
         space_get(job->space, 0, first);
         job_defines(job, first, define, defines);
         return;
     }
-    for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
+    for (size_t i = 0; i < job->code.define_count; i++)
+        define(defines, job->code.defines[i].name, job->code.defines[i].value);
 }
 
 int request_source_open(const struct job *job, const char *path, struct source *source, struct error *err)
 {
     autofree char *folder = text_directory(path);
     struct source_request request = {.path = path,
-                                     .include_count = job->include_count + 1,
-                                     .option_count = job->option_count,
-                                     .option = (const char *const *)job->options,
-                                     .host_headers = job->compiler == JOB_NVRTC,
-                                     .edits = job->edits,
-                                     .edit_count = job->edit_count};
+                                     .include_count = job->code.include_count + 1,
+                                     .option_count = job->code.option_count,
+                                     .option = (const char *const *)job->code.options,
+                                     .host_headers = job->code.compiler == JOB_NVRTC,
+                                     .edits = job->code.edits,
+                                     .edit_count = job->code.edit_count};
     autofree const char **folders = memory_new(request.include_count, sizeof *folders);
     folders[0] = folder;
-    for (size_t i = 0; i < job->include_count; i++) folders[i + 1] = job->includes[i];
+    for (size_t i = 0; i < job->code.include_count; i++) folders[i + 1] = job->code.includes[i];
     request.include = folders;
     int result = source_open(source, &request, err);
-    for (size_t i = 0; i < job->edit_count && !result && !strcmp(path, job->template); i++)
-        if (!source_has(source, job->edits[i].file))
-            result = error_set(err, "kernel.edits names '%s', which '%s' does not include", job->edits[i].file, path);
+    for (size_t i = 0; i < job->code.edit_count && !result && !strcmp(path, job->code.template); i++)
+        if (!source_has(source, job->code.edits[i].file))
+            result =
+                error_set(err, "kernel.edits names '%s', which '%s' does not include", job->code.edits[i].file, path);
     return result;
 }
 
@@ -129,7 +132,7 @@ static bool is_below(const char *folder, const char *path)
 int request_source_confine(const struct job *job, const char *folder, struct error *err)
 {
     autorelease(source_release) struct source s = {0};
-    if (request_source_open(job, job->source, &s, err)) return -1;
+    if (request_source_open(job, job->code.source, &s, err)) return -1;
     for (size_t i = 0; i < s.file_count; i++) {
         const struct source_file *file = &s.files[i];
         for (size_t k = 0; k < file->includes.count && (!i || is_below(folder, file->path)); k++) {
@@ -145,7 +148,7 @@ int request_source_confine(const struct job *job, const char *folder, struct err
 int request_source_hash(const struct job *job, char hash[HASH_TEXT_SIZE], struct error *err)
 {
     autorelease(source_release) struct source s = {0};
-    int result = request_source_open(job, job->source, &s, err);
+    int result = request_source_open(job, job->code.source, &s, err);
     memcpy(hash, s.hash, sizeof s.hash);
     return result;
 }
@@ -161,21 +164,21 @@ static json_t *describe_compilation(const struct job *job, const char *source, c
 {
     autofree char *folder = text_directory(source);
     json_t *include = json_pack("[s]", folder), *options = json_array();
-    for (size_t i = 0; i < job->include_count; i++) add_text(include, job->includes[i]);
+    for (size_t i = 0; i < job->code.include_count; i++) add_text(include, job->code.includes[i]);
     job_options(job, config, add_text, options);
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch,
                                 "source", source, "include", include, "options", options, "entries", entries, "defines",
-                                defines, "cache", cache, "deadline", job->compile_timeout);
-    if (job->compiler == JOB_NVCC) {
+                                defines, "cache", cache, "deadline", job->code.compile_timeout);
+    if (job->code.compiler == JOB_NVCC) {
         json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
         json_object_set_new(request, "alone", json_true());
         json_object_set_new(request, "host_headers", json_false());
     }
-    json_object_set_new(request, "memory", json_integer(job->compile_memory));
-    if (job->edit_count) {
+    json_object_set_new(request, "memory", json_integer(job->code.compile_memory));
+    if (job->code.edit_count) {
         json_t *edits = json_array();
-        for (size_t i = 0; i < job->edit_count; i++)
-            json_array_append_new(edits, record_write(&text_edit_record, &job->edits[i]));
+        for (size_t i = 0; i < job->code.edit_count; i++)
+            json_array_append_new(edits, record_write(&text_edit_record, &job->code.edits[i]));
         json_object_set_new(request, "edits", edits);
     }
     return request;
@@ -187,7 +190,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     json_t *defines = json_object(), *entries = json_array();
     job_defines(job, config, define, defines);
     if (!has_units(job)) add_entries(job, config, 0, entries);
-    json_t *request = describe_compilation(job, job->source, config, defines, entries, arch, cache);
+    json_t *request = describe_compilation(job, job->code.source, config, defines, entries, arch, cache);
     if (has_units(job)) json_object_set_new(request, "units", describe_units(job, config));
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
@@ -200,7 +203,7 @@ json_t *request_implementation(const struct job *job, const struct implementatio
     if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
     if (m->kind == IMPLEMENTATION_KERNEL) {
         json_t *defines = json_object();
-        if (m == &job->reference) define_for_reference(job, defines);
+        if (m == &job->others.reference) define_for_reference(job, defines);
         return describe_compilation(job, m->path, NULL, defines, json_pack("[s]", m->stage.entry), arch, cache);
     }
     if (!implementation_is_built(m)) return NULL;
@@ -210,6 +213,6 @@ json_t *request_implementation(const struct job *job, const struct implementatio
         if (m->functions[i]) add_text(functions, m->functions[i]);
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:f, s:I, s:b}", "op", "build", "arch", arch, "source", m->path,
                      "options", options, "functions", functions, "cache", cache, "deadline",
-                     job->compile_timeout * BUILD_TIMEOUTS, "memory", (json_int_t)job->compile_memory, "host_headers",
-                     0);
+                     job->code.compile_timeout * BUILD_TIMEOUTS, "memory", (json_int_t)job->code.compile_memory,
+                     "host_headers", 0);
 }

@@ -193,7 +193,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
 static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 {
     json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
-    if (job->is_drawn) json_object_set_new(one, "drawn", json_true());
+    if (job->sizes.is_drawn) json_object_set_new(one, "drawn", json_true());
     return one;
 }
 
@@ -252,7 +252,7 @@ static json_t *describe_call(const struct job *job, const struct implementation 
     call.function = m->functions[FUNCTION_RESULT];
     if (m->functions[FUNCTION_INIT]) call.init = m->functions[FUNCTION_INIT];
     call.sizes = job->problems[problem].sizes;
-    call.size_count = job->size_count;
+    call.size_count = job->names.size_count;
     return failed ? NULL : record_write(&stage_call_record, &call);
 }
 

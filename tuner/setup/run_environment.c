@@ -31,13 +31,14 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
         autofree char *stage = describe_stage(job, &job->stages[i]);
         json_array_append_new(stages, json_string(stage));
     }
-    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    for (size_t i = 0; i < job->code.option_count; i++)
+        json_array_append_new(options, json_string(job->code.options[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        if (job->parameter_options[i])
+        if (job->code.parameter_options[i])
             json_array_append_new(
-                options, json_sprintf("%s: %s", space_parameter(job->space, i)->name, job->parameter_options[i]));
-    for (size_t i = 0; i < job->define_count; i++)
-        json_array_append_new(defines, json_sprintf("%s=%s", job->defines[i].name, job->defines[i].value));
+                options, json_sprintf("%s: %s", space_parameter(job->space, i)->name, job->code.parameter_options[i]));
+    for (size_t i = 0; i < job->code.define_count; i++)
+        json_array_append_new(defines, json_sprintf("%s=%s", job->code.defines[i].name, job->code.defines[i].value));
     for (size_t i = 0; i < space_parameter_count(job->space); i++)
         json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
     json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",
@@ -45,9 +46,9 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
                               known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
                               defines, "parameters", parameters, "replayed", (int)replayed);
     autojson json_t *compiled = json_array();
-    for (size_t i = 0; i < job->compiled_count; i++)
-        json_array_append_new(compiled, json_string(expr_text(job->compiled[i].holds)));
-    if (job->compiled_count) json_object_set(facts, "compiled", compiled);
+    for (size_t i = 0; i < job->names.compiled_count; i++)
+        json_array_append_new(compiled, json_string(expr_text(job->names.compiled[i].holds)));
+    if (job->names.compiled_count) json_object_set(facts, "compiled", compiled);
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     json_object_set(facts, "problems", json_object_get(request, "problems"));
     json_object_set(facts, "reference", json_object_get(request, "reference"));

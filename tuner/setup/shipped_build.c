@@ -71,7 +71,7 @@ int shipped_build(struct shipped_build *b, struct job *job, const struct shipped
     if (space_parse(job->space, w->configuration, config, err)) return EXIT_NOTHING;
     if ((status = hash_job(b, job, w, arch, err))) return status;
     b->config = space_text(job->space, config);
-    b->compiler = probe_compiler_version(job->compiler == JOB_NVCC ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
+    b->compiler = probe_compiler_version(job->code.compiler == JOB_NVCC ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
     autojson json_t *answer = probe_compiler(job_setup_compile(&setup, &pool, config, b->config, false), err);
     if (!answer) return EXIT_ENVIRONMENT;
     enum compile_result result = compile_result_read(answer, job, &b->compiled, &failed, &reason, err);

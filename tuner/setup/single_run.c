@@ -37,7 +37,7 @@ static int set_up(struct single_run *single, bool started, const struct single_r
     if (!strncmp(o->device, "replay:", 7))
         return error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates"),
                EXIT_USAGE;
-    bool nvcc = single->job->compiler == JOB_NVCC, usable = started && !nvcc && !pool_refresh(&single->pool, err);
+    bool nvcc = single->job->code.compiler == JOB_NVCC, usable = started && !nvcc && !pool_refresh(&single->pool, err);
     if (started && !usable) pool_release(&single->pool);
     int status = usable ? 0 : open_pool(single, nvcc, err);
     if (!status) status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, JOB_SEED, err);
@@ -146,7 +146,7 @@ int single_run_compile(struct single_run *single, const uint16_t *config, const 
     json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config, false);
     if (defines) json_object_update(json_object_get(request, "defines"), (json_t *)(uintptr_t)defines);
     autojson json_t *answer =
-        pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
+        pool_ask_compiler(&single->pool, request, single->job->code.compile_timeout + COMPILE_GRACE, err);
     return answer ? take_compiled(single, config, answer, c, err) : -1;
 }
 

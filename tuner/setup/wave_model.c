@@ -6,7 +6,7 @@
 
 static int work_of(const struct job *job, size_t problem, int64_t *values, double *work, struct error *err)
 {
-    const struct expr *expression = job->flops ? job->flops : job->bytes;
+    const struct expr *expression = job->work.flops ? job->work.flops : job->work.bytes;
     int64_t number = 0;
     *work = 1;
     if (expression) {
@@ -14,7 +14,7 @@ static int work_of(const struct job *job, size_t problem, int64_t *values, doubl
             return -1;
         *work = (double)number;
     }
-    for (size_t i = 0; i < job->size_count && !expression; i++) *work *= (double)job->problems[problem].sizes[i];
+    for (size_t i = 0; i < job->names.size_count && !expression; i++) *work *= (double)job->problems[problem].sizes[i];
     if (!(*work > 0)) *work = 1;
     return 0;
 }

@@ -47,15 +47,15 @@ int work_bounds(const struct job *job, size_t problem, const json_t *ceilings, s
     if (w->pipe && !w->pipe->arithmetic) w->pipe = NULL;
     int failed = job_problem_values(job, NULL, problem, values, err);
     if (!failed) {
-        w->flops = evaluate(job->flops, values);
-        w->bytes = evaluate(job->bytes, values);
-        w->operations = job->operations ? evaluate(job->operations, values) : times * w->flops;
+        w->flops = evaluate(job->work.flops, values);
+        w->bytes = evaluate(job->work.bytes, values);
+        w->operations = job->work.operations ? evaluate(job->work.operations, values) : times * w->flops;
     }
     if (w->pipe) w->ceiling = work_ceiling(ceilings, w->pipe);
     w->arithmetic = w->operations / w->ceiling;
     w->memory = w->bytes / work_ceiling(ceilings, &execution_units[UNIT_READ]);
     bool none_counts =
-        isnan(w->flops) || job->pipe == &execution_units[UNIT_READ] || w->flops / w->bytes < work_balance;
+        isnan(w->flops) || job->work.pipe == &execution_units[UNIT_READ] || w->flops / w->bytes < work_balance;
     bool unknown = (isnan(w->arithmetic) && !none_counts) || (isnan(w->memory) && !isnan(w->bytes));
     w->floor = unknown ? (double)NAN : fmax(w->arithmetic, w->memory); // fmax skips a NaN
     return failed;
