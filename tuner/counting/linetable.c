@@ -254,7 +254,7 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
     Elf64_Shdr text, table;
     *out = NULL;
     const char *wrong = elf_open(&image, cubin, size);
-    if (wrong) return error_set(err, "the cubin %s", wrong);
+    if (wrong) return error_set(err, "a cubin is needed, but this file %s", wrong);
     uint32_t code = elf_find(&image, ".text.", symbol, &text);
     if (!code) return error_set(err, "the cubin has no kernel '%s'", symbol);
     const uint8_t *start = elf_find(&image, "", ".debug_line", &table) ? elf_bytes(&image, &table) : NULL;
