@@ -226,7 +226,7 @@ static void compare_recorded(struct comparison *c)
     struct error err;
     struct recorded *recorded = recorded_read(c->arguments->space, &err);
     if (!recorded) give_up(err.message);
-    const char *arch = json_get_string(recorded->environment, "arch", "sm_90a");
+    const char *arch = json_get_string(recorded->about.environment, "arch", "sm_90a");
     const size_t size = space_size(recorded->space), count = c->arguments->count < size ? c->arguments->count : size;
     struct random rng;
     random_seed(&rng, 1);

@@ -162,8 +162,8 @@ TEST(a_part_says_how_much_is_compared)
                                "\"compare\":{\"sizes\":[3,4,10],\"first\":[0,1,2],\"count\":[3,2,5]}}]";
     struct buffers s;
     if (open_buffers(&s, NULL, list, &err)) fail_msg("%s", err.message);
-    const struct part *p = &s.list[0].part;
-    assert_int_equal(s.list[0].compared, 30);
+    const struct part *p = &s.list[0].expected.part;
+    assert_int_equal(s.list[0].expected.compared, 30);
     assert_true(p->rank == 3 && p->leading == 120 && p->first[2] == 2 && p->end[2] == 7 && p->size[1] == 4);
     buffers_release(&s);
 }

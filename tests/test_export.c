@@ -13,7 +13,7 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_contains(finished_says(&job, 0, "export JOB --store STORE --output %s", path).err, "3 configurations in ");
     struct recorded *r = recorded_read(path, &err);
     if (!r) fail_msg("%s", err.message);
-    assert_string_equal(r->job, "mini-gemm");
+    assert_string_equal(r->about.job, "mini-gemm");
     assert_string_equal(recorded_device_name(r), "NVIDIA H200");
     assert_int_equal(r->problem_count, 2);
     assert_string_equal(r->problems[1].name, "M=1000,N=77");
@@ -44,7 +44,7 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_int_equal(r->configs[3 * 2 + 0], 2); // BLOCK_M=256
     assert_int_equal(r->baseline_count, 1);
     assert_true(r->baselines[0].problems[0].time == 0.0011);
-    const json_t *entry = json_array_get(json_object_get(json_array_get(r->finals, 0), "entries"), 1);
+    const json_t *entry = json_array_get(json_object_get(json_array_get(r->about.finals, 0), "entries"), 1);
     assert_string_equal(json_get_string(entry, "configuration", ""), "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle");
     recorded_free(r);
 }

@@ -267,8 +267,8 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
     char *folder = e2e_folder("ours");
     struct recorded *first = read_text(folder, ours);
     if (!first) fail_msg("%s", err.message);
-    assert_int_equal(first->unknown_count, 1); // kept out, with a note
-    assert_string_equal(first->unknown_columns[0], "novelty");
+    assert_int_equal(first->left_out.unknown_count, 1); // kept out, with a note
+    assert_string_equal(first->left_out.unknown_columns[0], "novelty");
     assert_true(isnan(first->trials[0].gpu_seconds)); // what an older export lacks
     static const char *const names[] = {"again.json", "again.json.gz"};
     for (int i = 0; i < 2; i++) {
@@ -277,7 +277,7 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
         struct recorded *r = recorded_read(path, &err);
         if (!r) fail_msg("%s", err.message);
         assert_int_equal(r->trial_count, 2);
-        assert_string_equal(r->job, "j");
+        assert_string_equal(r->about.job, "j");
         assert_int_equal(r->trials[0].status, STATUS_OK);
         assert_int_equal(r->trials[1].status, STATUS_WRONG);
         assert_true(r->trials[0].problems[0].low == 0.24 && r->trials[0].problems[0].sample_count == 2);
@@ -285,7 +285,7 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
                     r->counters[0] == 1000);
         assert_true(isnan(r->counters[1]));
         assert_true(isnan(r->trials[0].gpu_seconds) && isnan(r->trials[0].problems[0].power));
-        assert_int_equal(r->unknown_count, 0);
+        assert_int_equal(r->left_out.unknown_count, 0);
         assert_string_equal(r->baselines[0].name, "cublas");
         assert_true(r->baselines[0].problems[0].samples[1] == 0.51);
         recorded_free(r);
@@ -395,7 +395,7 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
     for (size_t f = 0; f < files.gl_pathc; f++) {
         struct recorded *r = recorded_read(files.gl_pathv[f], &err);
         if (!r) fail_msg("%s", err.message);
-        struct e2e_result c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->job);
+        struct e2e_result c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg --compile 0", r->about.job);
         char *size = test_text(" %zu valid configurations", r->trial_count);
         if (c.status || !strstr(c.out, size))
             fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);

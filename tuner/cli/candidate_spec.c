@@ -145,7 +145,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     struct session *s = &c->session;
     struct error err = {""};
     // A store may have been filled on another device.
-    bool same = s->store && !strcmp(s->environment.device, single->pool.device_name);
+    bool same = s->store && !strcmp(s->environment.device, single->pool.first.device_name);
     autojson json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     autojson json_t *request = job_ceilings_request(s->job, known);
     if (!request) return json_incref(known);

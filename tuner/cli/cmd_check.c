@@ -291,12 +291,12 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     while (printed.count < samples && failed >= 0) {
         for (size_t i = 0; i < pool.compiler_count && sent < samples && failed >= 0; i++) {
             if (pool.compilers[i].queued) continue;
-            pool.compilers[i].question = sent++;
+            pool.compilers[i].compiler.question = sent++;
             if (send_sample(job, &all[sent - 1], arch, cache, &pool, i, err)) failed = -1;
         }
         if (failed >= 0) pool_wait(&pool, true, 1000);
         while (failed >= 0 && pool_next(&pool, clock_now(), &event)) {
-            struct sample *s = &all[pool.compilers[event.worker].question];
+            struct sample *s = &all[pool.compilers[event.worker].compiler.question];
             if (is_useless(&pool, &event)) {
                 *err = event.why;
                 failed = -1;

@@ -21,9 +21,9 @@ static void print_summary(FILE *f, const struct recorded *r)
 {
     size_t counts[STATUS_COUNT] = {0};
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
-    fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
+    fprintf(f, "job             %s on %s\n", r->about.job[0] ? r->about.job : "(unnamed)",
             recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
-    if (r->licence[0]) fprintf(f, "licence         %s\n", r->licence);
+    if (r->about.licence[0]) fprintf(f, "licence         %s\n", r->about.licence);
     fprintf(f, "configurations  %zu:", r->trial_count);
     const char *separator = "";
     for (int s = 0; s < STATUS_COUNT; s++) {
@@ -45,8 +45,9 @@ static int run(void)
     struct error err = {""};
     struct recorded *recorded = recorded_read_with(input, t1, &err);
     if (!recorded) return complain(EXIT_USAGE, "%s", err.message);
-    for (size_t i = 0; i < recorded->unknown_count; i++)
-        fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);
+    for (size_t i = 0; i < recorded->left_out.unknown_count; i++)
+        fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input,
+                recorded->left_out.unknown_columns[i]);
     recorded_warn(recorded, input);
     print_summary(output && output_is_stdout(output) ? stderr : stdout,
                   recorded); // the space and the summary never share stdout

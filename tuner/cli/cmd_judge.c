@@ -145,10 +145,10 @@ static void show(const struct judge_options *o, const struct job *job, const str
     struct judged_job about = {.job = job,
                                .path = binary->path ? binary->path : job->code.source,
                                .hash = binary->path ? binary->hash : single->setup.source_hash,
-                               .compiler = single->pool.compiler,
-                               .device = single->pool.device_name,
-                               .driver = single->pool.driver,
-                               .limits = &single->pool.limits,
+                               .compiler = single->pool.first.compiler,
+                               .device = single->pool.first.device_name,
+                               .driver = single->pool.first.driver,
+                               .limits = &single->pool.first.limits,
                                .problem = (size_t)o->problem - 1};
     json_t *members = judgement_json(&about, judgement);
     autojson json_t *document = json_document("sweetspot-judgement", JUDGEMENT_VERSION, members);

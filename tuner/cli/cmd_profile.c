@@ -91,7 +91,7 @@ static int64_t not_kept(struct candidate_source *c, const char *why)
 static int64_t owner_of(struct candidate_source *c, const struct single_run *single, const json_t *profile)
 {
     const struct session *s = &c->session;
-    const json_t *device = json_object_get(single->pool.hello, "device");
+    const json_t *device = json_object_get(single->pool.first.hello, "device");
     struct trial trial;
     struct error err;
     if (!s->store) return 0;
@@ -136,7 +136,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
 {
     struct finding findings[FINDINGS_MAX];
     const struct job *job = p->source.session.job;
-    size_t count = findings_make(profile, job, &p->single->pool.limits, findings);
+    size_t count = findings_make(profile, job, &p->single->pool.first.limits, findings);
     autojson json_t *found = findings_json(findings, count, job);
     if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->code.source);
@@ -151,7 +151,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     }
     keep(p, &p->spec, profile, found);
     if (against) {
-        count = findings_make(against, job, &p->single->pool.limits, findings);
+        count = findings_make(against, job, &p->single->pool.first.limits, findings);
         autojson json_t *others = findings_json(findings, count, job);
         keep(p, &p->other, against, others);
     }

@@ -92,7 +92,7 @@ static const struct option_spec specs[] = {
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable "
            "(those of the store's other environments and of other stores in its folder)"),
-    FLAG(&given.request.options.alone, "no-stores", 0,
+    FLAG(&given.request.options.earlier.alone, "no-stores", 0,
          "begin with no shipped winner, and learn only from what --prior names"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
@@ -150,10 +150,10 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     autofree char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
     autofree char *log_path = store_log_path(store_path),
                   *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
-    o.store_path = store_path;
-    o.log_path = log_path;
-    o.cache = cache_path;
-    o.cache_given = request->cache != NULL;
+    o.files.store_path = store_path;
+    o.files.log_path = log_path;
+    o.files.cache = cache_path;
+    o.files.cache_given = request->cache != NULL;
     autorelease(tune_outcome_release) struct tune_outcome own;
     tune_outcome_init(&own);
     int status = make_folder(store_path, request->store);
@@ -224,8 +224,9 @@ static void run_slice(struct suite_job *j, double seconds, bool final)
     mine.options.time = final ? seconds : 0;
     mine.options.search_time = final ? 0 : seconds;
     mine.options.final = mine.options.finish = final;
-    autofree const char **starts = final ? NULL : collect_starts((size_t)(j - suite.jobs), &mine.options.start_count);
-    mine.options.starts = starts;
+    autofree const char **starts =
+        final ? NULL : collect_starts((size_t)(j - suite.jobs), &mine.options.earlier.start_count);
+    mine.options.earlier.starts = starts;
     double begin = clock_now();
     int status = tune_path(j->path, &mine, &outcome);
     j->spent += clock_now() - begin;
@@ -391,8 +392,9 @@ static const char *useless_without_search(void)
     const struct {
         const char *name;
         bool given;
-    } searching[] = {{"no-final", given.no_final}, {"evaluations", o->evaluations >= 0}, {"until", given.until},
-                     {"strategy", o->strategy},    {"prior", given.priors.count},        {"no-stores", o->alone}};
+    } searching[] = {{"no-final", given.no_final},  {"evaluations", o->evaluations >= 0},
+                     {"until", given.until},        {"strategy", o->strategy},
+                     {"prior", given.priors.count}, {"no-stores", o->earlier.alone}};
     for (size_t i = o->finish ? 0 : 1; (o->finish || o->refresh) && i < sizeof searching / sizeof *searching; i++)
         if (searching[i].given) return searching[i].name;
     return o->finish && o->refresh ? "refresh" : NULL;
@@ -469,8 +471,8 @@ static int run(void)
         return command_refuse("--gpu-model goes with --pool; --device says which GPUs of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
-    o->prior_count = given.priors.count;
-    o->priors = given.priors.items;
+    o->earlier.prior_count = given.priors.count;
+    o->earlier.priors = given.priors.items;
     o->counters = !given.no_counters;
     o->final = !given.no_final;
     o->checks = !given.no_checks;

@@ -36,8 +36,8 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
     const json_t *asked = json_array_get(json_object_get(single->setup.request, "problems"), problem);
     struct work_bounds work;
     work_bounds(job, problem, NULL, &work, NULL);
-    json_t *device = json_deep_copy(json_object_get(single->pool.hello, "device"));
-    json_object_set_new(device, "compute", json_integer((json_int_t)single->pool.limits.compute));
+    json_t *device = json_deep_copy(json_object_get(single->pool.first.hello, "device"));
+    json_object_set_new(device, "compute", json_integer((json_int_t)single->pool.first.limits.compute));
     return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
                      job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
                      json_real(work.pipe ? work.operations : NAN), "flops", (double)json_get_integer(asked, "flops", 0),
@@ -116,7 +116,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         struct trial_stage figures;
         trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
         if (e) figures = e->figures;
-        json_t *facts = explain_facts(&single->pool.limits, &l->shape, figures.registers, figures.shared_static);
+        json_t *facts = explain_facts(&single->pool.first.limits, &l->shape, figures.registers, figures.shared_static);
         autojson json_t *known = trial_json(FIELD_STAGE, &figures);
         json_object_update_missing(facts, known);
         const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
@@ -132,7 +132,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
 static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem,
                        int64_t blocks)
 {
-    const struct device_limits *d = &single->pool.limits;
+    const struct device_limits *d = &single->pool.first.limits;
     json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
     for (size_t i = 0, k = 0; i < c->launch_count; i++) {
         struct launch_shape *l = &c->launches[i].shape;

@@ -19,7 +19,7 @@ void builds_ahead(struct final_run *f, int64_t trial)
     const struct task *t = final_find(f, trial);
     char *const argv[] = {pool->compile_program, NULL};
     int status;
-    if (f->builds.ahead_of == trial || !t || f->builds.on || pool->node_count || !builds_wanted(f)) return;
+    if (f->builds.ahead_of == trial || !t || f->builds.on || pool->remote.node_count || !builds_wanted(f)) return;
     if (f->builds.ahead_of && f->builds.ahead.pid && !child_ended(&f->builds.ahead, &status)) return;
     if (f->builds.ahead_of) child_close_all(&f->builds.ahead);
     f->builds.ahead_of = 0;

@@ -112,7 +112,7 @@ static void find_wave_model(struct final_run *f, int64_t trial, struct wave_mode
     struct trial found;
     struct error err;
     if (!store_get(f->with.store, trial, &found, &err) &&
-        !wave_model_find(f->with.job, &f->with.pool->limits, &found, model, &err))
+        !wave_model_find(f->with.job, &f->with.pool->first.limits, &found, model, &err))
         return;
     display_log(f->with.display, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
     model->stage = -1;

@@ -78,8 +78,9 @@ static void read_resources(struct final_run *f, int64_t trial_id, struct contend
             const int64_t *b = t->launches[i].shape.block;
             threads = b[0] * b[1] * b[2];
         }
-        e->share = fmax(e->share, final_share(s->registers, threads, shared, f->with.pool->limits.registers_per_sm,
-                                              f->with.pool->limits.shared_per_sm));
+        e->share =
+            fmax(e->share, final_share(s->registers, threads, shared, f->with.pool->first.limits.registers_per_sm,
+                                       f->with.pool->first.limits.shared_per_sm));
     }
 }
 

@@ -33,22 +33,22 @@ static int read_fill(struct device_buffer *b, const struct fill_request *fill, s
 static int read_part(struct device_buffer *b, const struct compare_request *from, struct error *err)
 {
     int64_t n = b->view.rows * b->view.cols, left = n;
-    b->part.leading = b->compared = n;
+    b->expected.part.leading = b->expected.compared = n;
     if (!from) return 0;
     if (from->rank < 1 || from->rank > PART_RANK_MAX)
         return error_set(err, "at most %d dimensions can be compared in part", PART_RANK_MAX);
     if (from->first_count != from->rank || from->count_count != from->rank) left = 0;
-    b->part.rank = (int64_t)from->rank;
-    b->compared = 1;
+    b->expected.part.rank = (int64_t)from->rank;
+    b->expected.compared = 1;
     for (size_t i = 0; i < from->rank && left; i++) {
         int64_t size = from->sizes[i], first = from->first[i], count = from->count[i];
         bool within =
             size >= 1 && left % size == 0 && first >= 0 && first < size && count >= 1 && count <= size - first;
         left = within ? left / size : 0;
-        b->part.size[i] = size;
-        b->part.first[i] = first;
-        b->part.end[i] = within ? first + count : first;
-        b->compared *= within ? count : 1;
+        b->expected.part.size[i] = size;
+        b->expected.part.first[i] = first;
+        b->expected.part.end[i] = within ? first + count : first;
+        b->expected.compared *= within ? count : 1;
     }
     return left == 1 ? 0 : error_set(err, "the part that is compared is not within the buffer");
 }
@@ -82,12 +82,13 @@ static int read_buffer(struct device_buffer *b, const struct buffer_request *fro
     b->other.fill = with.fill;
     b->other.low = with.low;
     b->other.high = with.high;
-    b->symbol = from->symbol != SYMBOL_NONE;
-    b->optional = from->symbol == SYMBOL_OPTIONAL;
-    if (b->symbol && v->rows > 1 && v->ld != v->cols)
+    b->seen.symbol = from->symbol != SYMBOL_NONE;
+    b->seen.optional = from->symbol == SYMBOL_OPTIONAL;
+    if (b->seen.symbol && v->rows > 1 && v->ld != v->cols)
         return error_set(err, "buffer %s: the rows of a variable are dense", name);
-    b->has_image = from->image != NULL;
-    if (b->has_image && device_image_read(&b->image, from->image, v, err)) return error_prefix(err, "buffer %s", name);
+    b->seen.has_image = from->image != NULL;
+    if (b->seen.has_image && device_image_read(&b->seen.image, from->image, v, err))
+        return error_prefix(err, "buffer %s", name);
     return 0;
 }
 
@@ -112,7 +113,7 @@ size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t gua
         struct device_buffer b = {0};
         if (read_buffer(&b, &list[i], err)) return 0;
         total += slot_bytes(&b, guard_bytes) + (has_origin(&b) ? b.bytes : 0) +
-                 (b.has_image ? device_image_bytes(&b.image, b.view.type) : 0);
+                 (b.seen.has_image ? device_image_bytes(&b.seen.image, b.view.type) : 0);
     }
     return total;
 }
@@ -193,7 +194,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         if (read_buffer(b, &list[i], err) || check_host_fill(b, err)) return -1;
         s->count++;
         b->slot = offset;
-        for (int n = 0; n < CONTENT_NEAR_COUNT; n++) b->near[n] = support_near(b->view.type, 0);
+        for (int n = 0; n < CONTENT_NEAR_COUNT; n++) b->expected.near[n] = support_near(b->view.type, 0);
         offset += slot_bytes(b, guard_bytes);
         if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
@@ -210,7 +211,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;
-        if (b->has_image && (failed = device_image_open(&b->image, cuda, b->view.type, err))) {
+        if (b->seen.has_image && (failed = device_image_open(&b->seen.image, cuda, b->view.type, err))) {
             error_prefix(err, "buffer %s", b->name);
             return failed;
         }
@@ -270,7 +271,7 @@ void buffers_release(struct buffers *s)
     for (int set = 0; set < 2; set++) cuda_free(s->origins[set]);
     cuda_free(s->findings);
     for (size_t i = 0; i < s->count; i++)
-        if (s->list[i].has_image) device_image_release(&s->list[i].image);
+        if (s->list[i].seen.has_image) device_image_release(&s->list[i].seen.image);
     for (size_t i = 0; i < s->count; i++) free(s->list[i].addresses);
     memset(s, 0, sizeof *s);
 }
@@ -381,7 +382,7 @@ static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
 static bool may_be_close(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
 {
     const struct device_buffer *b = &s->list[i];
-    return b->direction == DIRECTION_OUT && b->bound[s->set[copy]] && (copy < s->sets || key & BUFFERS_LEAVE);
+    return b->direction == DIRECTION_OUT && b->expected.bound[s->set[copy]] && (copy < s->sets || key & BUFFERS_LEAVE);
 }
 
 // What buffer i gets in a copy with such a key.
@@ -417,7 +418,7 @@ static struct content content_of(const struct device_buffer *b, size_t i, enum c
                                  uint64_t copy_key)
 {
     struct content c = {copy_key + i, kind, support_format(b->view.type), {0}};
-    memcpy(c.near, b->near, sizeof c.near);
+    memcpy(c.near, b->expected.near, sizeof c.near);
     if (b->direction == DIRECTION_SCRATCH && b->filled) {
         uint64_t bits = 0;
         element_store(b->view.type, b->low, &bits);
@@ -475,7 +476,8 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
             struct operand view = b->view;
             if (!buffer_is_output(b) || kind_of(s, i, copies[c], key, contents.key[c]) != CONTENT_CLOSE) continue;
             view.device += (uint64_t)s->shift[copies[c]];
-            failed = support_disturb(s->support, &view, b->bound[s->set[copies[c]]], s->mask_key, contents.key[c], err);
+            failed = support_disturb(s->support, &view, b->expected.bound[s->set[copies[c]]], s->mask_key,
+                                     contents.key[c], err);
         }
     return failed;
 }

@@ -44,21 +44,25 @@ struct device_buffer {
     const char *path;                 // of an npy fill
     struct device_address *addresses; // of the fill "addresses"
     size_t address_count;
-    bool symbol, optional; // kernels see it as a variable of the module of this name, which may be missing
-    bool has_image;        // kernels see it by objects:
-    struct device_image image;
-    bool restored;      // an input that launches may change
-    struct part part;   // of an output: what is compared
-    int64_t compared;   // elements of the part
-    bool filled;        // scratch: the job has a fill for it, so the fill is part of the state before every launch
-    uint64_t slot;      // address of the front guard
-    size_t front;       // bytes of the front guard
-    size_t bytes;       // of all rows with their padding
-    uint64_t origin[2]; // by set of data, for what begins with contents and is written: a pristine copy; else 0
-    uint64_t content;   // of inputs: a checksum of what the set that was filled last holds
-    uint64_t near[CONTENT_NEAR_COUNT]; // of outputs: numbers of the size of those expected (support_near)
-    const struct bound *bound[4];      // of outputs, by set: what is expected, where it is known, masked with mask_key
-    uint64_t checksum[4];              // by set, under the workload's present key: of inputs as filled, or of origins
+    struct {                   // by kernels, where it is no pointer
+        bool symbol, optional; // a variable of the module of this name, which may be missing
+        bool has_image;        // by objects:
+        struct device_image image;
+    } seen;
+    bool restored;        // an input that launches may change
+    bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
+    uint64_t slot;        // address of the front guard
+    size_t front;         // bytes of the front guard
+    size_t bytes;         // of all rows with their padding
+    uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
+    uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
+    uint64_t checksum[4]; // by set, under the workload's present key: of inputs as filled, or of origins
+    struct {              // of an output
+        struct part part; // what is compared
+        int64_t compared; // elements of the part
+        uint64_t near[CONTENT_NEAR_COUNT]; // numbers of the size of those expected (support_near)
+        const struct bound *bound[4];      // by set: what is expected, where it is known, masked with mask_key
+    } expected;
 };
 
 struct buffers_guards {

@@ -50,7 +50,7 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
     const char *name = surface ? from->surface : from->texture;
     int found = buffers_find(&problem->buffers, name);
     const struct device_buffer *b = found < 0 ? NULL : &problem->buffers.list[found];
-    if (!b || !b->has_image || (surface && !b->image.about.surface))
+    if (!b || !b->seen.has_image || (surface && !b->seen.image.about.surface))
         return error_set(err, "argument %u: no %s '%s'", s->count, surface ? "surface" : "texture", name);
     s->argument[s->count++] =
         (struct pipeline_argument){.value = (uint64_t)found, .object = surface ? BINDING_SURFACE : BINDING_TEXTURE};

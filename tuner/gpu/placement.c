@@ -24,7 +24,7 @@ static bool is_fixed(const struct workload *w, size_t i)
 {
     for (size_t k = 0; k < w->problem_count; k++) {
         const struct buffers *b = &w->problems[k].buffers;
-        if (i < b->count && b->list[i].has_image && !b->list[i].image.array) return true;
+        if (i < b->count && b->list[i].seen.has_image && !b->list[i].seen.image.array) return true;
     }
     return false;
 }

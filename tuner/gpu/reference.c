@@ -295,8 +295,8 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         struct bound *bound = &p->filled->bound[i];
         struct part *part = &p->filled->part[i];
         int64_t *compared = &p->filled->compared[i], n = (int64_t)buffer_elements(b);
-        *part = b->part;
-        *compared = b->compared;
+        *part = b->expected.part;
+        *compared = b->expected.compared;
         bound->part = NULL;
         if (!buffer_is_output(b)) continue;
         if (*compared == n) continue;
@@ -323,7 +323,7 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
         const size_t n = buffer_elements(b);
         uint64_t some[CONTENT_NEAR_COUNT] = {0};
         double size = 0;
-        b->bound[p->filled - p->set] = bound->expected ? bound : NULL;
+        b->expected.bound[p->filled - p->set] = bound->expected ? bound : NULL;
         if (!bound->expected) continue;
         for (int k = 0; k < CONTENT_NEAR_COUNT && !failed; k++)
             failed = cuda_download(w->cuda, &some[k], bound->expected + 8 * entropy_below(n), 8, err);
@@ -335,7 +335,7 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
             double value;
             memcpy(&value, &bits, sizeof value);
             if (element_is_float(b->view.type)) bits = 0, element_store(b->view.type, value, &bits);
-            b->near[k] = support_near(b->view.type, bits);
+            b->expected.near[k] = support_near(b->view.type, bits);
         }
         if (p->filled == &p->set[0] && !p->said_floor[i] && !failed && bound->floor > large_floor * size && size > 0) {
             fprintf(

@@ -88,7 +88,7 @@ static bool is_repeatable(const struct buffers *in)
     bool repeatable = true;
     for (size_t i = 0; i < in->count; i++) {
         const struct device_buffer *b = &in->list[i];
-        repeatable &= b->direction != DIRECTION_INOUT && !b->restored && !b->symbol && !b->has_image &&
+        repeatable &= b->direction != DIRECTION_INOUT && !b->restored && !b->seen.symbol && !b->seen.has_image &&
                       !(b->direction == DIRECTION_SCRATCH && b->filled);
     }
     return repeatable;

@@ -52,9 +52,9 @@ static void note_unguarded(const struct device_problem *p)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (b->direction != DIRECTION_IN && (b->symbol || b->image.array))
+        if (b->direction != DIRECTION_IN && (b->seen.symbol || b->seen.image.array))
             fprintf(stderr, "%s is %s, which has no guards: writes outside of it are not seen\n", b->name,
-                    b->symbol ? "a variable of the module" : "in an array");
+                    b->seen.symbol ? "a variable of the module" : "in an array");
     }
 }
 

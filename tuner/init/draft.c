@@ -66,8 +66,8 @@ void job_draft_release(struct job_draft *d)
     free(d->parameters);
     free(d->defines);
     free(d->arguments);
-    free(d->answers);
-    free(d->questions);
+    free(d->dialog.answers);
+    free(d->dialog.questions);
     free(d->constraints);
     free(d->notes);
     signatures_release(&d->signatures);

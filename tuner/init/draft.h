@@ -58,19 +58,23 @@ struct job_draft {
     struct draft_argument *arguments;
     const char **constraints; // expressions
     const char **notes;       // worth a look
-    const char *entry;        // the name, or a name expression
-    bool entry_known;         // else a type is missing in it, or may not be one
-    const char *sample;       // the entry with float for what is missing
-    bool is_compiled;         // the compiler knows its arguments
-    const char *nvcc;         // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
-    const char *log;          // why no compiler takes it; NULL: one does, or none was asked
+    struct {
+        const char *entry;  // the name, or a name expression
+        bool entry_known;   // else a type is missing in it, or may not be one
+        const char *sample; // the entry with float for what is missing
+        bool is_compiled;   // the compiler knows its arguments
+        const char *nvcc;   // why it takes nvcc; NULL: NVRTC compiles it, or no compiler was asked
+        const char *log;    // why no compiler takes it; NULL: one does, or none was asked
+    } code;
     struct draft_launch launch;
     struct signatures signatures;
-    size_t answer_count, question_count;
-    struct draft_answer *answers;
-    bool assumes;                     // blanks are filled in where only one thing is usual
-    struct draft_question *questions; // of the last time that it was written
-    const char *mistake;              // in an answer; NULL: none
+    struct {
+        size_t answer_count, question_count;
+        struct draft_answer *answers;
+        bool assumes;                     // blanks are filled in where only one thing is usual
+        struct draft_question *questions; // of the last time that it was written
+        const char *mistake;              // in an answer; NULL: none
+    } dialog;
 };
 
 // Everything except the compiler's part. It lives no longer than the file. `path`: the source's, to read what it

@@ -7,7 +7,7 @@
 __attribute__((format(printf, 2, 3))) static void mistake(struct job_draft *d, const char *format, ...)
 {
     TEXT_FROM(format, text);
-    if (!d->mistake) d->mistake = arena_copy(d->memory, text);
+    if (!d->dialog.mistake) d->dialog.mistake = arena_copy(d->memory, text);
 }
 
 // Forms ---------------------------------------------------------------------------------------------------------------
@@ -57,8 +57,9 @@ static const char *written(const struct job_draft *d, enum draft_form form, cons
 
 const char *draft_answer(const struct job_draft *d, const char *what, const char *name)
 {
-    for (size_t i = d->answer_count; i--;)
-        if (!strcmp(d->answers[i].what, what) && !strcmp(d->answers[i].name, name)) return d->answers[i].value;
+    for (size_t i = d->dialog.answer_count; i--;)
+        if (!strcmp(d->dialog.answers[i].what, what) && !strcmp(d->dialog.answers[i].name, name))
+            return d->dialog.answers[i].value;
     return NULL;
 }
 
@@ -75,7 +76,7 @@ static void answer_parameter(struct job_draft *d, const char *name, const char *
         mistake(d, "--parameter %s: line %d of the source defines it; put `#ifndef %s` and `#endif` around that line",
                 name, macro->line, name);
     if (!p && !draft_plain_name(name)) mistake(d, "--parameter: '%s' cannot be a parameter's name", name);
-    if (d->mistake || !values) return;
+    if (d->dialog.mistake || !values) return;
     if (!p) {
         p = &memory_add(d->parameters, d->parameter_count);
         *p = (struct draft_parameter){.name = arena_copy(d->memory, name), .why = "of the launch"};
@@ -87,7 +88,7 @@ static void answer_parameter(struct job_draft *d, const char *name, const char *
 
 void job_draft_answer(struct job_draft *d, const char *what, const char *name, const char *value)
 {
-    memory_add(d->answers, d->answer_count) =
+    memory_add(d->dialog.answers, d->dialog.answer_count) =
         (struct draft_answer){arena_copy(d->memory, what), arena_copy(d->memory, name), arena_copy(d->memory, value)};
     if (!strcmp(what, "parameter")) answer_parameter(d, name, value);
 }
@@ -95,25 +96,26 @@ void job_draft_answer(struct job_draft *d, const char *what, const char *name, c
 const char *draft_fill(struct job_draft *d, const char *what, const char *name, enum draft_form form,
                        const char *assumed, const char *hint)
 {
-    const char *answer = draft_answer(d, what, name), *value = answer ? answer : d->assumes ? assumed : NULL;
+    const char *answer = draft_answer(d, what, name), *value = answer ? answer : d->dialog.assumes ? assumed : NULL;
     const char *text = value ? written(d, form, value) : NULL;
     if (value && !text)
         mistake(d, "--%s %s: '%s' is not %s", what, name, value,
                 form == DRAFT_NUMBER ? "a number" : "what belongs there");
-    memory_add(d->questions, d->question_count) = (struct draft_question){what, name, hint, value, value && !answer};
+    memory_add(d->dialog.questions, d->dialog.question_count) =
+        (struct draft_question){what, name, hint, value, value && !answer};
     return text;
 }
 
 void draft_check_answers(struct job_draft *d)
 {
-    for (size_t i = 0; i < d->answer_count; i++) {
-        const struct draft_answer *a = &d->answers[i];
+    for (size_t i = 0; i < d->dialog.answer_count; i++) {
+        const struct draft_answer *a = &d->dialog.answers[i];
         autorelease(text_release) struct text names = {0};
         bool asked = !strcmp(a->what, "parameter");
-        for (size_t q = 0; q < d->question_count && !asked; q++) {
-            if (strcmp(d->questions[q].what, a->what) != 0) continue;
-            asked = !strcmp(d->questions[q].name, a->name);
-            text_add(&names, "%s%s", names.length ? ", " : "", d->questions[q].name);
+        for (size_t q = 0; q < d->dialog.question_count && !asked; q++) {
+            if (strcmp(d->dialog.questions[q].what, a->what) != 0) continue;
+            asked = !strcmp(d->dialog.questions[q].name, a->name);
+            text_add(&names, "%s%s", names.length ? ", " : "", d->dialog.questions[q].name);
         }
         if (!asked && names.length)
             mistake(d, "--%s %s: the kernel has no '%s' (it has %s)", a->what, a->name, a->name, names.text);
@@ -210,7 +212,7 @@ static const char *reference_kernel(struct job_draft *d, const struct cuda_kerne
                 "which you can write it",
                 kernel->name);
     if (!known && text)
-        memory_add(d->questions, d->question_count) = (struct draft_question){
+        memory_add(d->dialog.questions, d->dialog.question_count) = (struct draft_question){
             "launch of", kernel->name, "", arena_format(d->memory, "ceil_div(%s, 256); 256", size), true};
     return text;
 }

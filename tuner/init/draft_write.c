@@ -60,18 +60,18 @@ static void print_kernel(FILE *f, struct job_draft *d, const char *template)
     fprintf(f, "kernel = {\n  template = ");
     print_string(f, template);
     fprintf(f, ";\n  entry = ");
-    if (d->entry_known)
-        print_string(f, d->entry);
+    if (d->code.entry_known)
+        print_string(f, d->code.entry);
     else
-        print_blank(f, arena_format(d->memory, "a name expression: %s", d->entry));
+        print_blank(f, arena_format(d->memory, "a name expression: %s", d->code.entry));
     fprintf(f, ";\n");
-    if (d->nvcc) {
+    if (d->code.nvcc) {
         fprintf(f, "  compiler = \"nvcc\"; // NVRTC: ");
-        print_text(f, d->nvcc);
+        print_text(f, d->code.nvcc);
         fputc('\n', f);
-    } else if (d->log) {
+    } else if (d->code.log) {
         fprintf(f, "  compiler = ");
-        print_blank(f, arena_format(d->memory, "nvrtc or nvcc; NVRTC does not compile it: %s", d->log));
+        print_blank(f, arena_format(d->memory, "nvrtc or nvcc; NVRTC does not compile it: %s", d->code.log));
         fprintf(f, ";\n");
     }
     if (d->define_count > MOST_MEMBERS) {
@@ -146,7 +146,7 @@ static void print_launch(FILE *f, struct job_draft *d)
     if (l->line) fprintf(f, "// From the launch in line %d.\n", l->line);
     fprintf(f, "launch = {\n");
     const char *grid = NULL, *block = NULL;
-    bool usual = d->assumes && draft_usual_launch(d, &grid, &block);
+    bool usual = d->dialog.assumes && draft_usual_launch(d, &grid, &block);
     if (l->known && !draft_answer(d, "launch", "grid")) {
         print_list(f, "grid", l->grid);
         print_list(f, "block", l->block);
@@ -270,7 +270,7 @@ static void print_constants(FILE *f, struct job_draft *d)
     }
     if (any)
         fprintf(f, "\n);\n");
-    else if (!d->is_compiled && cuda_file_uses(d->file, "__constant__"))
+    else if (!d->code.is_compiled && cuda_file_uses(d->file, "__constant__"))
         fprintf(f, "constants = \"? the __constant__ variables that the kernel reads\";\n");
 }
 
@@ -298,7 +298,8 @@ static void print_reference(FILE *f, struct job_draft *d)
                    "//   verification = { absolute = 1e-5; relative = 1e-4; };\n"
                    "reference = ");
     if (!reference) print_blank(f, hint);
-    memory_add(d->questions, d->question_count) = (struct draft_question){"reference", "", hint, reference, false};
+    memory_add(d->dialog.questions, d->dialog.question_count) =
+        (struct draft_question){"reference", "", hint, reference, false};
     fprintf(f,
             ";\n\n// For rates and shares of the device's ceilings: work = { flops = \"2 * n\"; bytes = \"8 * n\"; };\n"
             "budget = { time = \"10m\"; };\n");
@@ -306,13 +307,14 @@ static void print_reference(FILE *f, struct job_draft *d)
 
 void job_draft_write(FILE *f, struct job_draft *d, const char *name, const char *template)
 {
-    d->question_count = 0;
-    fprintf(f, "// Written by `sweetspot %s` from the source of the kernel ", d->assumes ? "tune" : "init");
+    d->dialog.question_count = 0;
+    fprintf(f, "// Written by `sweetspot %s` from the source of the kernel ", d->dialog.assumes ? "tune" : "init");
     print_text(f, d->kernel->name);
     fprintf(f, ".%s\n// docs/job-file.md explains every setting.\n",
-            d->assumes ? ""
-                       : " A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no "
-                         "command takes the job before they are filled in.");
+            d->dialog.assumes
+                ? ""
+                : " A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no "
+                  "command takes the job before they are filled in.");
     for (size_t i = 0; i < d->note_count; i++) {
         fprintf(f, "// ");
         print_text(f, d->notes[i]);

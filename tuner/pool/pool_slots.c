@@ -25,8 +25,8 @@ void pool_report(const struct pool_settings *s, bool shown, const char *format, 
 static struct pool_slot new_slot(struct worker_pool *p, size_t node, char *name)
 {
     struct worker w = WORKER_NONE;
-    w.link = node == POOL_HERE ? NULL : &p->nodes[node]->link;
-    w.links = &p->links;
+    w.link = node == POOL_HERE ? NULL : &p->remote.nodes[node]->link;
+    w.links = &p->remote.links;
     w.chatter = on_chatter;
     w.progress = on_progress;
     w.chatter_user = &p->settings;
@@ -100,7 +100,7 @@ void slot_stop(struct pool_slot *slot)
     while (slot->queued) slot_forget_head(slot);
     slot->state = GPU_DOWN;
     slot->at = 0;
-    slot->dead = slot->ending = slot->greeting = false;
+    slot->dead = slot->ending = slot->compiler.greeting = false;
 }
 
 static void release(struct pool_slot *slots, size_t count)

@@ -8,7 +8,7 @@
 bool pool_compiler_usable(const struct worker_pool *p, size_t compiler)
 {
     size_t node = p->compilers[compiler].node;
-    return node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers == COMPILERS_GOOD);
+    return node == POOL_HERE || (pool_node_is_up(p, node) && p->remote.nodes[node]->compilers == COMPILERS_GOOD);
 }
 
 bool pool_gpu_usable(const struct worker_pool *p, size_t gpu)
@@ -91,7 +91,7 @@ void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
     int n = 0;
     for (size_t i = first; i < all; i++) n += worker_poll(&slot_at(p, i)->worker, polled + n);
     double before = clock_now();
-    node_links_wait(&p->links, polled, n, milliseconds);
+    node_links_wait(&p->remote.links, polled, n, milliseconds);
     double slept = clock_now() - before;
     if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) allow_for_pauses(p, slept, true);
     const struct pollfd *at = polled;
@@ -118,10 +118,10 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         if (!device) pool_gpu_disable(p, i, answer_reason(answer, "it does not say which device it is"));
         return false;
     }
-    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
+    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->first.device_name)) {
         error_set(&event->why,
                   "%s is a %s, but the first is a %s: GPUs of one run must be alike; choose them with --device",
-                  slot->name, json_get_string(device, "name", "?"), p->device_name);
+                  slot->name, json_get_string(device, "name", "?"), p->first.device_name);
         event->exit_status = EXIT_USAGE;
         return true;
     }
@@ -181,11 +181,11 @@ static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_even
 {
     bool here = slot->node == POOL_HERE, idle = slot->compiles ? !slot->queued && here : slot->state != GPU_READY;
     event->kind = slot->compiles ? POOL_COMPILER_LOST : POOL_GPU_LOST;
-    event->busy = slot->queued && !slot->greeting;
+    event->busy = slot->queued && !slot->compiler.greeting;
     event->announced = slot->ending;
     event->trial = slot->at;
     event->begun = slot->begun;
-    if (slot->greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
+    if (slot->compiler.greeting && !event->node) pool_node_not_greeted(p, slot->node, event->why.message);
     bool failed =
         idle && !event->node && (slot->failed_starts += pool_start_weight(event->outside)) >= POOL_FAILED_STARTS;
     slot_stop(slot);
@@ -231,8 +231,8 @@ static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, 
 {
     slot_forget_head(slot);
     slot->failed_starts = 0;
-    if (slot->greeting) {
-        slot->greeting = false;
+    if (slot->compiler.greeting) {
+        slot->compiler.greeting = false;
         pool_node_greeted(p, slot->node, answer);
         return false;
     }
@@ -306,7 +306,8 @@ size_t pool_first_compiler(const struct worker_pool *p)
 {
     for (size_t i = 0; i < p->compiler_count; i++) {
         size_t node = p->compilers[i].node;
-        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->nodes[node]->compilers != COMPILERS_REFUSED)) return i;
+        if (node == POOL_HERE || (pool_node_is_up(p, node) && p->remote.nodes[node]->compilers != COMPILERS_REFUSED))
+            return i;
     }
     return p->compiler_count;
 }
@@ -319,18 +320,19 @@ bool pool_has_compiler(const struct worker_pool *p)
 // Whether there has been no worker to measure, or to compile, for so long that the run has to end.
 static bool is_deserted(struct worker_pool *p, double now, struct pool_event *event)
 {
-    bool gpu = !p->node_count, compiler = !p->node_count || pool_has_compiler(p);
+    bool gpu = !p->remote.node_count, compiler = !p->remote.node_count || pool_has_compiler(p);
     for (size_t i = 0; i < p->gpu_count && !gpu; i++) gpu = pool_gpu_usable(p, i);
     if (gpu && compiler) {
-        p->deserted = 0;
+        p->remote.deserted = 0;
         return false;
     }
     const char *missing = gpu ? "compiler" : "GPU";
-    if (p->deserted <= 0) {
-        p->deserted = now;
+    if (p->remote.deserted <= 0) {
+        p->remote.deserted = now;
         pool_report(&p->settings, true, "no %s is left; waiting %.3g s for one", missing, pool_timeout());
     }
-    if (now - p->deserted < pool_timeout() || !pool_nodes_give_up(p, missing, &p->deserted, &event->why)) return false;
+    if (now - p->remote.deserted < pool_timeout() || !pool_nodes_give_up(p, missing, &p->remote.deserted, &event->why))
+        return false;
     event->kind = POOL_FAILED;
     event->exit_status = EXIT_ENVIRONMENT;
     return true;

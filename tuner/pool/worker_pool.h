@@ -37,9 +37,10 @@ struct pool_slot {
     bool dead;         // its pipe is closed: `death` says how
     struct error death;
 
-    // Of a compiler.
-    bool greeting;   // busy with the question which compiler it is, before any request goes to its node
-    size_t question; // that it answers, in pool_ask_compilers
+    struct {
+        bool greeting;   // busy with the question which compiler it is, before any request goes to its node
+        size_t question; // that it answers, in pool_ask_compilers
+    } compiler;
 
     // Of a GPU worker.
     char *device, *uuid; // "0"; uuid: of the device, once it was met
@@ -75,23 +76,27 @@ struct worker_pool {
     size_t gpu_count, compiler_count;
     struct pool_slot *gpus, *compilers;
     // The first workers' answers to hello; the texts are borrowed from `hello` and `compiler_hello`.
-    json_t *hello, *compiler_hello;
-    const char *device_name, *arch, *driver, *compiler;
-    const char *no_counters;            // why the first GPU worker has no hardware counters; NULL: it has
+    struct {
+        json_t *hello, *compiler_hello;
+        const char *device_name, *arch, *driver, *compiler;
+        const char *no_counters; // why the first GPU worker has no hardware counters; NULL: it has
+        struct device_limits limits;
+        int64_t memory; // free on the device, bytes
+    } first;
     const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
-    struct device_limits limits;
-    int64_t memory;                   // free on the device, bytes
-    json_t *job_request;              // what every GPU worker is set up with
-    double polled;                    // when workers were last polled; 0: never
-    size_t first_gpu, first_compiler; // that are asked while a run is set up
-    size_t node_count;
-    struct pool_node **nodes;
-    struct node_links links;
-    struct node_link_settings link_settings;
-    char *token;     // a file next to the compile cache
-    double reread;   // when the list of nodes is read again
-    double deserted; // since when there has been no GPU; 0: there is one
-    size_t next;     // where pool_next continues: among the GPU workers, then the compilers
+    json_t *job_request;                // what every GPU worker is set up with
+    double polled;                      // when workers were last polled; 0: never
+    size_t first_gpu, first_compiler;   // that are asked while a run is set up
+    struct {
+        size_t node_count;
+        struct pool_node **nodes;
+        struct node_links links;
+        struct node_link_settings link_settings;
+        char *token;     // a file next to the compile cache
+        double reread;   // when the list of nodes is read again
+        double deserted; // since when there has been no GPU; 0: there is one
+    } remote;
+    size_t next; // where pool_next continues: among the GPU workers, then the compilers
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status

@@ -163,8 +163,8 @@ static int add_final(void *user, double when, json_t *document)
     if (!document) return 0;
     json_object_del(document, "gpu"); // names of hosts stay private
     json_object_del(document, "repeated");
-    if (!e->recorded->finals) e->recorded->finals = json_array();
-    json_array_append(e->recorded->finals, document);
+    if (!e->recorded->about.finals) e->recorded->about.finals = json_array();
+    json_array_append(e->recorded->about.finals, document);
     return 0;
 }
 
@@ -176,14 +176,14 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                          .recorded = r,
                          .store = store,
                          .metrics = json_object_get(json_object_get(device, "counters"), "metrics")};
-    r->job = arena_copy(&r->memory, job->name);
-    r->objective = job->search.objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
+    r->about.job = arena_copy(&r->memory, job->name);
+    r->about.objective = job->search.objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
     json_t *limits = json_object_get(device, "device");
-    r->device = limits ? json_deep_copy(limits)
-                       : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
+    r->about.device = limits ? json_deep_copy(limits)
+                             : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
     // The device's measured ceilings travel with its limits.
-    json_object_set_new(r->device, "ceilings", store_get_document(store, 0, "ceilings", NULL, NULL));
-    r->environment =
+    json_object_set_new(r->about.device, "ceilings", store_get_document(store, 0, "ceilings", NULL, NULL));
+    r->about.environment =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch",
                   environment->arch, "source_hash", environment->source_hash, "key", environment->key);
     set_problems(r, job);

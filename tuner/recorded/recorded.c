@@ -7,8 +7,8 @@
 struct recorded *recorded_new(void)
 {
     struct recorded *r = memory_new(1, sizeof *r);
-    r->job = r->licence = "";
-    r->objective = "geomean";
+    r->about.job = r->about.licence = "";
+    r->about.objective = "geomean";
     r->best = -1;
     return r;
 }
@@ -19,10 +19,10 @@ void recorded_free(struct recorded *r)
     if (r->symbols) space_free(r->space); // otherwise the job's
     symbols_free(r->symbols);
     arena_release(&r->memory);
-    json_decref(r->device);
-    json_decref(r->environment);
+    json_decref(r->about.device);
+    json_decref(r->about.environment);
     json_decref(r->constraints);
-    json_decref(r->finals);
+    json_decref(r->about.finals);
     free(r->trial_at);
     free(r->trials);
     free(r->figures);
@@ -159,7 +159,7 @@ bool recorded_is_time(double time)
 
 void recorded_note(struct recorded *r, const char *text)
 {
-    for (struct recorded_note *n = r->notes; n < r->notes + RECORDED_MOST_NOTES; n++) {
+    for (struct recorded_note *n = r->left_out.notes; n < r->left_out.notes + RECORDED_MOST_NOTES; n++) {
         if (n->text && strcmp(n->text, text)) continue;
         n->text = text;
         n->count++;
@@ -169,7 +169,7 @@ void recorded_note(struct recorded *r, const char *text)
 
 void recorded_warn(const struct recorded *r, const char *path)
 {
-    for (const struct recorded_note *n = r->notes; n < r->notes + RECORDED_MOST_NOTES && n->text; n++)
+    for (const struct recorded_note *n = r->left_out.notes; n < r->left_out.notes + RECORDED_MOST_NOTES && n->text; n++)
         fprintf(stderr, "sweetspot: %s: %zu %s\n", path, n->count, n->text);
 }
 
@@ -177,9 +177,9 @@ void recorded_warn(const struct recorded *r, const char *path)
 
 static int compute_objectives(struct recorded *r, struct error *err)
 {
-    bool worst = strcmp(r->objective, "worst") == 0;
-    if (!worst && strcmp(r->objective, "geomean") != 0)
-        return error_set(err, "unknown objective '%s': use \"geomean\" or \"worst\"", r->objective);
+    bool worst = strcmp(r->about.objective, "worst") == 0;
+    if (!worst && strcmp(r->about.objective, "geomean") != 0)
+        return error_set(err, "unknown objective '%s': use \"geomean\" or \"worst\"", r->about.objective);
     for (size_t i = 0; i < r->trial_count; i++) {
         struct trial *t = &r->trials[i];
         t->objective = NAN;
@@ -241,5 +241,5 @@ struct observation recorded_observation(const struct recorded *r, size_t trial)
 
 const char *recorded_device_name(const struct recorded *r)
 {
-    return json_get_string(r->device, "name", "");
+    return json_get_string(r->about.device, "name", "");
 }

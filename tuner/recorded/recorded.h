@@ -41,11 +41,13 @@ struct recorded_baseline {
 // start from recorded_new, make everything in `memory`, set the space and the counts; make trials with
 // recorded_add_trials. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
-    const char *job;                       // "" where unknown
-    const char *licence;                   // of another tuner's recording; "" for our own
-    const char *objective;                 // "geomean" or "worst"
-    json_t *device, *environment, *finals; // NULL where absent
-    size_t problem_count;                  // at least 1
+    struct {
+        const char *job;                       // "" where unknown
+        const char *licence;                   // of another tuner's recording; "" for our own
+        const char *objective;                 // "geomean" or "worst"
+        json_t *device, *environment, *finals; // NULL where absent
+    } about;
+    size_t problem_count; // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
     json_t *constraints; // texts; NULL where absent
@@ -59,9 +61,11 @@ struct recorded {
     double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
-    struct recorded_note notes[RECORDED_MOST_NOTES];
-    size_t unknown_count; // columns of the file without a meaning here
-    const char **unknown_columns;
+    struct {
+        struct recorded_note notes[RECORDED_MOST_NOTES];
+        size_t unknown_count; // columns of the file without a meaning here
+        const char **unknown_columns;
+    } left_out;
 
     // The parameters; of what was read, the configurations of the list too.
     struct space *space;

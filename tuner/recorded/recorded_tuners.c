@@ -242,13 +242,13 @@ static int take_rows(struct recorded *r, const struct row_list *rows, struct err
 
 static void set_device(struct recorded *r, const char *name)
 {
-    if (*name) r->device = json_pack("{s:s}", "name", name);
+    if (*name) r->about.device = json_pack("{s:s}", "name", name);
 }
 
 static void set_licence(struct recorded *r, const json_t *document)
 {
     const char *american = json_get_string(document, "license", "not stated");
-    r->licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
+    r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
 // A cache may be of a search for another objective; what counts here is the time, which each entry has besides. What
@@ -261,7 +261,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     const char *objective = json_get_string(document, "objective", "time");
     if (!json_is_array(keys) || !json_is_object(values))
         return error_set(err, "the Kernel Tuner cache lacks tune_params or tune_params_keys");
-    r->job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
+    r->about.job = arena_copy(&r->memory, json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
     set_licence(r, document);
     json_array_each(keys, i, key) {
@@ -340,7 +340,8 @@ int recorded_from_t4(struct recorded *r, const json_t *document, const json_t *t
     set_licence(r, metadata);
     for (size_t i = 0; i < rows.count; i++) t4_row(&rows.row[i], json_array_get(results, i), unit);
     if (t1)
-        r->job = arena_copy(&r->memory, json_get_string(json_object_get(t1, "KernelSpecification"), "KernelName", ""));
+        r->about.job =
+            arena_copy(&r->memory, json_get_string(json_object_get(t1, "KernelSpecification"), "KernelName", ""));
     return add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
 }
 
@@ -383,7 +384,7 @@ int recorded_from_ktt(struct recorded *r, const json_t *document, const json_t *
     const json_t *results = json_object_get(document, "Results"), *metadata = json_object_get(document, "Metadata");
     double unit = time_unit(json_get_string(metadata, "TimeUnit", ""), millisecond);
     autorelease(row_list_release) struct row_list rows = row_list_new(json_array_size(results));
-    r->job = arena_copy(&r->memory, json_get_string(json_array_get(results, 0), "KernelName", ""));
+    r->about.job = arena_copy(&r->memory, json_get_string(json_array_get(results, 0), "KernelName", ""));
     set_device(r, json_get_string(metadata, "Device", ""));
     set_licence(r, json_object_get(document, "UserData"));
     for (size_t i = 0; i < rows.count; i++) ktt_row(&rows.row[i], json_array_get(results, i), unit);

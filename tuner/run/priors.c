@@ -148,12 +148,12 @@ void search_collect_priors(struct search *s, const struct tune_options *o, const
 {
     struct near_list l = {.own = own, .display = display};
     struct error err;
-    for (size_t i = 0; i < o->prior_count; i++)
-        if (read_prior(s, o->priors[i], NULL, display, &err))
+    for (size_t i = 0; i < o->earlier.prior_count; i++)
+        if (read_prior(s, o->earlier.priors[i], NULL, display, &err))
             display_message(display, "warning: no prior: %s", err.message);
-    if (o->alone || replay) return;
-    look_into(&l, o->store_path, false);
-    look_beside(&l, o->store_path);
+    if (o->earlier.alone || replay) return;
+    look_into(&l, o->files.store_path, false);
+    look_beside(&l, o->files.store_path);
     for (size_t i = 0; i < l.count; i++) {
         bool room = s->priors.count < PRIOR_MOST;
         if (room && read_prior(s, l.nearest[i].path, l.nearest[i].key, display, &err))

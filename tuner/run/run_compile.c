@@ -47,7 +47,7 @@ static void take_compiled(struct run *r, struct task *t)
         task_drop(&r->policy, t);
         return;
     }
-    if (t->queued.purpose != TASK_COUNT && job_setup_launches(r->job, &r->pool.limits, t->config, &t->compiled,
+    if (t->queued.purpose != TASK_COUNT && job_setup_launches(r->job, &r->pool.first.limits, t->config, &t->compiled,
                                                               &t->problems, &t->launches, &t->launch_count, &err)) {
         finish(r, t, STATUS_PRUNED, err.message);
         return;

@@ -33,8 +33,8 @@ static json_t *given_devices(const struct run *r)
 // The hello of the first GPU worker, and the options that other commands' advice repeats.
 static json_t *device_document(const struct run *r)
 {
-    json_t *document = json_copy(r->pool.hello), *given = given_devices(r);
-    if (r->options->cache_given) json_object_set_new(given, "cache", json_string(r->options->cache));
+    json_t *document = json_copy(r->pool.first.hello), *given = given_devices(r);
+    if (r->options->files.cache_given) json_object_set_new(given, "cache", json_string(r->options->files.cache));
     json_object_set_new(document, "given", given);
     return document;
 }
@@ -172,8 +172,8 @@ static json_t *live_document(struct run *r)
     json_t *document = live_status_begin(r->live.every);
     const struct tune_options *o = r->options;
     autojson json_t *begun = json_pack(
-        "{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store", o->store_path, "device",
-        r->pool.device_name, "started", r->statistics.started, "phase", phases[r->watch.phase], "phase_seconds",
+        "{s:s, s:s, s:s, s:f, s:s, s:f, s:f, s:f, s:o}", "job", r->job->name, "store", o->files.store_path, "device",
+        r->pool.first.device_name, "started", r->statistics.started, "phase", phases[r->watch.phase], "phase_seconds",
         now - r->watch.phase_began, "search_seconds", searched ? now - r->statistics.search_started : 0.0, "time_limit",
         limit_of_search(r), "evaluations_limit", o->evaluations > 0 ? json_integer(o->evaluations) : NULL);
     autojson json_t *so_far = run_event_so_far(r);
@@ -202,7 +202,7 @@ static void write_live(struct run *r)
 
 void run_live_begin(struct run *r)
 {
-    r->live.path = live_status_path(r->options->store_path);
+    r->live.path = live_status_path(r->options->files.store_path);
     r->live.every = write_every;
     look(r);
     write_live(r);

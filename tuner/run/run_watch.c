@@ -133,7 +133,7 @@ static enum usage_state state_of_compiler(const struct run_watch *w, size_t i)
     const struct pool_slot *slot = &w->pool->compilers[i];
     if (pool_compiler_disabled(w->pool, i)) return USAGE_DISABLED;
     if (!pool_node_is_up(w->pool, slot->node)) return USAGE_LOST;
-    if (slot->greeting || !pool_compiler_usable(w->pool, i)) return USAGE_STARTING;
+    if (slot->compiler.greeting || !pool_compiler_usable(w->pool, i)) return USAGE_STARTING;
     return slot->queued ? USAGE_COMPILING : USAGE_IDLE;
 }
 

@@ -65,7 +65,7 @@ int search_collect_starts(struct search *s, const struct tune_options *o, bool s
     add_named(s, job_current(s->job));
     add_named(s, &s->job->others.fallback);
     s->starts.named = s->starts.count;
-    for (size_t i = 0; i < o->start_count; i++) add_start(s, o->starts[i], NULL);
+    for (size_t i = 0; i < o->earlier.start_count; i++) add_start(s, o->earlier.starts[i], NULL);
     if (shipped && add_shipped(s, err)) return -1;
     return store_each_elsewhere(s->store, 4 * TUNE_STARTS, add_start, s, err) < 0 ? -1 : 0;
 }

@@ -123,7 +123,7 @@ static void take(struct run *r, const struct pool_event *event)
 // Nodes come and go.
 static void tell_workers(struct run *r)
 {
-    if (!r->pool.node_count) return;
+    if (!r->pool.remote.node_count) return;
     policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count);
     for (size_t i = 0; i < r->pool.compiler_count; i++)
         policy_compiler_there(&r->policy, i, pool_compiler_usable(&r->pool, i));
@@ -279,15 +279,15 @@ static int finish(struct run *r, bool decided)
         display_log(&r->display, "%s", r->failure.why.message);
         if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
-                    r->options->store_path);
-        if (r->pool.node_count && r->store) fprintf(stderr, "To resume: %s\n", r->options->again);
+                    r->options->files.store_path);
+        if (r->pool.remote.node_count && r->store) fprintf(stderr, "To resume: %s\n", r->options->again);
         return r->failure.exit_status;
     }
     if (interrupt_count()) {
         if (isfinite(r->search.incumbent.objective))
             fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->search.incumbent.objective, TEXT_ROOM),
                     r->search.incumbent.config);
-        fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->store_path,
+        fprintf(stderr, "stopped; everything finished is in %s. To resume: %s\n", r->options->files.store_path,
                 r->options->again);
     }
     if (r->options->finish && !run_evaluations(r)) {
@@ -299,7 +299,7 @@ static int finish(struct run *r, bool decided)
         for (int s = 0; s < STATUS_COUNT; s++)
             if (r->search.counts[s])
                 fprintf(stderr, "%s %" PRId64 "  ", status_name((enum trial_status)s), r->search.counts[s]);
-        fprintf(stderr, "(reasons: %s)\n", r->options->log_path);
+        fprintf(stderr, "(reasons: %s)\n", r->options->files.log_path);
         return EXIT_NOTHING;
     }
     return decided ? EXIT_DONE : EXIT_NOTHING;
@@ -384,9 +384,9 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->final.clock.deadline = options->time > 0 ? r->statistics.search_started + options->time : INFINITY;
     search_init(&r->search, job, &r->policy);
     run_watch_init(&r->watch, &r->pool, &r->policy);
-    if (display_open(&r->display, options->log_path, options->quiet)) {
+    if (display_open(&r->display, options->files.log_path, options->quiet)) {
         r->failure.set = true;
-        error_set(&r->failure.why, "cannot write '%s': %s", options->log_path, strerror(errno));
+        error_set(&r->failure.why, "cannot write '%s': %s", options->files.log_path, strerror(errno));
         fprintf(stderr, "sweetspot: %s\n", r->failure.why.message);
         return end(r, EXIT_ENVIRONMENT);
     }

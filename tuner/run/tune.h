@@ -11,25 +11,29 @@ struct event_stream;
 struct tune_options {
     const struct pool_request *pool; // the nodes whose workers are used; NULL: those of `device`, here
     const char *device;              // "0", "0,1", or "replay:FILE"
-    const char *store_path;          // SQLite file
     const char *again;               // the command line that resumes, for advice
-    const char *log_path;            // the history of all runs, appended to
-    const char *cache;               // folder of the compile cache
-    bool cache_given;                // on the command line
-    double time;                     // s until the whole run has ended; 0: no limit
-    double search_time;              // s that the search may take, whatever time is left; 0: no limit
-    int64_t evaluations;             // in all, earlier runs included; 0: no limit
+    struct {
+        const char *store_path; // SQLite file
+        const char *log_path;   // the history of all runs, appended to
+        const char *cache;      // folder of the compile cache
+        bool cache_given;       // on the command line
+    } files;
+    double time;         // s until the whole run has ended; 0: no limit
+    double search_time;  // s that the search may take, whatever time is left; 0: no limit
+    int64_t evaluations; // in all, earlier runs included; 0: no limit
     struct stop_rules stop;
     int64_t workers; // compilers; 0: one a core
 
-    // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST. Borrowed.
-    size_t prior_count;
-    const char *const *priors;
-    bool alone; // it learns from these alone, not from stores
-    // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first: those that are
-    // not in the space are left out, and those beyond TUNE_STARTS. Borrowed.
-    size_t start_count;
-    const char *const *starts;
+    struct { // earlier results; borrowed
+        // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST.
+        size_t prior_count;
+        const char *const *priors;
+        bool alone; // it learns only from these, not from stores
+        // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first: those that
+        // are not in the space are left out, and those beyond TUNE_STARTS.
+        size_t start_count;
+        const char *const *starts;
+    } earlier;
     const char *strategy; // NULL: the job's
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final

@@ -19,7 +19,8 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
     mkdir(parent, 0777); // "out" of "out/cache"; if it cannot be made, nor can the cache
     if (mkdir(cache, 0777) && errno != EEXIST)
         return error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno)), EXIT_ENVIRONMENT;
-    if (job_build_space(job, &pool->limits, err) || request_source_hash(job, s->source_hash, err)) return EXIT_USAGE;
+    if (job_build_space(job, &pool->first.limits, err) || request_source_hash(job, s->source_hash, err))
+        return EXIT_USAGE;
     return 0;
 }
 
@@ -40,7 +41,7 @@ static json_t *support_defines(const struct job *job)
 
 static json_t *request_own(const struct job_setup *s, const struct worker_pool *pool, const char *text, json_t *defines)
 {
-    return json_pack("{s:s, s:s, s:s, s:[], s:o, s:s, s:f}", "op", "compile", "arch", pool->arch, "text", text,
+    return json_pack("{s:s, s:s, s:s, s:[], s:o, s:s, s:f}", "op", "compile", "arch", pool->first.arch, "text", text,
                      "entries", "defines", defines, "cache", s->cache, "deadline", 300.0);
 }
 
@@ -90,7 +91,7 @@ static void name_culprit(const struct job *job, const struct implementation *m, 
 
 static json_t *request_of(const struct job_setup *s, const struct worker_pool *pool, const struct implementation *m)
 {
-    json_t *request = request_implementation(s->job, m, pool->arch, s->cache);
+    json_t *request = request_implementation(s->job, m, pool->first.arch, s->cache);
     double deadline = json_get_number(request, "deadline", INFINITY);
     if (request && s->time > 0 && !is_needed(s->job, m))
         json_object_set_new(request, "deadline", json_real(fmin(deadline, build_share * s->time)));
@@ -141,13 +142,13 @@ static void draw_sizes(struct job_setup *s, const struct worker_pool *pool)
         struct error ignored;
         one.problems = &drawn->problems[p];
         one.problem_count = 1;
-        autojson json_t *request = request_job(&one, pool->memory, s->answers, s->seed, &ignored);
+        autojson json_t *request = request_job(&one, pool->first.memory, s->answers, s->seed, &ignored);
         if (request) drawn->problems[kept++] = drawn->problems[p];
     }
     if (!kept) return;
     drawn->problem_count = kept;
     struct error ignored;
-    if (!(s->sizes = request_job(drawn, pool->memory, s->answers, s->seed, &ignored))) return;
+    if (!(s->sizes = request_job(drawn, pool->first.memory, s->answers, s->seed, &ignored))) return;
     json_object_del(s->sizes, "baselines");
     json_object_set_new(s->sizes, "drawn", json_true());
     s->job->sizes.drawn = drawn;
@@ -157,7 +158,7 @@ int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct erro
 {
     int status = compile_helpers(s, pool, err);
     if (status) return status;
-    s->request = request_job(s->job, pool->memory, s->answers, s->seed, err);
+    s->request = request_job(s->job, pool->first.memory, s->answers, s->seed, err);
     if (!s->request) return EXIT_USAGE;
     draw_sizes(s, pool);
     return 0;
@@ -200,7 +201,7 @@ json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *
 json_t *job_setup_compile(const struct job_setup *s, const struct worker_pool *pool, const uint16_t *config,
                           const char *text, bool by_nvcc)
 {
-    json_t *request = request_compile(s->job, config, pool->arch, s->source_hash, s->cache);
+    json_t *request = request_compile(s->job, config, pool->first.arch, s->source_hash, s->cache);
     json_object_set_new(request, "config", json_string(text));
     if (by_nvcc) json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
     return request;

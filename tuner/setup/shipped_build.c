@@ -62,7 +62,7 @@ int shipped_build(struct shipped_build *b, struct job *job, const struct shipped
     uint16_t config[SPACE_MAX_PARAMETERS];
     enum trial_status failed;
     const char *reason;
-    struct worker_pool pool = {.arch = arch, .limits = device_limits_h200};
+    struct worker_pool pool = {.first.arch = arch, .first.limits = device_limits_h200};
     autorelease(job_setup_release) struct job_setup setup = {0};
     *b = (struct shipped_build){0};
     int status = job_setup_space(&setup, &pool, job, cache, JOB_SEED, err);

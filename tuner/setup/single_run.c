@@ -111,7 +111,7 @@ static int take_compiled(struct single_run *single, const uint16_t *config, cons
     enum compile_result result = compile_result_read(answer, single->job, &c->compiled, &status, &reason, err);
     if (result == COMPILE_FAILED) return fail_candidate(c, status, reason);
     if (result != COMPILE_DONE) return -1;
-    if (job_setup_launches(single->job, &single->pool.limits, config, &c->compiled, &c->problems, &c->launches,
+    if (job_setup_launches(single->job, &single->pool.first.limits, config, &c->compiled, &c->problems, &c->launches,
                            &c->launch_count, err))
         return fail_candidate(c, STATUS_PRUNED, err->message);
     return 0;
