@@ -16,7 +16,7 @@ static inline struct job *test_job(struct job *job)
     return job;
 }
 
-// With its space. Freed after the test.
+// Loads a job and builds its space. Freed after the test.
 static inline struct job *loaded_job(const char *path)
 {
     struct job *job;
