@@ -26,7 +26,7 @@ static char *write_job(const char *current)
 TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
 {
     static const struct {
-        const char *current, *message; // NULL: it is sound
+        const char *current, *message; // NULL: valid
     } cases[] = {
         {"current = { X = 1; MODE = \"good\"; };", NULL},
         {"current = { X = 1; };", "job.cfg:6: 'current' lacks parameter 'MODE'\n"},
@@ -162,7 +162,7 @@ TEST(one_that_does_not_compile_ends_the_run_with_its_name)
 TEST(mistaken_programs_are_refused_with_file_and_line)
 {
     static const struct {
-        const char *baselines, *message; // NULL: it is sound
+        const char *baselines, *message; // NULL: valid
     } cases[] = {
         {PROGRAM("mine", "f"), NULL},
         {"{ name = \"k\"; kernel = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},

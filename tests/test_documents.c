@@ -84,7 +84,7 @@ static bool has_anchor(const char *path, const char *anchor)
 }
 
 static size_t links;
-static const char *reading; // the document at hand
+static const char *reading; // the current document
 
 static void check_link(const char *target)
 {

@@ -350,7 +350,7 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
     r = e2e_passed(e2e_in(folder,
                           "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -a ^supported "
                           "e.sweetspot"));
-    assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // nor by the runtime
+    assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // the runtime agrees
     r = e2e_in(folder, "sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' "
                        "job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                        "$BIN/sweetspot status job.cfg --store f.db");

@@ -328,8 +328,8 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "Not a directory", "-o", below, "--embed");
     expect(3, "Not a directory", "--cubin", below, NULL);
     expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
-    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
-    expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
+    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder has the file's path
+    expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // without the binary, no header either
     assert_int_equal(access(header, F_OK), -1);
     FILE *pipe = popen(test_text("ls %s | grep -c new-", job.folder), "r");
     assert_int_equal(fgetc(pipe), '0'); // no temporary file was made
