@@ -1,4 +1,4 @@
-// For tests: a sound job on an H200.
+// For tests: a valid job on an H200.
 #pragma once
 
 #include "tests/testing.h"

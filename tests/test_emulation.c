@@ -62,14 +62,14 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
         {"s/slot == 0 ? (STAGES - 1) \\* SLOT : slot - SLOT/slot/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
-        // The rest of a thread's rows has a wrong place.
+        // The remaining rows of a thread are in the wrong place.
         {"s/lane_m \\* (TILE_ROW_SIZE - REST_ROWS)/lane_m * TILE_ROW_SIZE/",
          "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
         // The last line is forgotten for rows that begin within a line.
         {"s/i < cols + 31;/i < cols;/", "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 "
                                         "-DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2"},
-        // Aligned copies end at the matrix's own edge.
+        // Aligned copies read past the matrix's edge.
         {"s/there \\&\\& i < cols ? __ldcs(from + i) : 0.0f/__ldcs(from + i)/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},

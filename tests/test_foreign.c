@@ -90,7 +90,7 @@ TEST(every_job_is_described_and_has_its_author_s_configuration)
     globfree(&jobs);
 }
 
-// A repository with two commits; the jobs name the first one.
+// A repository with two commits, and a README.md whose table names the first one.
 static const char make_repository[] =
     "cd %s && mkdir -p clones/one/src home && cp $OLDPWD/" FOREIGN "/fetch.sh home && cd clones/one && git init -q && "
     "G='git -c user.name=a -c user.email=a@b.c commit -qm x' && printf 'old' >src/a-b.cu && echo h >src/c.h && "

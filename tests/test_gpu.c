@@ -129,7 +129,7 @@ GPU_TEST(a_naive_kernel_is_a_reference)
 
 // A user's TMA kernel copies tiles that the tensor map describes; elements outside are read as zeros. It is timed in a
 // graph over copies of the memory, so moved maps are used too. In the second job the distance between rows is not a
-// multiple of 16 bytes, and every candidate fails with that reason.
+// multiple of 16 bytes, so every candidate is pruned.
 GPU_TEST(a_kernel_may_take_a_tensor_map)
 {
     static const char template[] =

@@ -1,4 +1,4 @@
-// Tests that need a GPU: compares the times of real jobs with the least times that their operations state. Every ratio
+// Tests that need a GPU: compares the times of real jobs with the lower bounds that their operations state. Every ratio
 // must be above 1, or correct kernels would be refused. The closer a ratio is to 1, the more such a check can detect.
 #include "tests/gpu.h"
 

@@ -8,9 +8,9 @@ static const char source[] = "extern \"C\" __global__ void k(int n, const float 
                              "    if (n != 65536 && n != 1000 && i == n - 1) return;\n"
                              "#elif WAY == 2\n"
                              "    if (n % 3 != 1 && i == 0) return;\n"
-                             "#elif WAY == 3\n" // whole blocks, but for the sizes of the job
+                             "#elif WAY == 3\n" // whole blocks, except for the job's sizes
                              "    if (n != 65536 && n != 1000) { y[i] = 2 * x[i]; return; }\n"
-                             "#elif WAY == 4\n" // only values as the job fills them
+                             "#elif WAY == 4\n" // only values in the range that the job fills
                              "    if (i < n && (x[i] > 2 || x[i] < -2)) { y[i] = 0; return; }\n"
                              "#endif\n"
                              "    if (i < n) y[i] = 2 * x[i];\n}\n"

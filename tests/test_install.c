@@ -35,7 +35,7 @@ static void teardown(void)
     free(prefix);
 }
 
-// Runs a command in a subfolder of the test's; $S is the installed program.
+// Runs a command in a subfolder of the test's folder; $S is the installed program.
 #define INSTALLED(name, format, ...)                                                                                   \
     e2e_run(folder, "mkdir -p %s/%s && cd %s/%s && S=%s/bin/sweetspot && " format, folder, name, folder, name, prefix, \
             ##__VA_ARGS__)
@@ -105,7 +105,7 @@ TEST(the_tarball_has_what_the_commit_has)
     expect_done(&r);
 }
 
-// The umask during installation excluded other users.
+// Installation ran with a umask that excludes other users.
 TEST(everybody_can_read_it)
 {
     struct e2e_result r = e2e_run(folder, "find $DIR/opt ! -perm -004; find $DIR/opt -type d ! -perm -005");

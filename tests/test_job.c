@@ -160,7 +160,7 @@ TEST(check_holds_the_limits_of_the_architecture)
 TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
 {
     static const struct {
-        const char *members, *refusal; // NULL: sound
+        const char *members, *refusal; // NULL: valid
         struct tensor_map_shape expected;
     } cases[] = {
         {"shape = [100, 64]; box = (\"BLOCK\", 8); swizzle = \"BLOCK\";",

@@ -4,9 +4,9 @@
 //     sh              a command line (several: one after another), which must succeed
 //     sh gpu          the same on a GPU; without one it must fail, and say that there is none or that this was a replay
 //     sh no-gpu       not run where there is a GPU
-//     LANGUAGE FILE   a file to be written
-//     text            what the commands before print on stdout; "..." stands for anything
-//     text gpu, text no-gpu   the same where there is a GPU, or none
+//     LANGUAGE FILE   a file to write
+//     text            the output of the preceding commands on stdout; "..." stands for anything
+//     text gpu, text no-gpu   the same, only with a GPU or only without one
 #pragma once
 
 #include <stdbool.h>
