@@ -42,7 +42,7 @@ static inline char *examples_folder(const char *name)
     "sed -n '/^#\\?include/q; s/^\\(\\/\\/\\| \\*\\|#\\)     //p' examples/%2$s | grep -v '^sweetspot tune' " \
     ">commands && head -n -1 commands >build.sh && tail -n 1 commands >run.sh && "
 
-// `prelude` is shell text that runs first and may replace the compilers by functions.
+// `prelude` is shell text that runs first and may replace the compilers with functions.
 static inline struct e2e_result example_build(const char *folder, const char *example, const char *prelude)
 {
     return e2e_run(folder,

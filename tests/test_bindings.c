@@ -140,7 +140,7 @@ TEST(a_launch_sees_the_copy_that_it_works_on_and_results_come_back)
         float *coef = buffer(&b, "coef", copy), *image = buffer(&b, "image", copy), *out = buffer(&b, "out", copy);
         for (int i = 0; i < 4; i++) coef[i] = (float)(i + 10 * copy);
         for (int row = 0; row < 3; row++)
-            for (int i = 0; i < 5; i++) image[5 * row + i] = i < 4 ? (float)(1 + copy) : 1e30F; // the gap stays out
+            for (int i = 0; i < 5; i++) image[5 * row + i] = i < 4 ? (float)(1 + copy) : 1e30F; // the gap is not read
         memset(out, 0xff, 24 * sizeof *out);
     }
     fake_kernel = sum_up;

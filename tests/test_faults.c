@@ -113,7 +113,7 @@ TEST(a_line_without_end_is_cut_off)
 }
 
 // The worker stops at the beginning of a run, before any candidate is measured. The cases run in parallel, since each
-// waits until the driver gives up the worker.
+// waits until the driver gives up on the worker.
 TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 {
     char *folder = job_folder("beginning");
