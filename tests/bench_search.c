@@ -1,11 +1,11 @@
 // Figures of docs/experiments/search.md that need no GPU:
 //
-//     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
-//                                                       Tuner's, counts checked
+//     out/bin/bench_search spaces                       build times for tests/spaces/constrained.json, compared with
+//                                                       Kernel Tuner's; also checks the counts
 //     out/bin/bench_search proposals JOB STRATEGY N [PRIORS [OUTSTANDING]]
-//                                                       time of one proposal on a job's space, on a synthetic
-//                                                       landscape, with so many priors (0) and outstanding (1)
-//     out/bin/bench_search outlook SEEDS FILE...        how often a gain came that stop_outlook had announced, over
+//                                                       time per proposal in a job's space, on a synthetic landscape,
+//                                                       with PRIORS priors (0) and OUTSTANDING proposals (1)
+//     out/bin/bench_search outlook SEEDS FILE...        how often a gain that stop_outlook predicted was reached, over
 //                                                       searches in recorded spaces
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); // time of one core, whatever else runs
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); // processor time, not affected by other programs
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -84,7 +84,7 @@ static struct observation landscape(const struct space *space, const uint16_t *c
     return o;
 }
 
-// What another device would have found: random configurations, their times changed a little.
+// Results of another device: random configurations, their times changed a little.
 static struct prior *make_prior(const struct space *space, uint64_t seed)
 {
     enum { ROWS = 3000 };
@@ -104,7 +104,7 @@ static struct prior *make_prior(const struct space *space, uint64_t seed)
     return prior;
 }
 
-// Results come in the order of the proposals.
+// Results arrive in the order of the proposals.
 static int proposals(const char *path, const char *name, size_t count, long prior_count, size_t outstanding)
 {
     struct job *job;
@@ -147,7 +147,7 @@ static int proposals(const char *path, const char *name, size_t count, long prio
     return 0;
 }
 
-// Announced chances of a gain of 1%, in bins, and what came.
+// The predicted chances of a gain of 1%, in bins, and the actual gains.
 struct announced {
     double count, chance, came, gain, gained;
 };
@@ -175,7 +175,7 @@ static void follow(const struct recorded *r, uint64_t seed, struct announced *bi
         strategy_tell(s, &o);
         stop_tell(&stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
     }
-    // What would have been said after 25, 50, 100 and 200 evaluations of as many again.
+    // The predictions after 25, 50, 100 and 200 evaluations for the same number of further evaluations.
     for (uint64_t n = 25, k = 0; 2 * n <= stop.evaluations; n *= 2, k++) {
         struct stop then = stop;
         then.evaluations = n;

@@ -1,5 +1,5 @@
-// Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout
-// and stderr. Folders, outputs and texts are released after the test (testing.h).
+// Runs the real programs from a test. Each test has its own folder under out/, and sees exit status, stdout and stderr.
+// Folders, outputs and texts are released after the test (testing.h).
 #pragma once
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct e2e_result {
     char *out, *err;
 };
 
-// The folder of this test program's own executable, which also has the programs.
+// The folder of this test's executable. The programs are there too.
 static inline const char *e2e_bin(void)
 {
     static char path[4096];
@@ -35,7 +35,7 @@ static inline void e2e_remove(void *folder)
     free(folder);
 }
 
-// A fresh empty folder "out/test/<name>", which is removed after the test unless that failed.
+// A new empty folder, "out/test/<name>.<pid>", which is removed after the test unless the test failed.
 static inline char *e2e_folder(const char *name)
 {
     char *folder = text_format("out/test/%s.%ld", name, (long)getpid()),
@@ -46,7 +46,7 @@ static inline char *e2e_folder(const char *name)
     return folder;
 }
 
-// Runs a shell command line, its output caught in files of the folder. $BIN has the programs, $DIR is the folder.
+// Runs a shell command line and captures its output in files of the folder. $BIN has the programs, $DIR is the folder.
 static inline struct e2e_result e2e_run(const char *folder, const char *format, ...)
 {
     va_list args;
@@ -69,7 +69,7 @@ static inline struct e2e_result e2e_run(const char *folder, const char *format, 
     return result;
 }
 
-// The same in the folder: e2e_in(folder, "ls %s", name).
+// The same, run inside the folder: e2e_in(folder, "ls %s", name).
 #define e2e_in(folder, ...) e2e_run(folder, "cd $DIR && " __VA_ARGS__)
 
 // Fails unless the command has ended with this status.
@@ -95,7 +95,7 @@ static inline void e2e_write(const char *folder, const char *name, const char *t
     fclose(file);
 }
 
-// Takes the reference.
+// Takes ownership of the reference.
 static inline void e2e_write_json(const char *folder, const char *name, json_t *value)
 {
     autofree char *text = json_dumps(value, JSON_COMPACT);

@@ -1,10 +1,9 @@
-// sweetspot-gpu as it is, on a device that is host memory (tests/fuzz/fake_cuda.h) with the worker's own kernels
-// emulated (tests/emulation/worker_support.cpp): whole jobs are tuned without a GPU (tests/test_emulated_gpu.c).
-// With $FAKE_NVML there is an NVML, whose energy counter grows by 300 W of real time in steps of 98 ms; with
-// $FAKE_CUBLAS a cuBLAS (fake_cublas.h).
-// Candidates are functions here, chosen by the kernel's name: FAMILY and FAMILY_none are right, FAMILY_FAULT has the
-// fault. Time is virtual: every launch of a right candidate takes 1 ms, and of another one 0.5 ms, so that it would
-// win.
+// The unchanged sweetspot-gpu on a device that is host memory (tests/fuzz/fake_cuda.h), with the worker's own kernels
+// emulated (tests/emulation/worker_support.cpp). With it, whole jobs are tuned without a GPU
+// (tests/test_emulated_gpu.c). $FAKE_NVML adds an NVML, whose energy counter grows at 300 W in real time, in steps of
+// 98 ms. $FAKE_CUBLAS adds a cuBLAS (fake_cublas.h). Candidates are functions in this file, chosen by the kernel's
+// name: FAMILY and FAMILY_none are correct, FAMILY_FAULT has the fault. Time is virtual: a launch of a correct
+// candidate takes 1 ms, one of a faulty candidate 0.5 ms, so that it would win.
 #include <math.h>
 
 #define FAKE_CUDA_EMULATES
@@ -39,7 +38,7 @@ static void axpy(void **args, const char *fault)
     if (HAS("input")) x[n / 2] = 0;
 }
 
-// Of n numbers, the blocks' results being added by the last of four blocks, which a variable of the module counts.
+// Reduces n numbers. The last of four blocks, which a module variable counts, adds the blocks' results.
 static void reduce(void **args, const char *fault, bool squares)
 {
     const float *x = FLOATS(0);
@@ -68,7 +67,7 @@ static void nrm2(void **args, const char *fault)
     reduce(args, fault, true);
 }
 
-// The first answer since the module was loaded is kept, and given for all data with the same first number and size.
+// Keeps the first answer since the module was loaded, and returns it for all data with the same first number and size.
 static float kept_answer[1 << 16];
 struct kept {
     float first;
@@ -108,7 +107,7 @@ static void softmax(void **args, const char *fault)
     keep(x[0], y, (long)rows * cols);
 }
 
-// In place.
+// Doubles y in place.
 static void twice(void **args, const char *fault)
 {
     float *y = FLOATS(0);
@@ -118,7 +117,7 @@ static void twice(void **args, const char *fault)
     keep(first, y, LONG(1));
 }
 
-// Its results are too large for large inputs.
+// The fault `large` gives wrong results for large inputs.
 static void power(void **args, const char *fault)
 {
     const float *x = FLOATS(0);
@@ -140,8 +139,8 @@ static void gemm(void **args, const char *fault)
         }
 }
 
-// y[i][j] = 2 x[i][j] + x[1][j], for kernels that get all buffers as arguments, and for those that find them in a
-// struct and in a buffer of addresses, whose last one is null.
+// y[i][j] = 2 x[i][j] + x[1][j], for kernels that get all buffers as arguments, and for kernels that get them through a
+// struct and a buffer of addresses, the last of which is null.
 static void rows_direct(const float *x, float *y, long rows, long cols)
 {
     for (long i = 0; i < rows; i++)
@@ -163,17 +162,17 @@ static void rows(void **args, const char *fault)
         long cols;
     } *p = args[0];
     const float **list = *(const float ***)args[1], **kept = fake_variable("kept");
-    if (HAS("keeps")) { // the addresses of the first launch
+    if (HAS("keeps")) { // uses an address from the first launch
         if (!*kept) *kept = list[0];
         list[0] = *kept;
     }
-    if (list[p->rows]) rows_direct(p->shift, p->y, 1, 1); // which never happens
+    if (list[p->rows]) rows_direct(p->shift, p->y, 1, 1); // never true, since the last address is null
     for (long i = 0; i < p->rows; i++)
         for (long j = 0; j < p->cols; j++) p->y[i * p->cols + j] = 2 * list[i][j] + p->shift[j];
     if (HAS("writes")) list[p->rows] = p->y;
 }
 
-// A table that a stage makes: t = 2 * x. And a kernel that adds it to y, which another stage has cleared.
+// A stage that makes a table, t = 2 * x, and a kernel that adds it to y, which another stage has cleared.
 static void table(void **args, const char *fault)
 {
     const float *x = FLOATS(0);
@@ -268,7 +267,7 @@ void *library_open(const char *name, bool toolkit, bool global, struct error *er
     return NULL;
 }
 
-// Of other functions of the library, calls would fail.
+// Stands for the library's other functions: calls fail.
 static int fail(void)
 {
     return 1;

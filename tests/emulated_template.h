@@ -4,14 +4,15 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
-// Compiles for emulation. The header that all programs share is compiled once in each test's folder, which saves a
-// quarter of a program's time.
+// Compiles for emulation. The header that all programs share is precompiled once per test folder, which saves a quarter
+// of each program's time.
 #define EMULATED "g++ -std=c++17 -O1 -w "
 #define EMULATED_COMPILER                                                                                             \
     "{ [ -e $DIR/cuda.h.gch ] || " EMULATED "-x c++-header tests/emulation/cuda.h -o $DIR/cuda.h.gch; } && " EMULATED \
     "-include cuda.h -I$DIR -Itests/emulation "
 
-// Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
+// Edits a template with a sed script, compiles it with these macros, and runs it. `what` is the base name of its files
+// in tests/emulation.
 static struct e2e_result emulate(const char *folder, const char *template, const char *what, const char *script,
                                  const char *macros)
 {
@@ -24,7 +25,7 @@ static struct e2e_result emulate(const char *folder, const char *template, const
         template, template, what, script, macros, what);
 }
 
-// Fails unless the program ended well, or with a mistake of these words.
+// Fails unless the program succeeded, or, if `mistake` is not NULL, failed with this text.
 static void expect(struct e2e_result r, const char *what, const char *mistake)
 {
     if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)

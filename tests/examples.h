@@ -1,5 +1,5 @@
-// The programs of examples/, built and run by the very commands that the comments at their tops tell a reader, in a
-// folder that looks like the project's root. The tests say what is tuned there.
+// Builds and runs the programs of examples/ with the commands in the comments at their tops, in a folder that looks
+// like the project's root. The tests decide what is tuned there.
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static inline bool example_have(const char *program)
     return found;
 }
 
-// Nothing is tuned there yet.
+// A new folder in which nothing is tuned yet.
 static inline char *examples_folder(const char *name)
 {
     char *folder = e2e_folder(name);
@@ -35,13 +35,14 @@ static inline char *examples_folder(const char *name)
     return folder;
 }
 
-// The commands of an example's comment but for those that tune: build.sh, and run.sh with the last.
+// Extracts the commands of an example's comment, except those that tune: the last one into run.sh, the others into
+// build.sh.
 #define EXAMPLE_COMMANDS                                                                                      \
     "export PATH=\"$BIN:$PATH\" CUDA_HOME=" TEST_CUDA_HOME "; cd %1$s && "                                    \
     "sed -n '/^#\\?include/q; s/^\\(\\/\\/\\| \\*\\|#\\)     //p' examples/%2$s | grep -v '^sweetspot tune' " \
     ">commands && head -n -1 commands >build.sh && tail -n 1 commands >run.sh && "
 
-// After `prelude`, shell text that may put functions in the compilers' places.
+// `prelude` is shell text that runs first and may replace the compilers with functions.
 static inline struct e2e_result example_build(const char *folder, const char *example, const char *prelude)
 {
     return e2e_run(folder,
@@ -55,7 +56,7 @@ static inline struct e2e_result example_run(const char *folder, const char *exam
     return e2e_run(folder, EXAMPLE_COMMANDS "%3$s bash -e run.sh", folder, example, prelude);
 }
 
-// Compiles the kernel of a source-way header, as the tuner would, and keeps the binary in its store.
+// Compiles the kernel of a header that includes the source, as the tuner would, and stores the binary.
 static inline void example_keep_binary(const char *folder, const char *store_path, const char *header, const char *arch)
 {
     struct error err = {""};
@@ -89,7 +90,8 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     store_close(store);
 }
 
-// configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.
+// Tunes configs/sgemm_2048.cfg on the demo's recording, as if that had been made on this device, and stores a binary
+// for it.
 static inline void example_replay(const char *folder, const char *store, const char *device, const char *arch)
 {
     struct e2e_result r =

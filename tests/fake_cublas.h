@@ -1,5 +1,5 @@
-// A cublasLt for emulated_gpu.c, where $FAKE_CUBLAS names a file: each question for heuristics appends a line to it. It
-// multiplies row-major square matrices of floats. Its 32 algorithms differ in their times, and some are special.
+// A cublasLt for emulated_gpu.c. Each request for heuristics appends a line to the file $FAKE_CUBLAS. It multiplies
+// row-major square matrices of floats. Its 32 algorithms differ in their times, and some are special.
 #pragma once
 
 #include <cublasLt.h>
@@ -10,11 +10,11 @@ static double *fake_clock; // s, virtual
 
 enum {
     FAKE_FIRST = 4,     // the fastest; then FAKE_FIRST + 5 and FAKE_FIRST + 8
-    FAKE_FADES = 2,     // is fast until it has run for some times
-    FAKE_UNFIT = 11,    // is not to be used
+    FAKE_FADES = 2,     // is fast only in its first runs
+    FAKE_UNFIT = 11,    // must not be used
     FAKE_FAILS = 13,    // does not run
-    FAKE_AGAIN = 21,    // is FAKE_FIRST once more
-    FAKE_FAST_RUNS = 12 // of FAKE_FADES: its first runs, and rounds that do not count
+    FAKE_AGAIN = 21,    // is the same as FAKE_FIRST
+    FAKE_FAST_RUNS = 12 // the number of fast runs of FAKE_FADES: its first runs, and rounds that do not count
 };
 
 static double fake_seconds_of(uint64_t algorithm)
@@ -57,7 +57,7 @@ static cublasStatus_t fake_attribute(const cublasLtMatmulAlgo_t *algorithm, cubl
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// A layout is the number of rows.
+// A layout holds only the number of rows.
 static cublasStatus_t fake_layout(cublasLtMatrixLayout_t *to, cudaDataType type, uint64_t rows, uint64_t cols,
                                   int64_t ld)
 {

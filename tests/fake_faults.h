@@ -8,7 +8,8 @@
 #include "tests/fake_request.h"
 #include "tuner/base/text.h"
 
-// What no worker can have found: by the configuration's mode, in a trial and, with "final_" before it, in a final.
+// Results that no real worker could send. The configuration's mode selects one in a trial or, with the prefix "final_",
+// in a final.
 static const struct {
     const char *mode, *member, *value;
 } impossible[] = {
@@ -25,7 +26,7 @@ static const struct {
     {"energy_text", "energy", "[1, 2]"},
 };
 
-// The problems of an answer, one of them spoilt where the mode says so. In a final "time" is that of a round.
+// Makes a problem of an answer invalid if the mode says so. In a final, "time" is that of a round.
 static inline void spoil(const json_t *object, bool in_final, json_t *problems)
 {
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
@@ -41,8 +42,8 @@ static inline void spoil(const json_t *object, bool in_final, json_t *problems)
     }
 }
 
-// $FAKE_FAULT is "op:kind:N": what befalls the first N requests of this kind, of all workers together ("start": the
-// workers themselves). Counted in the file $FAKE_LOG.faults.
+// $FAKE_FAULT is "op:kind:N": the fault in the first N requests with this op, over all workers ("start": when a worker
+// starts). They are counted in the file $FAKE_LOG.faults.
 static inline void suffer(const char *op)
 {
     char wanted[32], kind[32], path[4096];
@@ -51,20 +52,20 @@ static inline void suffer(const char *op)
     if (!fault || !log || sscanf(fault, "%31[^:]:%31[^:]:%d", wanted, kind, &times) != 3 || strcmp(op, wanted)) return;
     snprintf(path, sizeof path, "%s.faults", log);
     FILE *file = fopen(path, "a+");
-    if (!file || flock(fileno(file), LOCK_EX)) abort(); // workers meet here
+    if (!file || flock(fileno(file), LOCK_EX)) abort(); // workers exclude each other here
     for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
-    fseek(file, 0, SEEK_END); // from reading to writing
+    fseek(file, 0, SEEK_END); // required between reading and writing
     if (n < times) fprintf(file, "%s %s\n", op, kind);
     fclose(file);
     if (n >= times) return;
-    if (!strcmp(kind, "orphan")) { // leaves two processes, one of them in a session of its own
+    if (!strcmp(kind, "orphan")) { // leaves two processes, one of them in its own session
         autofree char *command = text_format("(setsid sleep 298.1 & echo $!; sleep 298.1 & echo $!) >>%s.orphans", log);
         if (system(command)) abort();
     }
     if (!strcmp(kind, "kill") || !strcmp(kind, "orphan")) raise(SIGKILL);
     if (!strcmp(kind, "stop")) raise(SIGSTOP);
     if (!strcmp(kind, "exit")) _exit(1);
-    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more
+    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // so that it cannot take a megabyte either
     if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
     if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
     while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);
@@ -73,7 +74,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
-// $FAKE_SPOIL, "OP JSON": members that are added to answers to these requests, or replace theirs.
+// $FAKE_SPOIL is "OP JSON": members that are added to answers to these requests, or replaced in them.
 static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
@@ -82,7 +83,7 @@ static inline void spoil_answer(const char *op, json_t *answer)
     json_object_update_recursive(answer, members);
 }
 
-// $FAKE_OTHERS names requests that are answered under another's number, but for the first one.
+// $FAKE_OTHERS names a kind of request. All but the first of them are answered with another request's number.
 static inline bool answers_others(const char *op, const json_t *request)
 {
     static int asked;

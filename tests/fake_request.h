@@ -1,5 +1,5 @@
-// What a scripted worker (fake_worker.c) reads from a request: its configuration's MODE and X, the time that X takes,
-// and what it notes in the file $FAKE_LOG.
+// How a scripted worker (fake_worker.c) reads a request: the configuration's MODE and X, the time that X takes, and the
+// lines that are written to the file $FAKE_LOG.
 #pragma once
 
 #include <stdbool.h>
@@ -22,9 +22,10 @@ static inline int x_of(const json_t *object)
     return found ? atoi(found + 2) : 0;
 }
 
-static const char *own_device; // from --device
+static const char *own_device; // the value of --device
 
-// $FAKE_SLOW is "DEVICE FACTOR [TRIALS]": how many times as long everything takes on that GPU, after so many trials.
+// $FAKE_SLOW is "DEVICE FACTOR [TRIALS]": after TRIALS trials (default 0), everything takes FACTOR times as long on
+// that GPU.
 static inline double slowness(void)
 {
     static int asked;
@@ -43,7 +44,7 @@ static inline double time_of(const json_t *object)
     return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)) * slowness(); // best: X=7
 }
 
-// On problem 1, where $FAKE_OTHER_WAY is set, a larger X is always better.
+// If $FAKE_OTHER_WAY is set, a larger X is always better on problem 1.
 static inline double time_on(const json_t *object, size_t problem)
 {
     return problem == 1 && getenv("FAKE_OTHER_WAY") ? 1e-3 * (2 - 0.1 * x_of(object)) : time_of(object);
@@ -63,7 +64,7 @@ static inline void note(const json_t *object)
     note_text(json_get_string(object, "config", ""));
 }
 
-// Noted where $FAKE_LOG_SEEDS is set: the seed of the data that a job or a final is about.
+// If $FAKE_LOG_SEEDS is set, logs the seed of the data of a job or a final.
 static inline void note_seed(const json_t *request)
 {
     char text[64];

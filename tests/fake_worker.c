@@ -1,6 +1,6 @@
-// A scripted worker for tests of the driver: speaks the compiler's and the GPU worker's part of the protocol and
-// misbehaves as the configuration's MODE says. Times are a function of the parameter X alone. Every measured
-// configuration is appended to the file $FAKE_LOG, so that a test can see what was measured, and how often.
+// A scripted worker for tests of the driver. It implements the compiler's and the GPU worker's parts of the protocol
+// and misbehaves as the configuration's MODE says. Times depend only on the parameter X. Every measured configuration
+// is appended to the file $FAKE_LOG, so that a test can see what was measured, and how often.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 #include "tuner/base/settings.h"
 #include "tuner/base/text.h"
 
-// Of this machine's first GPU "GPU-fake". Agents stand for other machines, which have GPUs of their own.
+// The GPU's id. It is "GPU-fake" for this machine's first GPU. Agents represent other machines, which have different
+// GPUs.
 static const char *fake_uuid(void)
 {
     static char uuid[64];
@@ -46,7 +47,7 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
-// How many lines of $FAKE_LOG begin with this.
+// The number of lines of $FAKE_LOG that begin with this text.
 static int times_noted(const char *text)
 {
     char line[256];
@@ -57,9 +58,9 @@ static int times_noted(const char *text)
     return n;
 }
 
-// $FAKE_WAITS is "OP FILE [LINES]": such a request waits until the file is there, and says so in $FAKE_LOG. With LINES,
-// only when as many lines have been noted. So a test can let something happen before the run continues, however slow
-// the machine is; after a minute the worker gives up waiting.
+// $FAKE_WAITS is "OP FILE [LINES]": a request with this op waits until the file exists, and logs this in $FAKE_LOG.
+// With LINES, it waits only if the log has at least that many lines. A test can thus make something happen before the
+// run continues, however slow the machine is. The worker stops waiting after a minute.
 static void wait_for_file(const char *op)
 {
     char wanted[32], path[4096], text[32];
@@ -72,9 +73,9 @@ static void wait_for_file(const char *op)
     for (int i = 0; i < 6000 && access(path, F_OK); i++) usleep(10000);
 }
 
-// What is compiled before any candidate: "support", "ceilings" or "reference". Noted, with its macros, where
-// $FAKE_HELPERS is set; it then takes until so many are noted, or ten seconds ("alone"). $FAKE_HELPER_CRASH and
-// $FAKE_HELPER_ERROR name one each. NULL: it is compiled.
+// Compiles a helper, which comes before any candidate: "support", "ceilings" or "reference". If $FAKE_HELPERS is set,
+// it is logged with its macros, and the compilation takes until that many helpers are logged, or ten seconds ("alone").
+// $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail. NULL: it was compiled.
 static json_t *compile_helper(const json_t *request)
 {
     const json_t *defines = json_object_get(request, "defines");
@@ -96,8 +97,8 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
-// Noted where $FAKE_LOG_FILES is set: every text of a request that is, or ends with, the path of a file which this
-// worker can read.
+// For $FAKE_LOG_FILES: logs every text in a request that is, or ends with, the path of a file that this worker can
+// read.
 static void note_files(const json_t *value)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
@@ -106,7 +107,7 @@ static void note_files(const json_t *value)
     json_object_each((json_t *)(uintptr_t)value, key, member) note_files(member);
 }
 
-// The kernel of an entry is ENTRY_FAULT in a configuration with that FAULT.
+// In a configuration with FAULT=fault, the kernel of an entry has the symbol ENTRY_fault.
 static json_t *symbol_of(const json_t *request, const json_t *entry)
 {
     const char *fault = strstr(json_get_string(request, "config", ""), "FAULT=");
@@ -146,7 +147,7 @@ static json_t *compile(const json_t *request)
     bool huge = mode_is(request, "registers"), impossibly = mode_is(request, "registers_impossible");
     json_t *entries = json_array();
     json_array_each(json_object_get(request, "entries"), i, entry) {
-        bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
+        bool second = !strcmp(json_string_value(entry), "second"); // short code, but with static shared memory
         json_array_append_new(entries, json_pack("{s:O, s:o, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
                                                  symbol_of(request, entry), "registers",
                                                  (json_int_t)(huge         ? 255
@@ -160,21 +161,21 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// With the set `full`: the metrics that are named in addition, which have values too.
+// For the metric set `full`: the metrics named in addition, which have values too.
 static json_t *named;
 
-// So many more metrics, metric_0 and so on, which have the values 0, 1, ...
+// The number of additional metrics, metric_0 and so on, which have the values 0, 1, ...
 static int more_metrics(void)
 {
     return getenv("FAKE_METRICS") ? atoi(getenv("FAKE_METRICS")) : 0;
 }
 
-static json_t *present; // the job's present kernel
+static json_t *present; // the job's current kernel
 
 static json_t *problems_of(const json_t *request);
 
-// The job's own baselines but for `current`. They take as long as X=2, unless their function is called crash: then its
-// name is returned, and the worker has crashed.
+// Adds the job's own baselines except `current`. They take as long as X=2. If a baseline's function is called "crash",
+// the worker is considered crashed, and the baseline's name is returned.
 static const char *add_programs(const json_t *request, json_t *to)
 {
     json_array_each(json_object_get(request, "baselines"), i, each) {
@@ -192,7 +193,7 @@ static const char *add_programs(const json_t *request, json_t *to)
     return NULL;
 }
 
-// A library of the user's; of a source whose name has "broken" in it none, and of one with "slow" only after 5 s.
+// Builds a user's library. It fails if the source's name contains "broken", and takes 5 s if it contains "slow".
 static json_t *build(const json_t *request)
 {
     const char *source = json_get_string(request, "source", "");
@@ -235,12 +236,12 @@ static json_t *job(const json_t *request)
         json_array_append_new(metrics, json_string(name));
     }
     note_seed(request);
-    if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
+    if (getenv("FAKE_LOG_REST")) { // the requested rest of the device
         char text[32];
         snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
         note_text(text);
     }
-    for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
+    for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a slow reference reports progress
         autojson json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i,
                                           "what", "the reference on the CPU");
         json_write_line(STDOUT_FILENO, line, NULL);
@@ -254,7 +255,7 @@ static json_t *job(const json_t *request)
     if (!strcmp(json_get_string(kernel, "name", ""), "current")) {
         json_decref(present);
         present = json_deep_copy(kernel);
-        json_object_set(present, "config", json_object_get(kernel, "detail")); // by which times are known
+        json_object_set(present, "config", json_object_get(kernel, "detail")); // which determines its times
         bool fails = mode_is(present, "wrong");
         json_array_insert_new(json_object_get(answer, "baselines"), 0,
                               json_pack("{s:O, s:O, s:s, s:o}", "name", json_object_get(kernel, "name"), "detail",
@@ -288,16 +289,16 @@ static json_t *trial(const json_t *request)
     static const char *const plain[] = {"wrong",        "out_of_bounds", "nondeterministic",
                                         "launch_error", "slow",          "implausible"};
     const char *cubin = json_get_string(request, "cubin", "");
-    if (getenv("FAKE_NEEDS_CUBIN") && access(cubin, R_OK)) // the path must be one of this node
+    if (getenv("FAKE_NEEDS_CUBIN") && access(cubin, R_OK)) // the path must exist on this node
         return json_pack("{s:s, s:s}", "status", "launch_error", "reason", cubin);
     note(request);
-    if (getenv("FAKE_LOG_BEST")) { // the times by which it would be slow
+    if (getenv("FAKE_LOG_BEST")) { // the best times so far, which make a candidate slow
         autofree char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
         note_text(best);
     }
     const json_t *problem = json_array_get(json_object_get(request, "problems"), 0),
                  *stage = json_array_get(json_object_get(problem, "stages"), 0);
-    if (!strcmp(json_get_string(stage, "function", ""), "crash")) // a function of a library
+    if (!strcmp(json_get_string(stage, "function", ""), "crash")) // a library's function
         return json_pack("{s:s, s:s, s:s}", "status", "crashed", "baseline", json_get_string(request, "name", ""),
                          "reason", "its own code crashed (SIGSEGV)");
     if (mode_is(request, "abort")) abort();
@@ -359,7 +360,7 @@ static json_t *profile(const json_t *request)
         "barrier", 3, "reasons");
 }
 
-// The hash of the cubin's bytes, where there is a file. Mode final_other_bytes: of others.
+// Adds the hash of the cubin's bytes if there is a file. In mode final_other_bytes it is the hash of other bytes.
 static void say_cubin(json_t *entry, const json_t *candidate)
 {
     char hash[HASH_TEXT_SIZE];
@@ -370,13 +371,13 @@ static void say_cubin(json_t *entry, const json_t *candidate)
     if (image) json_object_set_new(entry, "cubin_hash", json_string(hash));
 }
 
-// Mode final_noisy: 6% in every third round.
+// Mode final_noisy: every third round takes 6% longer.
 static double noise(const json_t *candidate, size_t round)
 {
     return mode_is(candidate, "final_noisy") && (round + (size_t)(1e5 * time_on(candidate, 0))) % 3 == 0 ? 0.06 : 0;
 }
 
-// The times of an entry on every problem, as in trials.
+// An entry's times on every problem, as in trials.
 static json_t *final_problems(const json_t *candidate, size_t rounds, double factor)
 {
     json_t *problems = json_array();
@@ -395,8 +396,8 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     return problems;
 }
 
-// $FAKE_ENERGY, "cold": the device counts energy, and a candidate takes 300 W times its time, less the larger X is;
-// mode no_energy has none. "none": there is a counter, but it cannot be read.
+// With $FAKE_ENERGY the device counts energy. A candidate uses 300 W times its time, divided by 1 + X; mode no_energy
+// has no energy. "none": there is a counter, but it cannot be read.
 static void add_energy(const json_t *candidate, json_t *problems)
 {
     json_array_each(problems, i, problem) {
@@ -411,7 +412,7 @@ static void add_energy(const json_t *candidate, json_t *problems)
     }
 }
 
-// What is wrong with a candidate, or "ok". `races`: there are builds of nvcc's in the final.
+// A candidate's status in the final. `races`: the final includes nvcc's builds.
 static const char *final_status(const json_t *candidate, bool nvcc, bool races, int64_t process)
 {
     if (mode_is(candidate, "final_implausible")) return "implausible";
@@ -425,7 +426,8 @@ static bool is_nvcc(const json_t *candidate)
     return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
 }
 
-// $FAKE_FINAL, "0.2 0.05": s for the proof of a candidate and for a round. Returns the rounds that the time allows.
+// $FAKE_FINAL, such as "0.2 0.05", has the seconds for the proof of a candidate and for a round. Returns the number of
+// rounds that the time allows.
 static size_t take_time(const json_t *request, size_t rounds)
 {
     double proof, round, seconds = json_get_number(request, "seconds", 0);
@@ -464,7 +466,7 @@ static json_t * final(const json_t *request)
         if (places == 0) break;
         if (mode_is(one, "final_blames_unknown"))
             return json_pack("{s:s, s:s, s:i}", "status", "crashed", "reason", "scripted", "trial", 4711);
-        if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry's turn
+        if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry
             json_t *sign = json_pack("{s:O, s:f, s:O}", "id", json_object_get(request, "id"), "progress", 0.1, "trial",
                                      json_object_get(one, "trial"));
             json_write_line(STDOUT_FILENO, sign, NULL);
@@ -493,7 +495,7 @@ static json_t * final(const json_t *request)
     json_t *times = json_array(), *named_baselines = json_object_get(request, "baselines");
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
     json_array_each(named_baselines, i, one) {
-        // A program that crashes in its first final.
+        // This program crashes in its first final.
         if (!strcmp(json_string_value(one), "late_crash"))
             return json_pack("{s:s, s:O, s:s}", "status", "crashed", "baseline", one, "reason", "it crashed: scripted");
         if (!strncmp(json_string_value(one), "program", 7))
@@ -513,7 +515,7 @@ static json_t * final(const json_t *request)
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
-// Mode sanitize_TOOL: what fake_sanitizer.sh has as a sample of that tool's log becomes the log.
+// Mode sanitize_TOOL: copies fake_sanitizer.sh's sample log for that tool to the log file.
 static json_t *sanitize(const json_t *request)
 {
     const char *tool = getenv("FAKE_TOOL");
@@ -527,14 +529,14 @@ static json_t *sanitize(const json_t *request)
     return json_pack("{s:s, s:s}", "status", "ok", "reason", "");
 }
 
-// Noted where $FAKE_LOG_CEILINGS is set: how often they were measured.
+// With $FAKE_LOG_CEILINGS, every measurement is logged.
 static json_t *ceilings(void)
 {
     if (getenv("FAKE_LOG_CEILINGS")) note_text("ceilings");
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
-// Before a request that runs a candidate, as the GPU worker does.
+// Reports the beginning of a request that runs a candidate, as the GPU worker does.
 static void say_begun(const json_t *request, const char *op)
 {
     if (strcmp(op, "trial") && strcmp(op, "guide") && strcmp(op, "count") && strcmp(op, "final")) return;

@@ -1,5 +1,5 @@
-// For tests of headers that embed a binary: the finished job with other stages, its binary, and programs that include
-// its header.
+// For tests of headers that embed a binary: the finished job with different stages, its binary, and programs that
+// include its header.
 #pragma once
 
 #include "tests/finished_job.h"
@@ -11,7 +11,7 @@
 #endif
 #define STRICT " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME "/include "
 
-// The text of the job with these stages in the place of its one launch, and another reference. malloc'ed.
+// The text of the job with these stages instead of its only launch, and with another reference. malloc'ed.
 static inline char *finished_stages(const char *stages, const char *reference)
 {
     autofree char *text = text_replaced(finished_job_text, "entry = \"mini\"; ", "");
@@ -20,7 +20,7 @@ static inline char *finished_stages(const char *stages, const char *reference)
     return text_format("%s%sreference = { %s };\n%s", text, stages, reference, rest);
 }
 
-// Keeps the binary of trial 1, as a final does. `symbols`: {"entry":"symbol"}.
+// Stores the binary of trial 1, as a final does. `symbols`: {"entry":"symbol"}.
 static inline void finished_binary(const struct finished *f, const void *bytes, size_t size, const char *symbols)
 {
     struct error err = {""};
@@ -35,14 +35,14 @@ static inline void finished_binary(const struct finished *f, const void *bytes, 
     store_close(store);
 }
 
-// Writes the header with the binary.
+// Writes the header, including the binary.
 static inline void finished_embed(const struct finished *f)
 {
     finished_says(f, 0, "header JOB --store STORE -o HEADER --embed");
 }
 
-// Builds a program in the header's folder and runs it: "%s%s/program", `run` and the folder. Whatever a compiler or
-// linker prints is a failure. Returns what the program returns, -1 if there is no compiler.
+// Builds a program in the header's folder and runs it; `run` is put before its path in the command line. Any output of
+// the compiler or linker is a failure. Returns the program's exit status, or -1 if there is no compiler.
 static inline int finished_program(const struct finished *f, const char *compiler, const char *source,
                                    const char *libraries, const char *run)
 {

@@ -1,6 +1,5 @@
-// For tests: the files of a job that has been tuned. A folder with a template, a job file of two problems,
-// and a store with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it
-// prints.
+// For tests: the files of a job that has been tuned. The folder has a template, a job file with two problems, and a
+// store with trials, baselines, runs and, if wanted, a final. Commands can be run on it and their output captured.
 #pragma once
 
 #include <fcntl.h>
@@ -79,7 +78,7 @@ static inline void finished_remove(struct finished *f)
     free(f->header);
 }
 
-// Trials 1 to 3 on a device with so many multiprocessors; 2 is the fastest of the search, 3 is wrong.
+// Trials 1 to 3 on a device with `count` multiprocessors; 2 is the fastest in the search, 3 is wrong.
 static inline void finished_trials_on(const struct finished *f, const char *device, const char *arch, int count)
 {
     struct error err = {""};
@@ -156,8 +155,8 @@ static inline void finished_trials(const struct finished *f)
     finished_trials_on(f, "NVIDIA H200", "sm_90a", 132);
 }
 
-// A final in which trial 1 wins (fresh data), 2 ties, cuBLAS takes 0.9 times our time on the first problem and 1.6
-// times on the second, in every round although the rounds themselves vary, and cublasLt failed.
+// A final in which trial 1 wins (on fresh data), trial 2 ties and cublasLt fails. cuBLAS takes 0.9 times our time on
+// the first problem and 1.6 times on the second. The rounds vary, but these ratios are the same in all.
 static inline void finished_final(const struct finished *f)
 {
     struct error err = {""};
@@ -200,14 +199,14 @@ static inline void finished_decided(const struct finished *f)
     finished_final(f);
 }
 
-// Runs a command in a process of its own, because commands keep their options in static variables.
+// Runs a command in a separate process, because commands keep their options in static variables.
 static inline int finished_child(const struct command *command, int argc, char **argv)
 {
     int status;
     pid_t child = fork();
     if (!child) {
         setenv("SWEETSPOT_GPU_WORKER", "none", 1); // results are not compared with this machine's GPU
-        signal(SIGPIPE, SIG_IGN);                  // as in the program
+        signal(SIGPIPE, SIG_IGN);                  // as the program does
         status = command_run(command, argc, argv);
         fflush(stdout);
         fflush(stderr);

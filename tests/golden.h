@@ -1,7 +1,7 @@
-// Outputs are compared with the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) rewrites them.
+// Compares outputs with the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) rewrites them.
 //
-// Dates, process ids and durations are blotted out, and numbers of more than GOLDEN_DIGITS digits rounded: the last
-// ones depend on the machine's mathematical library.
+// Dates, process ids and durations are masked, and numbers with more than GOLDEN_DIGITS digits are rounded, because
+// their last digits depend on the machine's mathematical library.
 #pragma once
 
 #include "tests/e2e.h"
@@ -17,7 +17,7 @@ struct blot {
     const char *pattern, *text; // POSIX extended; "\1" in the text is the first group
 };
 
-// In every output.
+// Applied to every output.
 static const struct blot golden_everywhere[] = {
     {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
     {"(\"(when|started|ended|pid|search_seconds|ms/proposal)\": ?)" GOLDEN_NUMBER, "\\1<number>"},
@@ -33,7 +33,7 @@ static inline bool golden_writing(void)
     return mode && !strcmp(mode, "write");
 }
 
-// Every match of the pattern replaced; takes `text`.
+// Replaces every match of the pattern; takes ownership of `text`.
 static inline char *golden_blot(char *text, const struct blot *b)
 {
     regex_t regex;
@@ -53,7 +53,7 @@ static inline char *golden_blot(char *text, const struct blot *b)
     return out.text;
 }
 
-// Every number with a point or an exponent and more than GOLDEN_DIGITS digits, rounded to so many; takes `text`.
+// Rounds every number with a point and more than GOLDEN_DIGITS digits to that many; takes ownership of `text`.
 static inline char *golden_round(char *text)
 {
     size_t size;
@@ -89,8 +89,9 @@ static inline void golden_write(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-// Lists and documents that follow a table of the program: tests refuse one that lacks a row, `make golden` adds it.
-// Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes the document; malloc'ed.
+// For lists and documents that follow a table of the program: tests reject one that lacks a row, and `make golden` adds
+// it. Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes ownership of the
+// document; the result is malloc'ed.
 static inline char *golden_insert(const char *path, char *document, const char *place, const char *text)
 {
     assert_non_null(place);
@@ -102,7 +103,7 @@ static inline char *golden_insert(const char *path, char *document, const char *
     return longer;
 }
 
-// The last line of a document that begins with `start`, from `from` up to the next heading; NULL: there is none.
+// The last line that begins with `start`, from `from` up to the document's next heading; NULL if there is none.
 static inline const char *golden_last_line(const char *from, const char *start)
 {
     const char *last = NULL;
@@ -113,7 +114,7 @@ static inline const char *golden_last_line(const char *from, const char *start)
     return last;
 }
 
-// Compares the text with tests/golden/<name>.txt after blotting, or writes that file.
+// Masks the text, and compares it with tests/golden/<name>.txt or writes that file.
 static inline void golden_hold(const char *folder, const char *name, const char *printed_text, const struct blot *blots)
 {
     char *path = test_text("tests/golden/%s.txt", name), *text = text_copy(printed_text);

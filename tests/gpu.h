@@ -1,5 +1,5 @@
-// Tests that need a GPU. They are skipped, and counted as skipped, where there is none; with
-// SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
+// Tests that need a GPU. Without one they are skipped, and counted as skipped; with SWEETSPOT_GPU_REQUIRED set (make
+// test-gpu) they fail instead.
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@ static inline bool have_gpu(void)
     return known;
 }
 
-// The set-up of a program whose tests share a compile cache, in $CACHE: NVRTC takes longer for the GPU worker's own
-// kernels than for most candidates.
+// The set-up of a program whose tests share a compile cache, $CACHE. Sharing pays because NVRTC takes longer for the
+// GPU worker's own kernels than for most candidates.
 static inline void share_cache(void)
 {
     autofree char *here = getcwd(NULL, 0);

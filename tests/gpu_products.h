@@ -1,11 +1,11 @@
-// What tests of matrix products on a GPU share.
+// Shared by the tests of matrix products on a GPU.
 #pragma once
 
 #include "tests/gpu.h"
 
 #include "tuner/base/clock.h"
 
-// Tunes a job after a sed script, with further options, and requires that every candidate is right.
+// Edits a job with a sed script, tunes it with further options, and requires that every candidate is correct.
 static inline void all_right(const char *what, const char *job, const char *script, const char *options)
 {
     char *folder = e2e_folder("gemm");
@@ -20,10 +20,10 @@ static inline void all_right(const char *what, const char *job, const char *scri
     if (r.status) fail_msg("%s: status %d: %.3000s", what, r.status, r.err);
     static const char *const bad[] = {" wrong",         " out_of_bounds", " nondeterministic", " crashed", " timeout",
                                       " compile_error", " launch_error",  " implausible",      " pruned"};
-    // Of a random sample some may be pruned.
+    // In a random sample, some candidates may be pruned.
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) {
-            puts(r.out); // longer than what cmocka prints
+            puts(r.out); // longer than cmocka's messages can be
             fail_msg("%s: %s", what, bad[i]);
         }
     assert_contains(r.out, " ok");
@@ -32,11 +32,11 @@ static inline void all_right(const char *what, const char *job, const char *scri
 // sed scripts for the jobs.
 #define C_NOT_READ "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/"
 #define FEW_LAUNCHES "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/"
-// The inputs, and nothing else, are dense or have ld and no direction.
+// Fills the inputs, whose lines end with `ld`, with infinities and NaN among finite numbers.
 #define NOT_FINITE "s/\\(buffer = \"[AB]\".*ld = [^;]*\\); }/\\1; fill = \"nonfinite\"; }/"
 
 struct product {
-    const char *what, *job, *script, *options; // no options: the job's strategy is exhaustive
+    const char *what, *job, *script, *options; // options "": the job's strategy is exhaustive
 };
 
 static inline void products_right(const struct product *products, size_t count)

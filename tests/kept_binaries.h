@@ -1,4 +1,4 @@
-// For tests: binaries of all trials of a store, as finals of replayed runs keep none.
+// For tests: stores a binary for every trial of a store, because finals of replayed runs keep none.
 #pragma once
 
 #include "tests/stored_text.h"
@@ -23,7 +23,7 @@ static inline int keep_binary(void *user, const struct trial *trial)
     return 0;
 }
 
-// `entry`: of the only stage.
+// `entry` is that of the only stage.
 static inline void keep_binaries(const char *path, const char *entry)
 {
     struct error err = {""};

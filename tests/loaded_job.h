@@ -1,4 +1,4 @@
-// For tests: a sound job on an H200.
+// For tests: a valid job on an H200.
 #pragma once
 
 #include "tests/testing.h"
@@ -16,7 +16,7 @@ static inline struct job *test_job(struct job *job)
     return job;
 }
 
-// With its space. Freed after the test.
+// Loads a job and builds its space. Freed after the test.
 static inline struct job *loaded_job(const char *path)
 {
     struct job *job;

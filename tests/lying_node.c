@@ -1,8 +1,8 @@
-// A command that stands before a node's agent and changes what the agent says: a node that lies, or breaks.
+// A command that wraps a node's agent and changes its messages, to simulate a node that sends false data or breaks.
 //
 //     lying_node HOW TEXT AGENT..
 //
-// HOW is one of the lies below. The agent keeps its own stdin, so that the driver's words reach it unchanged.
+// HOW is one of the changes below. The agent keeps its own stdin, so the driver's messages reach it unchanged.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool lies(const char *lie)
     return !strcmp(how, lie);
 }
 
-// The greeting with another number of cores.
+// The greeting with a different number of cores.
 static char *greeting(const char *line)
 {
     const char *brace = strchr(line, '{');
@@ -38,7 +38,7 @@ static char *greeting(const char *line)
     return changed;
 }
 
-// An answer of a compiler that names another file.
+// A compiler's answer, changed to name another file.
 static char *name_another(const struct frame *f)
 {
     autojson json_t *answer = json_loads(f->data, 0, NULL);
@@ -52,7 +52,7 @@ static char *name_another(const struct frame *f)
     return line;
 }
 
-// A file of which nothing is known, and that nothing names.
+// Sends a file that is unknown and that no answer names.
 static void send_file(int number, int64_t size)
 {
     char hash[HASH_TEXT_SIZE], *path = text_format("/nowhere/%d.cubin", number);
@@ -61,7 +61,7 @@ static void send_file(int number, int64_t size)
     free(path);
 }
 
-// The agent's answer to the welcome, with more names.
+// The agent's answer to the welcome, with names added.
 static char *have_much(const struct frame *f)
 {
     json_t *ready = json_loads(f->data, 0, NULL), *have = json_array();
@@ -72,7 +72,7 @@ static char *have_much(const struct frame *f)
     return changed;
 }
 
-// The beginning of a frame of this size.
+// Sends the header of a frame of this size.
 static void put_header(uint32_t size)
 {
     unsigned char header[12] = {'s', 'n', FRAME_READY};
@@ -81,7 +81,7 @@ static void put_header(uint32_t size)
     if (write(STDOUT_FILENO, header, sizeof header) < 0) exit(1);
 }
 
-// Every worker writes, and none of them ends a line, until so many MiB are out.
+// Every worker writes without ending a line, until TEXT MiB have been sent.
 static void flood(void)
 {
     enum { PIECE = 1 << 20, WORKERS = 8 };

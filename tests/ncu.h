@@ -1,10 +1,10 @@
-// The comma-separated output of `ncu --csv`, for tests on a GPU.
+// Reads the output of `ncu --csv`, for tests on a GPU.
 #pragma once
 
 #include "tests/testing.h"
 #include "tuner/base/stats.h"
 
-// The median of one metric over a kernel's launches. NaN when it is not there.
+// The median of one metric over a kernel's launches. NaN if it is missing.
 static inline double ncu_value(const char *csv, const char *metric)
 {
     double values[64];

@@ -1,5 +1,5 @@
-// For tests of the GPU worker: requests from JSON, as long as the test lasts, and a problem's buffers on a device that
-// is host memory (tests/fuzz/fake_cuda.h, which the program includes first).
+// For tests of the GPU worker: requests from JSON, which live until the test ends, and a problem's buffers on a device
+// that is host memory (tests/fuzz/fake_cuda.h, which the program must include first).
 #pragma once
 
 #include "tests/testing.h"
@@ -11,7 +11,7 @@ static inline void release_arena(void *memory)
     free(memory);
 }
 
-// NULL with a message where the text is not such a request.
+// NULL with a message if the text is not such a request.
 static inline void *read_request(const struct record *record, const char *text, struct error *err)
 {
     struct arena *memory = calloc(1, sizeof *memory);

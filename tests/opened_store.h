@@ -1,4 +1,4 @@
-// For tests: a store as a run has left it, with the environment that was used last.
+// For tests: opens a store as a run has left it, in the environment that was used last.
 #pragma once
 
 #include "tests/e2e.h"
@@ -22,7 +22,7 @@ static inline struct store *opened_store(const char *format, ...)
     return store;
 }
 
-// How many of its trials are "ok", and the reason of one that is not.
+// How many of a store's trials are "ok", and the reason of one that is not.
 struct statuses {
     int64_t ok, others;
     char reason[256];

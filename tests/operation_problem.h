@@ -1,5 +1,5 @@
-// Problems for tests of the operations (kernels/*.c): matrices with their memory, the CPU reference's answer and its
-// bound.
+// Problems for tests of the operations (kernels/*.c): matrices with their memory, and the CPU reference's results and
+// error bounds.
 #pragma once
 
 #include <math.h>
@@ -56,7 +56,7 @@ struct result {
     int out; // role of the output
 };
 
-// Gives the problem a buffer by its role.
+// Sets the problem's buffer for a role.
 static inline void give(struct result *r, const struct operation *op, const char *role, struct operand o)
 {
     assert_true(operation_role(op, role) >= 0);

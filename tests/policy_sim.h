@@ -1,5 +1,5 @@
-// A run for tests of the driver's decisions (policy.h), in simulated time (simulation.h): what tasks there are, how
-// long they take, and a trace of what was decided.
+// A run in simulated time (simulation.h), for tests of the driver's decisions (policy.h): its tasks, how long they
+// take, and a trace of the decisions.
 #pragma once
 
 #include "search/space/random.h"
@@ -11,24 +11,24 @@ enum { MOST_TASKS = 4000 };
 struct sim_task {
     struct queued_task queued; // first
     int number;                // from 1, in order of proposal
-    double compile, gpu;       // s that it takes
+    double compile, gpu;       // duration, s
     bool fails_to_compile;
     bool kills_counting, kills_trial;
 };
 
-// Everything that is decided is appended to `trace`: "p3" proposed, "c3" compiled, "r3" recalled, "m3" measured, "d3"
-// dropped, "x3" forgotten, "n2" two counted together, "f" final.
+// Every decision is appended to `trace`: for task 3, "p3" proposed, "c3" compiled, "r3" recalled, "m3" measured, "d3"
+// dropped or "x3" forgotten; also "n2" two counted together and "f" final.
 struct sim {
     struct simulation run; // first
     struct random random;
     struct sim_task tasks[MOST_TASKS];
-    int proposed, most; // proposals made, and how many there are
-    bool counts;        // what was measured is counted
+    int proposed, most; // proposals made, and the total available
+    bool counts;        // counters of measured candidates are wanted
     double (*compile_time)(struct sim *);
     double gpu_time;
     enum task_known (*known)(int number);
     double (*objective)(int number);
-    double (*acquisition)(int number); // of what waits, where the strategy ranks
+    double (*acquisition)(int number); // of a waiting task; NULL: the strategy does not rank
     int reported[MOST_TASKS], reported_count, dropped, forgotten, counted, without_counters, batches[MOST_TASKS],
         batch_count;
     size_t left_countable[MOST_TASKS]; // after each batch
@@ -129,7 +129,7 @@ static inline bool sim_kills(struct simulation *run, const struct policy_request
     return false;
 }
 
-// As in the driver, the request to blame for a lost worker fails.
+// As in the driver, the request that killed a worker fails.
 static inline void sim_answered(struct simulation *run, const struct policy_request *request, bool lost)
 {
     struct sim *s = (struct sim *)run;

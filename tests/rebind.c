@@ -1,18 +1,19 @@
-// Compares what the compiler makes of two versions of a template, byte by byte, and binds a recorded space to the new
-// one if nothing differs:
+// Compares the compiler's output for two versions of a template, byte by byte, and binds a recorded space to the new
+// version if nothing differs:
 //
 //     out/bin/rebind [--arch ARCH]... [--count N] [--part I/N] [--define NAME=VALUE]... OLD JOB...
-//         N random configurations (10) of each job, whose template is the new version; OLD: the old one, with its
-//         includes beside it
+//         compares N random configurations (10) of each job, whose template is the new version. OLD is the old version,
+//         next to its includes
 //     out/bin/rebind --space SPACE [--count N] [--part I/N] [--write] OLD JOB
-//         every configuration of the recorded space SPACE, for the architecture that it was recorded on; N random ones;
-//         every N-th from the I-th (from 0) on, so that several processes can share the work. --write: the space then
-//         names the new version's hash, if all that were compared are identical and it named the old one's
+//         compares every configuration of the recorded space SPACE, or N random ones, for the architecture that it was
+//         recorded on. --part: only every N-th, beginning with number I (from 0), so that several processes can share
+//         the work. --write: replaces the old version's hash in the space with the new version's, if all compared are
+//         identical
 //
-// Identical: the machine code (.text), what the driver is told of it (.nv.info) and its constants (.nv.constant0).
-// Line tables differ, and do not matter. Where the code differs, registers, spills and shared memory are compared, and
-// the configuration is printed, to be timed on a GPU. Exit status 0: all identical; 1: not; 2: it could not be found
-// out.
+// Identical means the same machine code (.text), the same information for the driver (.nv.info) and the same constants
+// (.nv.constant0). Differences in line tables do not matter. If the code differs, registers, spills and shared memory
+// are compared, and the configuration is printed so that it can be timed on a GPU. Exit status: 0 if all are identical,
+// 1 if not, 2 if the comparison failed.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static json_t *hear(struct compiler *c)
     return answer;
 }
 
-// A section of a cubin, an ELF file of 64 bits.
+// A section of a cubin, which is a 64-bit ELF file.
 struct section {
     const char *name, *bytes;
     size_t size;
@@ -101,8 +102,8 @@ static uint64_t number(const char *at, size_t bytes)
     return value;
 }
 
-// The section number *index or the next one whose bytes count; *index is then the one after it. Without a name: there
-// is none.
+// The next section from number *index on whose bytes count, without a name if there is none. *index is then the number
+// after it.
 static struct section next_section(const char *file, size_t *index)
 {
     static const char *const counts[] = {".text", ".nv.info", ".nv.constant", ".nv.shared", ".nv.global"};
@@ -118,7 +119,7 @@ static struct section next_section(const char *file, size_t *index)
     return (struct section){0};
 }
 
-// Cubins list kernels in the order of the source, which is not compared: sections are found by name.
+// Cubins list kernels in the order of the source. This order is not compared, so sections are found by name.
 static bool has_section(const char *file, const struct section *s)
 {
     size_t index = 0;
@@ -243,7 +244,7 @@ static void compare_recorded(struct comparison *c)
     recorded_free(recorded);
 }
 
-// The file stays as it is but for the hash.
+// Changes only the hash in the file.
 static void write_space(const struct comparison *c, const char *path)
 {
     struct error err;

@@ -1,4 +1,4 @@
-// Noise for simulated finals and gates: of recorded finals on an H200, and random numbers.
+// Noise for simulated finals and gates: noise recorded in finals on an H200, and random numbers.
 #pragma once
 
 #include <math.h>
@@ -23,7 +23,7 @@ static inline double gaussian(uint64_t *state)
     return radius * cos(2 * 3.14159265358979323846 * uniform(state));
 }
 
-// Times of the entries of a recorded final over their medians, round by round.
+// The times of the entries of a recorded final, divided by their medians, round by round.
 enum { SERIES_LEAST = 5, SERIES_MOST = 8, RECORDED_ROUNDS = 40, RECORDINGS = 8, BLOCK = 8 };
 struct recorded_noise {
     const char *path;

@@ -1,5 +1,5 @@
-// A shared library with references, as a job's `reference = { library; function; }` names them, functions that make
-// inputs and judge outputs, and ones that fail in every way: for the GPU tests and test_programs.c.
+// A shared library for the GPU tests and test_programs.c. It has references, for a job's `reference = { library;
+// function; }`, functions that make inputs and judge outputs, and functions that fail in various ways.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ int axpy_reference(int arrays, const struct sweetspot_array *array, int values, 
     return axpy(arrays, array, values, value, 0);
 }
 
-// Expects what no kernel computes: candidates must be found wrong.
+// Expects results that no kernel computes, so candidates must be found wrong.
 int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values,
                          const struct sweetspot_value *value);
 int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values,
@@ -59,7 +59,7 @@ int make_x(int arrays, const struct sweetspot_array *array, int values, const st
     return 0;
 }
 
-// Other values in every call.
+// Makes other values in every process.
 sweetspot_generate make_other;
 int make_other(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
                unsigned long long seed)
@@ -67,7 +67,7 @@ int make_other(int arrays, const struct sweetspot_array *array, int values, cons
     return make_x(arrays, array, values, value, seed + (unsigned long long)getpid());
 }
 
-// Writes behind the columns of a row.
+// Writes past the columns of a row.
 sweetspot_generate make_wide;
 int make_wide(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
               unsigned long long seed)
@@ -78,7 +78,7 @@ int make_wide(int arrays, const struct sweetspot_array *array, int values, const
     return 0;
 }
 
-// y = a*x, and nothing else.
+// Returns 0 if y is exactly a*x, otherwise 1 with the first wrong index in *place.
 static int scaled(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
                   int64_t *place)
 {
@@ -98,7 +98,7 @@ int judge(int arrays, const struct sweetspot_array *array, int values, const str
     int64_t place;
     int wrong = scaled(arrays, array, values, value, &place);
     if (wrong) snprintf(message, (size_t)room, "y[%lld] is not a*x", (long long)place);
-    // What it is given is a copy.
+    // The arrays are copies, so writing to them must do no harm.
     for (int i = 0; i < arrays; i++) memset(array[i].data, 0, 4);
     return wrong;
 }
@@ -113,7 +113,7 @@ int judge_silently(int arrays, const struct sweetspot_array *array, int values, 
     return scaled(arrays, array, values, value, &place);
 }
 
-// Counts its calls in the file of the variable CALLS.
+// Counts its calls in the file that $CALLS names.
 sweetspot_verify judge_and_count;
 int judge_and_count(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
                     char *message, int room)
@@ -124,7 +124,7 @@ int judge_and_count(int arrays, const struct sweetspot_array *array, int values,
     return judge(arrays, array, values, value, message, room);
 }
 
-// y = a*x, which has to be told from an expected value that is 0.
+// y = a*x. The expected values must be distinguished from zeros.
 sweetspot_reference scale_reference;
 int scale_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value)
 {
@@ -133,7 +133,7 @@ int scale_reference(int arrays, const struct sweetspot_array *array, int values,
     for (int i = 0; i < values; i++)
         if (!strcmp(value[i].name, "a")) a = value[i].value;
     for (int64_t i = 0; i < x->cols; i++) {
-        if (!(((const float *)x->data)[i] >= 1)) return 1; // not what make_x made
+        if (!(((const float *)x->data)[i] >= 1)) return 1; // not made by make_x
         ((double *)y->data)[i] = a * ((const float *)x->data)[i];
     }
     return 0;
@@ -221,7 +221,7 @@ int scale_hang(void *stream, void **arguments, const long long *sizes)
     for (;;) pause();
 }
 
-// With a struct and a texture, whose object is the address of its texels.
+// A baseline with a struct and a texture, whose object is the address of its texels.
 struct size_and_factor {
     int n;
     float a;

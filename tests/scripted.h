@@ -1,4 +1,4 @@
-// For tests: a job with one kernel and one output, tuned by the real program on scripted workers (fake_worker.c).
+// For tests: a job with one kernel and one output, which the real program tunes on scripted workers (fake_worker.c).
 #pragma once
 
 #include "tests/e2e.h"
@@ -14,8 +14,8 @@ struct scripted_job {
     const char *source;                  // NULL: an empty kernel
 };
 
-// Writes the job into the folder, and its source, x.cu. Line 1 has the kernel, 2 the parameters, 3 problems and launch,
-// 4 the argument; from line 5 on there is `more`.
+// Writes the job and its source, x.cu, into the folder. Line 1 has the kernel, line 2 the parameters, line 3 problems
+// and launch, line 4 the argument; `more` begins at line 5.
 static inline void scripted_write(const char *folder, const struct scripted_job *j)
 {
     char *text = test_text(
@@ -33,7 +33,8 @@ static inline void scripted_write(const char *folder, const struct scripted_job 
 // SCRIPTED_JOB(folder, .parameters = "..", .more = "..");
 #define SCRIPTED_JOB(folder, ...) scripted_write(folder, &(struct scripted_job){__VA_ARGS__})
 
-// Tunes job.cfg into job.db, both in the folder, which is the working folder. `before`: variables, "A=1 B=2".
+// Tunes job.cfg with the store job.db. The folder is the working directory. `before` has environment variables, "A=1
+// B=2".
 static inline struct e2e_result scripted_tune(const char *folder, const char *before, const char *options)
 {
     return e2e_in(folder,

@@ -1,4 +1,4 @@
-// One finished job for all tests of a program: setup and teardown are for TEST_MAIN or TEST_WITH.
+// One finished job for all tests of a program. Pass setup and teardown to TEST_MAIN or TEST_WITH.
 #pragma once
 
 #include "tests/finished_job.h"

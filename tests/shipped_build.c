@@ -1,5 +1,5 @@
-// For tests/measure/shipped.sh: compiles the first winner of each tuned/NAME.json, for the jobs that are named, and
-// prints "name source job code" (tuner/setup/shipped_build.h). CACHE is the folder of the compile cache.
+// For tests/measure/shipped.sh: compiles the first winner in tuned/NAME.json for each of the given jobs, and prints
+// "name source job code" (tuner/setup/shipped_build.h). $CACHE is the folder of the compile cache.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// A sound job, line by line, for tests that replace one of its lines. The test program has one folder for all tests.
+// A valid job, line by line, for tests that replace one of its lines. All tests of the program share one folder.
 #pragma once
 
 #include "tests/e2e.h"
@@ -28,7 +28,7 @@ static const char *const sound_lines[] = {
 };
 enum { SOUND_LINES = sizeof sound_lines / sizeof *sound_lines };
 
-static char *folder; // of all tests of a program
+static char *folder; // shared by all tests of a program
 static char sound_path[128];
 
 static inline void sound_setup(void)
@@ -42,7 +42,7 @@ static inline void sound_teardown(void)
 {
 }
 
-// Writes the job with another text at a line (0: as it is).
+// Writes the job with another text for one line (0: unchanged).
 static inline void sound_write(int line, const char *text)
 {
     FILE *file = fopen(sound_path, "w");
@@ -51,7 +51,7 @@ static inline void sound_write(int line, const char *text)
     fclose(file);
 }
 
-// Loads what is at the path, which must be sound. Freed after the test.
+// Loads the job at sound_path, which must be valid. Freed after the test.
 static inline struct job *sound_load(void)
 {
     struct job *job;
@@ -60,7 +60,7 @@ static inline struct job *sound_load(void)
     return test_job(job);
 }
 
-// The same with its space, for an H200.
+// The same, and builds its space for an H200.
 static inline struct job *sound_build(void)
 {
     struct job *job = sound_load();
@@ -69,7 +69,7 @@ static inline struct job *sound_build(void)
     return job;
 }
 
-// How many mistakes loading a path reports, if one of them has this text at a line; else 0.
+// The number of mistakes that loading a path reports, if one of them has this text at this line; otherwise 0.
 static inline size_t reports(const char *path, int line, const char *text)
 {
     struct job *job;
@@ -87,7 +87,7 @@ static inline size_t reports(const char *path, int line, const char *text)
     return count;
 }
 
-// Runs a command on the job and expects a text in what it says, and exit status 2; NULL: nothing, and 0.
+// Runs a command on the job and expects a text on stderr and exit status 2, or, if the text is NULL, status 0.
 static inline void sound_run(const char *command, const char *expected)
 {
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot %s %s", command, sound_path);

@@ -1,4 +1,4 @@
-// A symbol table and a space for tests of the space, and what they are built from.
+// A symbol table and a space for tests of the space, and functions that build them.
 #pragma once
 
 #include "search/space/space.h"

@@ -1,4 +1,4 @@
-// For tests of the store: a folder and a store for every test, and trials whose figures all follow from a number.
+// For tests of the store: a folder and a store for every test, and trials whose figures all follow from one number.
 #pragma once
 
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 #include "tuner/trial/trial_field.h"
 
 static char folder[] = "/tmp/sweetspot-store-XXXXXX";
-static char *path; // of the test's store
+static char *path; // the test's store
 static struct store *opened;
 
 static const struct environment first = {
@@ -41,7 +41,7 @@ static inline void close_store(void)
     opened = NULL;
 }
 
-// A fresh folder and store path for every test.
+// A new folder and store path for every test.
 static inline void setup(void)
 {
     remove_folder();
@@ -55,7 +55,7 @@ static inline void teardown(void)
     free(path);
 }
 
-// The one that was opened before is closed, and the last one after the test.
+// Closes the store that was opened before; the last one is closed after the test.
 static inline struct store *open_store(void)
 {
     struct error err = {""};
@@ -65,7 +65,7 @@ static inline struct store *open_store(void)
     return opened;
 }
 
-// A trial of one tuned and one ragged problem, one stage and two counters; all figures follow from `number`.
+// Adds a trial with one tuned and one ragged problem, one stage and two counters; all figures follow from `number`.
 static inline void add(struct store *store, int number, enum trial_status status)
 {
     struct error err = {""};
@@ -122,7 +122,7 @@ static inline void add(struct store *store, int number, enum trial_status status
     assert_true(trial.finished > 1.6e9);
 }
 
-// SQL on the file, without the store.
+// Runs SQL on the file directly, without the store.
 static inline void raw(const char *text)
 {
     sqlite3 *db;

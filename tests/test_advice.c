@@ -1,5 +1,5 @@
-// What commands advise: the command line that goes on, with the options in use, quoted so that a shell takes it back;
-// job files that may have been meant; recordings of other jobs; logs beside their stores; versions.
+// The advice that commands give: the command line that continues, with the options in use, quoted for a shell; job
+// files that may have been meant. Also recordings of other jobs, logs next to their stores, and versions.
 #include "tests/e2e.h"
 
 TEST(words_are_quoted_so_that_a_shell_reads_them_back)
@@ -15,7 +15,7 @@ TEST(words_are_quoted_so_that_a_shell_reads_them_back)
     free(line);
 }
 
-// The golden job in a folder with a blank in its name, tuned with options.
+// Tunes the golden job with options, in a folder with a blank in its name.
 static char *tuned_folder(void)
 {
     char *folder = e2e_folder("advice");
@@ -27,7 +27,7 @@ static char *tuned_folder(void)
     return folder;
 }
 
-// The command line behind `label`, run as it stands, works.
+// Fails unless the command line after `label` contains `expected` and runs as printed.
 static void follow(const char *folder, const char *text, const char *label, const char *expected)
 {
     const char *at = strstr(text, label);
@@ -80,7 +80,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         {".", "suite/fp32_129", "did you mean configs/suite/fp32_129.cfg?\n"},
         {".", "tests/golden/jib.cfg", "did you mean tests/golden/job.cfg?\n"},
         {"tests/golden", "job", "did you mean job.cfg?\n"},
-        {"tests/golden", "softmaks", "did you mean configs/softmax.cfg?\n"}, // those that came with the program
+        {"tests/golden", "softmaks", "did you mean configs/softmax.cfg?\n"}, // finds jobs shipped with the program
         {".", "nothing_like_it_anywhere", NULL},
         {".", "/", NULL},
     };
@@ -91,7 +91,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         if (cases[i].said) assert_contains(r.err, cases[i].said);
         if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
     }
-    // Several of one name are all named, quoted where it takes quotes; what is suggested is a job.
+    // If several files have the name, all are listed, quoted where necessary. The suggestion is a job.
     struct e2e_result r = e2e_run(
         folder,
         "cd $DIR; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; cp "
@@ -99,7 +99,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         "$OLDPWD", "$OLDPWD");
     assert_contains(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     assert_contains(r.out, "no mistakes found");
-    // Every command that takes a job says so.
+    // Every command that takes a job makes the suggestion.
     r = e2e_run(folder, "$BIN/sweetspot tune sgemm_2048; $BIN/sweetspot status sgemm_2048; ls out/sgemm_2048.db");
     assert_contains(r.err, "configs/sgemm_2048.cfg?\n");
 }
@@ -107,11 +107,11 @@ TEST(an_unknown_job_name_suggests_known_ones)
 TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
 {
     static const struct {
-        const char *edit, *said; // of the job; NULL: it is taken
+        const char *edit, *said; // of the job; NULL: accepted
     } cases[] = {
         {"", NULL},
         {"s/\"golden\"/\"renamed\"/", NULL},
-        {"s/N = 65536/N = 4096/", NULL}, // its own job, which has changed
+        {"s/N = 65536/N = 4096/", NULL}, // the recording's own job, changed since
         {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "another job, 'golden': it has no parameter 'Y'"},
         {"s/{ name = \"MODE\".*/{ name = \"Z\"; values = [1]; }/; s/^constraints.*//", "it has no parameter 'Z'"},
         {"s/\"plain\", \"wide\"\\]; }/\"plain\", \"wide\"]; }, { name = \"Z\"; values = [1]; }/",
@@ -143,7 +143,7 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
     "--store %s/known.db"
     struct e2e_result r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
     assert_contains(r.err, "4416 new trials");
-    // The processor's time, since others may be at work: proposals of `default` alone took ten seconds.
+    // Limits processor time, since the machine may be busy. Proposals of `default` used to take ten seconds here.
     r = e2e_pass(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
                  folder, folder);
     assert_contains(r.err, "0 new trials", "4416 in all");
@@ -161,14 +161,14 @@ TEST(the_version_says_what_it_is_and_what_it_runs_with)
     size_t count = 0;
     for (const char *p = r.out; *p; p++) count += *p == '\n';
     assert_int_equal(count, sizeof lines / sizeof *lines);
-    char *plain = test_owned(text_copy(r.out)); // columns aside
+    char *plain = test_owned(text_copy(r.out)); // without the padding of columns
     char *to = plain;
     for (const char *p = r.out; *p; p++)
         if (*p != ' ' || to == plain || to[-1] != ' ') *to++ = *p;
     *to = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_contains(plain, lines[i]);
     assert_string_equal(same.out, r.out);
-    // Workers that cannot be found are said to be so.
+    // Workers that cannot be found are reported.
     assert_contains(e2e_pass(folder, "cp $BIN/sweetspot $DIR/; $DIR/sweetspot --version").out, "not found\n");
 }
 

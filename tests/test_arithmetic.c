@@ -15,7 +15,7 @@ static __int128 floor_of(__int128 a, __int128 b)
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-// Whether a strict operation has a value at all.
+// Whether a strict operation is defined for these operands.
 static bool is_defined(enum expr_op op, __int128 a, __int128 b)
 {
     bool divides = op == OP_DIVIDE || op == OP_REMAINDER || op == OP_CEIL_DIV || op == OP_ROUND_UP;

@@ -124,7 +124,7 @@ TEST(a_file_that_unpacks_to_too_much_is_an_error)
     assert_null(gzip_read_file(bomb, NULL, &err));
     assert_contains(err.message, "it unpacks to more than 100 times its size");
     free(zeros);
-#ifndef __SANITIZE_ADDRESS__ // its own memory counts, too
+#ifndef __SANITIZE_ADDRESS__ // its own memory counts as well
     int fd = open(plain, O_WRONLY | O_CREAT, 0600), status;
     assert_true(fd >= 0 && !ftruncate(fd, PLAIN));
     close(fd);
@@ -169,7 +169,7 @@ TEST(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error)
         assert_null(gzip_read_file(path[1], NULL, &err));
         if (!strstr(err.message, "cut off")) fail_msg("%s", err.message);
     }
-    // A byte changed on the way.
+    // A byte that changed in transit.
     FILE *out = fopen(path[1], "w");
     assert_non_null(out);
     file[size / 2] ^= 1;

@@ -1,6 +1,6 @@
-// The figures of docs/benchmarks, and what BENCHMARKS.md and README.md say of them: every file names its machine,
-// commit and commands, every row of tests/measure/benchmarks.tsv has a job, and the tables are what
-// tests/measure/tables.sh makes of the files.
+// The figures in docs/benchmarks, BENCHMARKS.md and README.md: every file names its machine, commit and commands, every
+// row of tests/measure/benchmarks.tsv has a job, and the tables are those that tests/measure/tables.sh makes from the
+// files.
 #include <glob.h>
 #include <jansson.h>
 
@@ -99,7 +99,7 @@ TEST(every_figure_names_machine_commit_and_command)
     globfree(&found);
 }
 
-// Each is in the list of their README, which has the machine, and says which command its figures are from.
+// Each experiment is listed in their README, which names the machine, and states the command that made its figures.
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
@@ -145,7 +145,7 @@ TEST(the_tables_are_what_the_files_say)
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
 }
 
-// A copy of the documents in which one figure differs: of a file, then of both tables that have it.
+// Changes one figure in a copy of the documents: first in a file, then in both tables that have it.
 TEST(a_changed_figure_is_noticed)
 {
     skip_without_jq();

@@ -1,5 +1,5 @@
 // Constants, textures and surfaces in the GPU worker, on a device that is host memory (fuzz/fake_cuda.h): what a launch
-// finds, and what is judged of it. The cubin is a real one.
+// finds in them, and how changes are verified. The cubin is a real one.
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"
@@ -30,7 +30,7 @@ static void compile(void)
     cubin = test_text("%s", path);
 }
 
-// A workload of one problem, and a candidate of one launch, from JSON with ' for ".
+// A workload with one problem, and a candidate with one launch, from JSON written with ' instead of ".
 struct bench {
     struct workload workload;
     struct device_problem problem;
@@ -68,7 +68,7 @@ static int bench_open(struct bench *b, const char *buffers, const char *argument
         test_text("{'cubin':'%s','problems':[{'problem':0,'stages':[{'symbol':'k'," LAUNCH "}]}]}", cubin, arguments));
 }
 
-// Two stages, each of a unit of its own, with the same variables.
+// Two stages in separate units, with the same variables.
 static int bench_open_units(struct bench *b, const char *buffers, const char *arguments)
 {
     struct error err;
@@ -122,7 +122,7 @@ static void launch(struct bench *b, int copy)
 #define ALL "[" COEF "," TOTAL "," SCALE "," IMAGE "," OUT "," SCRATCH "]"
 #define ARGUMENTS "[{'texture':'image'},{'surface':'out'},{'buffer':'p'}]"
 
-// Adds up the texture's twelve texels, and scales the sum into all of the surface and `total`.
+// Adds up the texture's twelve texels, and writes the scaled sum to the whole surface and to `total`.
 static void sum_up(void **args)
 {
     const float *texels = *(const float **)args[0], *coef = fake_variable("coef");
@@ -140,7 +140,7 @@ TEST(a_launch_sees_the_copy_that_it_works_on_and_results_come_back)
         float *coef = buffer(&b, "coef", copy), *image = buffer(&b, "image", copy), *out = buffer(&b, "out", copy);
         for (int i = 0; i < 4; i++) coef[i] = (float)(i + 10 * copy);
         for (int row = 0; row < 3; row++)
-            for (int i = 0; i < 5; i++) image[5 * row + i] = i < 4 ? (float)(1 + copy) : 1e30F; // the gap stays out
+            for (int i = 0; i < 5; i++) image[5 * row + i] = i < 4 ? (float)(1 + copy) : 1e30F; // the gap is not read
         memset(out, 0xff, 24 * sizeof *out);
     }
     fake_kernel = sum_up;
@@ -169,7 +169,7 @@ TEST(what_a_kernel_leaves_of_a_surface_is_what_was_there_before)
     launch(&b, 0);
     const unsigned char *out = buffer(&b, "out", 0);
     for (int i = 0; i < 96; i++) assert_int_equal(out[i], i < 16 ? 0 : 0x77);
-    assert_int_equal(*(int *)buffer(&b, "total", 0), 0x77777777); // never written, and so still the pattern
+    assert_int_equal(*(int *)buffer(&b, "total", 0), 0x77777777); // never written, so it still has the pattern
     bench_close(&b);
 }
 
@@ -187,7 +187,7 @@ TEST(an_input_that_a_kernel_changes_in_its_variable_is_changed_in_the_copy)
     scale[0] = scale[1] = 3;
     fake_kernel = change_input;
     launch(&b, 0);
-    assert_true(scale[0] == 3 && scale[1] == -1); // which checksums see
+    assert_true(scale[0] == 3 && scale[1] == -1); // checksums detect the change
     bench_close(&b);
 }
 
@@ -229,7 +229,7 @@ TEST(a_texture_over_the_buffers_own_memory_is_that_of_the_copy)
     static const char buffers[] = "[{'name':'image','type':'f32','cols':64,'image':{'memory':'linear','size':[64]}},"
                                   "{'name':'p','type':'i32','cols':2,'direction':'out'}]";
     if (bench_open(&b, buffers, "[{'texture':'image'},{'buffer':'p'}]")) fail_msg("%s", b.err.message);
-    assert_null(pipeline_work(&b.pipeline, 0).copy); // so that it may be in a graph
+    assert_null(pipeline_work(&b.pipeline, 0).copy); // so it can be in a graph
     assert_int_equal(buffers_clone(&b.problem.buffers, 5, &b.err), 0);
     fake_kernel = note_texture;
     for (int copy = 0; copy < 5; copy++) {

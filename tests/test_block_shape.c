@@ -1,4 +1,5 @@
-// What is doubtful about a block (search/model/block_shape.c), and that the default strategy begins with ordinary ones.
+// Which block shapes are doubtful (search/model/block_shape.c), and that the default strategy begins with ordinary
+// ones.
 #include "tests/space_fixture.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ TEST(more_sides_than_a_block_has_mean_something_else)
     expect_doubt(f.space, (uint16_t[]){1, 1, 1, 1}, 0);
 }
 
-// The mean doubt of the first proposals of some searches of the same space under other names.
+// The mean doubt of the first proposals, over several searches of the same space with these parameter names.
 static double first_doubt(const char *x, const char *y)
 {
     enum { SEEDS = 10, FIRST = 8 };

@@ -1,5 +1,5 @@
-// A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h), as far as the host
-// fills it: relations hold in both sets of data and in any layout, and padding stays what it is.
+// A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h). Only the part that
+// the host fills is tested: relations hold in both data sets and in any layout, and padding is unchanged.
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
 #include "tuner/gpu/addresses.h"
@@ -31,7 +31,7 @@ TEST(relations_hold_in_both_sets_and_every_layout)
                      &err) ||
         open_buffers(&s, support, list, &err) || buffers_second(&s, &err))
         fail_msg("%s", err.message);
-    // A second set has its own memory, which can be given back.
+    // A second set has its own memory, which can be freed.
     assert_true(s.list[ORDER].origin[1] && s.list[ORDER].origin[1] != s.list[ORDER].origin[0]);
     buffers_single(&s);
     assert_true(s.sets == 1 && s.list[ORDER].origin[0] && !s.list[ORDER].origin[1]);
@@ -50,7 +50,7 @@ TEST(relations_hold_in_both_sets_and_every_layout)
         assert_true(at(&s, ROWS, set, 0, 0) == 0 && at(&s, ROWS, set, 0, 100) == 5000);
         for (int64_t r = 0; r < 30; r++) // guards between the rows
             for (int64_t c = 20; c < 24; c++) assert_true(isnan(at(&s, A, set, r, c)));
-        // What launches may change has a pristine copy.
+        // Buffers that launches may change have a pristine copy.
         for (int i = ORDER; i <= IN_PLACE; i++)
             assert_memory_equal((const void *)(uintptr_t)s.list[i].origin[set],
                                 (const void *)(uintptr_t)(s.list[i].view.device + (uint64_t)s.shift[set]),
@@ -64,7 +64,7 @@ TEST(relations_hold_in_both_sets_and_every_layout)
     support_close(support);
 }
 
-// Every copy leads to its own buffers, wherever it lies and whatever it was copied from.
+// The addresses in each copy lead to that copy's buffers, wherever it lies and whatever it was copied from.
 TEST(addresses_lead_to_the_buffers_of_their_copy)
 {
     enum { LIST, COPIES = 6 };
@@ -95,7 +95,7 @@ TEST(addresses_lead_to_the_buffers_of_their_copy)
             assert_int_equal(held[5], s.list[2].view.device + (uint64_t)s.shift[c] + 4);
             assert_int_equal(held[6], 0);
             assert_true(!addresses_check(&s, c, &changed, &err) && !changed);
-            held[c]++; // what a kernel changes is found, and mended when all data are filled again
+            held[c]++; // a kernel's change is found, and repaired when all data are filled again
             assert_true(!addresses_check(&s, c, &changed, &err) && changed && !strcmp(changed, "list"));
         }
     }
@@ -108,7 +108,7 @@ TEST(addresses_lead_to_the_buffers_of_their_copy)
     support_close(support);
 }
 
-// Of a buffer with two addresses.
+// The members of a buffer that holds two addresses.
 #define ADDRESSES(to, count) \
     "\"type\":\"u64\",\"cols\":2,\"fill\":{\"kind\":\"addresses\"},\"addresses\":[{" to ",\"count\":" count "}]"
 
@@ -149,7 +149,7 @@ TEST(requests_that_do_not_fit_are_refused)
                  "\"direction\":\"out\"},{\"name\":\"B\",%s}]",
                  cases[i].second);
         assert_int_not_equal(open_buffers(&s, NULL, text, &err), 0);
-        // The first is no request, in which buffers would have names.
+        // The first is rejected before buffers are read, so its message names none.
         if (!strstr(err.message, cases[i].said) || (i && !strstr(err.message, "buffer B")))
             fail_msg("case %zu: %s", i, err.message);
         buffers_release(&s);
@@ -168,7 +168,7 @@ TEST(a_part_says_how_much_is_compared)
     buffers_release(&s);
 }
 
-// By kinds of contents: how many of 10,000 launches had it.
+// How many of 10,000 launches had each kind of contents.
 struct kinds {
     int of[CONTENT_PROMISED + 1];
 };
@@ -195,12 +195,13 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
         assert_true(out.of[CONTENT_NAN] + out.of[CONTENT_RANDOM] > 5200);
         for (int kind = CONTENT_ZEROS; kind <= CONTENT_NEAR; kind++)
             assert_true(out.of[kind] > 500 && timed.of[kind] > 500 && left.of[kind] > 200);
-        // Outputs are never left: they would be right already. Scratch is not when answers in it would be fast.
+        // Outputs are never left as they are, because they would already be correct. Scratch is not left where answers
+        // in it would save time.
         assert_int_equal(out.of[CONTENT_LEFT] + timed.of[CONTENT_LEFT], 0);
         assert_true(left.of[CONTENT_LEFT] > 4000 && left.of[CONTENT_LEFT] < 6000);
         struct kinds first = count_kinds(&s, OUT, copy, BUFFERS_LEAVE | BUFFERS_TELLTALE);
         assert_int_equal(first.of[CONTENT_NAN] + first.of[CONTENT_RANDOM], 10000);
-        // What the job promises is not drawn.
+        // Contents that the job promises are never random.
         assert_int_equal(count_kinds(&s, FILLED, copy, BUFFERS_LEAVE).of[CONTENT_PROMISED], 10000);
         assert_int_equal(count_kinds(&s, INOUT, copy, 0).of[CONTENT_PROMISED], 10000);
         assert_int_equal(buffers_content(&s, OUT, copy, CONTENT_NAN).kind, CONTENT_NAN);
@@ -216,7 +217,7 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
     buffers_release(&s);
 }
 
-// As counters that a launch with another grid left.
+// Such as counters left by a launch with another grid.
 TEST(scratch_of_integers_begins_with_small_ones)
 {
     static const char *const types[] = {"u8", "i32", "u64"};
@@ -241,7 +242,7 @@ TEST(scratch_of_integers_begins_with_small_ones)
     }
 }
 
-// Numbers of the size of what is expected are never that.
+// Numbers of the expected size are never equal to the expected value.
 TEST(near_numbers_have_the_size_of_what_is_expected_and_are_wrong)
 {
     static const double values[] = {1, -1, 3.25, -0.25, 100, 0};

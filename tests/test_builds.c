@@ -1,5 +1,5 @@
-// After a final nvcc's build of the winner races NVRTC's: with a scripted GPU what comes of every outcome, and with the
-// real compilers (no GPU needed) that the build is the one that the header tells its users to make.
+// After a final, nvcc's build of the winner races NVRTC's. A scripted GPU shows the effects of every outcome. The real
+// compilers (no GPU needed) show that this build is the one that the header tells its users to make.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
@@ -8,7 +8,7 @@
 
 #define WORKERS "export SWEETSPOT_NVCC=; export " SCRIPTED ";"
 
-// A job of X by MODE; NULL: one problem.
+// A job with parameters X and MODE; `problems` may be NULL for a single problem.
 static char *write_job(const char *name, const char *modes, const char *problems, const char *more)
 {
     char *folder = e2e_folder(name), *settings = test_text("strategy = \"exhaustive\";\n%s", more);
@@ -24,7 +24,7 @@ static struct e2e_result tune(const char *folder, const char *variables, const c
     return e2e_in(folder, WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", variables, options);
 }
 
-// The document; NULL where there is none.
+// The stored document; NULL if there is none.
 static json_t *builds_document(const char *folder)
 {
     struct store *store = opened_store("%s/job.db", folder);
@@ -91,7 +91,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
     }
 }
 
-// Two processes, which agree. The final's loser leaves after the first.
+// The race takes two processes, which agree. The final's loser drops out after its first process.
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
@@ -127,12 +127,12 @@ TEST(it_can_be_switched_off)
     }
 }
 
-// A race says nothing of the winner of a later final.
+// A race says nothing about the winner of a later final.
 TEST(an_older_race_is_not_shown)
 {
     char *folder = write_job("older", "\"good\"", NULL, TWO);
     tune(folder, "FAKE_NVCC=1", "");
-    sleep(1); // finals have the second
+    sleep(1); // finals are dated to the second
     e2e_passed(tune(folder, "FAKE_NVCC=1", "--no-checks"));
     struct e2e_result r =
         e2e_in(folder, "$BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg --store job.db "
@@ -140,7 +140,7 @@ TEST(an_older_race_is_not_shown)
     assert_null(strstr(r.out, "nvcc 13"));
 }
 
-// NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
+// If NVRTC's build of the winner is found wrong in the race, it is out, and another final decides.
 TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
 {
     char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,
@@ -178,7 +178,7 @@ static bool no_nvcc(void)
     return system("command -v nvcc >/dev/null 2>&1") != 0;
 }
 
-// What a job's kernel looks like, and its parameters' settings: the first value of X wins (it is the only one).
+// Forms of a job's kernel and of its settings. X has only one value, which wins.
 static const struct {
     const char *what, *kernel, *source, *symbol;
 } forms[] = {
@@ -196,7 +196,7 @@ static const struct {
      "#include \"part.h\"\n__global__ void x(float *y) { y[threadIdx.x] = PART * X; UNROLL }\n", "_Z1xPf"},
 };
 
-// The header's own instructions, followed by hand: the options from NAME_OPTIONS_NVCC.
+// Follows the header's instructions by hand, with the options from NAME_OPTIONS_NVCC.
 static const char by_hand[] =
     "cd %s && $BIN/sweetspot header job.cfg --store job.db -o built_best.h && { echo '#define "
     "BUILT_DEFINE_PARAMETERS'; "
@@ -226,7 +226,7 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
         if (r.status || !strstr(r.out, "built by nvcc ")) fail_msg("%s: %s", forms[i].what, r.out);
         r = e2e_run(folder, by_hand, folder);
         if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
-        // And the bytes of the kernel are the same.
+        // The bytes of the kernel must be the same.
         r = e2e_in(folder,
                    "for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do readelf -x "
                    "'.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
@@ -235,7 +235,8 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
     }
 }
 
-// nvcc compiles the likely winner during the rounds, which wait for it here. Its binary is used, so it compiles once.
+// nvcc compiles the likely winner during the rounds, which wait for it here. Its binary is used, so it compiles only
+// once.
 TEST(nvcc_compiles_while_rounds_go_on)
 {
     if (no_nvcc()) skip();
@@ -253,10 +254,10 @@ TEST(nvcc_compiles_while_rounds_go_on)
     assert_string_equal(strstr(r.out, "begun"), "begun\n");
 }
 
-// What stands in for nvcc: it answers --version, or does not, and then misbehaves.
+// Stand-ins for nvcc. Each answers --version, or does not, and then misbehaves.
 #define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
 static const struct {
-    const char *script, *reason; // NULL: there is none on the PATH nor in $CUDA_HOME
+    const char *script, *reason; // NULL: there is no nvcc on the PATH or in $CUDA_HOME
 } bad[] = {
     {NULL, "is not timed: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
     {"exit 3\n", "--version' does not say which version it is\n"},

@@ -1,5 +1,5 @@
-// sweetspot check on jobs with one mistake each: the message, with the line of the job file, and the exit status. Those
-// that need the compiler (NVRTC, no GPU) are few, because each takes a third of a second.
+// sweetspot check on jobs with one mistake each: the message, with the line of the job file, and the exit status. Few
+// cases need the compiler (NVRTC, no GPU), because each of these takes a third of a second.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -46,10 +46,10 @@ static const char kernel[] = "#ifndef BLOCK\n"
                              "namespace inner { __global__ void scale(const float *x, double *y) { y[0] = x[0]; } }\n";
 
 struct wrong {
-    const char *what, *job, *kernel; // sed scripts; NULL: as it is
+    const char *what, *job, *kernel; // sed scripts; NULL: unchanged
     const char *arguments;
     int status;
-    const char *said[4]; // on either stream
+    const char *said[4]; // on stdout or stderr
 };
 
 #define CASE(what, job, kernel, arguments, status, ...) \
@@ -363,19 +363,19 @@ TEST(without_a_compiler_the_rest_is_checked)
     struct e2e_result r = e2e_passed(e2e_in(
         folder, "export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && find * -type f | sort"));
     assert_contains(r.err, "sweetspot check: nothing was compiled: ");
-    assert_contains(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
+    assert_contains(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // no file was written
     e2e_ended(3, e2e_in(folder, "export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2"));
     r = e2e_in(folder, "$BIN/sweetspot check job.cfg && find * -type f | sort");
     assert_contains(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
                            "job.cfg\nk.cu\nstderr\nstdout\n");
-    // nvcc, which only a baseline needs.
+    // Without nvcc, which only a baseline needs.
     e2e_write(folder, "other.cfg",
               test_text("%s\nbaselines = ( { name = \"b\"; library = \"k.cu\"; function = \"f\"; } );\n", job));
     r = e2e_passed(e2e_in(folder, "export SWEETSPOT_NVCC=/none/nvcc; $BIN/sweetspot check other.cfg"));
     assert_contains(r.err, "warning: '", "k.cu' cannot be built:\n");
 }
 
-// Line 18 of the job, and the kernels' last parameter.
+// Replaces line 18 of the job, and the type of the kernels' last parameter.
 #define PASSED(what, job_argument, type, status, ...)                                                    \
     CASE(what, "18s/.*/  " job_argument "/",                                                             \
          "1s/^/struct params { int n; double scale; }; struct wide { float v[4]; };\\n/; s/int n)/" type \

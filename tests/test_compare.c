@@ -1,5 +1,5 @@
-// compare and status: what they say of a job follows from its store, in all three formats, and without a final they say
-// how to get one.
+// compare and status: their output about a job follows from its store, in all three formats, and without a final they
+// say how to get one.
 #include "tests/shared_job.h"
 #include "tests/stored_text.h"
 #include "tests/testing.h"
@@ -31,13 +31,13 @@ TEST_WITH(the_table_has_times_ratios_and_their_intervals, setup, teardown)
                     "winner: trial 1  BLOCK_M=64,UNROLL_K=4,REDUCTION=shared",
                     "tie with trial 2  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle", "ratio to cublas", "M=4096,N=4096",
                     "1.300 ms",             // the median round
-                    "0.900 [0.900, 0.900]", // paired: the wobble of the rounds cancels
+                    "0.900 [0.900, 0.900]", // paired, so the rounds' variation cancels
                     "1.600 [1.600, 1.600]", "geometric mean",
                     "1.200 [1.200, 1.200]", // sqrt(0.9 * 1.6)
-                    "GB/s",                 // half an operation a byte
+                    "GB/s",                 // half an operation per byte
                     "1.00e-06", "The tuned kernel's largest error is 2.5 times that of cublas: ");
     assert_contains(said.err, "cublasLt has no time: no heuristic");
-    assert_null(strstr(said.out, "of ceiling")); // none was measured: the column is left out
+    assert_null(strstr(said.out, "of ceiling")); // not measured, so there is no such column
 }
 
 TEST_WITH(json_has_one_entry_for_each_problem_and_kernel, setup, teardown)
@@ -72,7 +72,7 @@ TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
         {"{\"bytes_per_second\":1e11,\"flops_per_second\":1e12}", false},
         {"{\"bytes_per_second\":1e11,\"flops_per_second\":1e9}", true}, // 33.6 MFLOP in 1.3 ms
         {"{\"bytes_per_second\":1e11,\"l2_bytes_per_second\":1e9}", true},
-        // Measured before wgmma was: nothing is known of the fastest pipe.
+        // Measured before wgmma was supported, so the fastest pipe is unknown.
         {"{\"flops_per_second\":1e9,\"tensor_bf16_flops_per_second\":2e9}", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -98,7 +98,7 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     finished_decided(&job);
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
-    // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
+    // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, and 33.6 MFLOP at 1 TFLOP/s take 0.03 ms.
     assert_int_equal(
         put_text(store, 0, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err), 0);
     store_close(store);
@@ -114,7 +114,7 @@ TEST_WITH(json_is_json_with_the_same_figures, setup, teardown)
     assert_true(fabs(json_get_number(entry, "bytes_per_second", 0) - 4 * 4096.0 * 4096 / 0.0013) < 1e6);
     problem = json_array_get(json_object_get(root, "problems"), 1);
     entry = json_array_get(json_object_get(problem, "entries"), 0);
-    assert_int_equal(json_get_integer(entry, "rounds", 0), 39); // one round has no time
+    assert_int_equal(json_get_integer(entry, "rounds", 0), 39); // one round lacks a time
     double overall =
         json_number_value(json_array_get(json_object_get(json_object_get(root, "geometric_mean_ratio"), "cublas"), 0));
     assert_true(fabs(overall - 1.2) < 1e-6);
@@ -248,7 +248,8 @@ TEST_WITH(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs, se
                               "µs,1000,,\"say \"\"so\"\"\"\n");
 }
 
-// Two problems, a kernel for each; the library takes twice as long as the first and three times as long as the second.
+// Two problems with a kernel each. The library takes twice as long as the first kernel and three times as long as the
+// second.
 TEST_WITH(ratios_are_to_the_kernel_that_is_chosen_for_the_problem, setup, teardown)
 {
     struct error err = {""};

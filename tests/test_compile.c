@@ -120,7 +120,7 @@ TEST(a_cubin_that_is_gone_is_compiled_again)
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", true), i == 2);
         assert_int_equal(access(cubin, R_OK), 0);
-        if (i == 0) assert_int_equal(unlink(cubin), 0); // as when a full cache is cleared by hand
+        if (i == 0) assert_int_equal(unlink(cubin), 0); // as if a full cache had been cleared by hand
     }
 }
 
@@ -168,7 +168,7 @@ TEST(nonsense_is_answered)
     }
 }
 
-// A request whose lists are long, by format: `count` numbered elements.
+// A long list for a request: `count` numbered elements in this format.
 static char *numbered(const char *format, int count)
 {
     struct text list = {0};
@@ -243,7 +243,7 @@ TEST(a_template_for_hopper_alone_says_so)
     assert_contains(r.out, "gemm_wgmma.cu needs sm_90a");
 }
 
-// Three configurations of the first job of every template, one of its other jobs and for Ampere.
+// For every template, three configurations of its first job and one for each of its other jobs and for Ampere.
 TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
     char *folder = e2e_folder("templates");

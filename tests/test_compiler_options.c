@@ -1,5 +1,5 @@
-// Parameters that are options of the compiler: what is refused, that candidates are compiled with them, and that the
-// header's instructions have the winner's.
+// Parameters that are compiler options: invalid ones are refused, candidates are compiled with them, and the header's
+// instructions have the winner's.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -17,7 +17,7 @@ static char *write_job(const char *parameters, const char *options)
                     "strategy = \"exhaustive\";\n",
                     options, parameters);
     e2e_write(folder, "job.cfg", job);
-    // Forty values live at once, and a division that -use_fast_math makes an approximation.
+    // Forty values are live at once, and -use_fast_math approximates the division.
     e2e_write(folder, "x.cu",
               "extern \"C\" __global__ void x(float *y)\n{\n#ifdef LIMIT\n#error an option is no macro\n#endif\n"
               "    float a[40];\n#pragma unroll\n    for (int i = 0; i < 40; i++) a[i] = y[i] / y[i + 64];\n"
@@ -29,7 +29,7 @@ static char *write_job(const char *parameters, const char *options)
 TEST(a_mistaken_option_is_refused_with_file_and_line)
 {
     static const struct {
-        const char *parameters, *options, *message; // NULL: it is sound
+        const char *parameters, *options, *message; // NULL: valid
     } cases[] = {
         {"{ name = \"LIMIT\"; option = \"--maxrregcount=%\"; values = [0, 32]; }", "\"-use_fast_math\"", NULL},
         {"{ name = \"ANY\"; option = \"%\"; values = [\"\", \"-use_fast_math\", \"--fmad=false\"]; }", "", NULL},
@@ -59,7 +59,7 @@ TEST(a_mistaken_option_is_refused_with_file_and_line)
     }
 }
 
-// The registers that a configuration of the job takes.
+// The number of registers that a configuration of the job uses.
 static int registers_of(const char *out, const char *config)
 {
     const char *at = strstr(out, config);
@@ -92,7 +92,7 @@ TEST(the_header_has_the_winners_options_and_no_macro_for_them)
     assert_null(strstr(r.out, "use_fast_math"));
     assert_null(strstr(r.out, "#define LIMIT"));
     assert_null(strstr(r.out, "#undef LIMIT"));
-    // Another option under the same name is another environment: nothing measured counts.
+    // A different option under the same name gives a different environment, so earlier results do not count.
     r = e2e_passed(e2e_in(folder, "sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
                                   " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q"));
     assert_contains(r.err, "2 new trials");

@@ -1,10 +1,10 @@
-// Completion: the program offers every command and option of its tables, and the shells can read the scripts.
+// Completion: the program offers every command and option in its tables, and the shells can read the scripts.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/testing.h"
 #include "tuner/cli/commands.h"
 
-// What stands next on the command line: the value of an option where `word` names one, else what `word` begins.
+// The completions for the next word: values if `word` is an option, otherwise words that begin with `word`.
 static char *printed(const char *shell, const char *command, const char *word)
 {
     char *out;
@@ -34,7 +34,7 @@ TEST(every_option_of_every_command_is_offered)
     assert_true(options > 60);
 }
 
-// A letter stands for the same word in every command; -j always says how many work at once.
+// A letter stands for the same option in every command; -j is always the number of parallel workers.
 TEST(a_letter_has_one_meaning)
 {
     const char *words[128] = {['j'] = "jobs"};

@@ -1,5 +1,5 @@
-// A job's current kernel: what is refused, that a run measures it first, and that it is a baseline of the final,
-// whether the search finds it or not. And baselines that are programs.
+// A job's current kernel: invalid ones are refused, a run measures it first, and it is a baseline of the final whether
+// or not the search finds it. Also baselines that are programs.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -26,7 +26,7 @@ static char *write_job(const char *current)
 TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
 {
     static const struct {
-        const char *current, *message; // NULL: it is sound
+        const char *current, *message; // NULL: valid
     } cases[] = {
         {"current = { X = 1; MODE = \"good\"; };", NULL},
         {"current = { X = 1; };", "job.cfg:6: 'current' lacks parameter 'MODE'\n"},
@@ -86,7 +86,7 @@ static struct e2e_result tune(const char *folder)
         " FAKE_LOG=log FAKE_LIBRARY=/fake.so $BIN/sweetspot tune job.cfg --store job.db -j 1 -q 2>&1 && head -n 1 log");
 }
 
-// X = 2 takes 1.25 ms, X = 7, which wins, 1 ms.
+// X = 2 takes 1.25 ms; X = 7 takes 1 ms and wins.
 TEST(a_configuration_is_measured_first_and_compared_with_the_winner)
 {
     char *folder = write_job("current = { X = 2; MODE = \"good\"; };");
@@ -124,7 +124,7 @@ TEST(another_kernel_is_compiled_from_its_own_file)
                     "  1.490x as fast as current (95% interval 1.490 to 1.490, 14 rounds)\n");
 }
 
-// Both are measured without a compiler: the log names their files.
+// The current kernel and the baseline are measured without a compiler: the log names their files.
 TEST(a_binary_is_sent_as_it_is)
 {
     char *folder = write_job(
@@ -162,7 +162,7 @@ TEST(one_that_does_not_compile_ends_the_run_with_its_name)
 TEST(mistaken_programs_are_refused_with_file_and_line)
 {
     static const struct {
-        const char *baselines, *message; // NULL: it is sound
+        const char *baselines, *message; // NULL: valid
     } cases[] = {
         {PROGRAM("mine", "f"), NULL},
         {"{ name = \"k\"; kernel = \"k\"; launch = { grid = [ \"N\" ]; block = [ 64 ]; }; }", NULL},
@@ -200,7 +200,8 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
     }
 }
 
-// One is built, one does not compile, one crashes the worker while the job is set up, and one in the final.
+// One program is built, one does not compile, one crashes the worker while the job is set up, and one crashes it in the
+// final.
 TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
 {
     char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM(
@@ -217,7 +218,7 @@ TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
     assert_contains(r.out, "ratio to program");
 }
 
-// So that the command's time is not spent on a compiler.
+// This way a compiler cannot use up the command's time.
 TEST(a_program_has_a_quarter_of_the_time_to_be_built)
 {
     static const struct {

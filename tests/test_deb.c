@@ -1,4 +1,5 @@
-// `make deb`: the package has what `make install` installs, says what it needs, and works from wherever it is unpacked.
+// `make deb`: the package has the files that `make install` installs, declares its dependencies, and works wherever it
+// is unpacked.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -22,7 +23,7 @@ static void skip_without_dpkg(void)
     if (r.status) skip();
 }
 
-// The programs are built already; make's own settings are of no concern here.
+// The programs are already built, and the settings of the calling make are not wanted here.
 TEST(the_package_is_built_with_what_it_needs)
 {
     skip_without_dpkg();
@@ -49,7 +50,7 @@ TEST(it_has_the_files_of_make_install)
     assert_string_equal(r.err, "");
     assert_contains(r.out, "> usr/share/doc/sweetspot/copyright", "> usr/share/doc/sweetspot/changelog.gz");
     r = e2e_run(folder, "dpkg-deb --fsys-tarfile $DIR/sweetspot.deb | tar tv | grep -v ' root/root '");
-    assert_string_equal(r.out, ""); // all root's
+    assert_string_equal(r.out, ""); // root owns all files
 }
 
 TEST(unpacked_anywhere_it_works)

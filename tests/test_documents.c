@@ -1,7 +1,7 @@
-// The documents say what is there: links lead somewhere, commands and options exist, the queries of docs/store.md run
-// on a store, and no status, column, counter, finding or member of a JSON document is left out.
+// The documents match the program: links have targets, commands and options exist, the queries of docs/store.md run on
+// a store, and no status, column, counter, finding or member of a JSON document is left out.
 //
-// What is code in a document: fenced blocks, blocks that are indented by four columns, and spans between backticks.
+// Code in a document means fenced blocks, blocks that are indented by four columns, and spans between backticks.
 #include <ctype.h>
 #include <glob.h>
 #include <sqlite3.h>
@@ -15,7 +15,7 @@
 
 enum kind { PROSE, BLOCK, HEADING };
 
-// One line of a document: its text is malloc'ed.
+// Receives one line of a document; its text is malloc'ed.
 typedef void line_visitor(void *user, enum kind kind, const char *language, const char *line);
 
 static void each_line(const char *text, line_visitor *visit, void *user)
@@ -37,7 +37,7 @@ static void each_line(const char *text, line_visitor *visit, void *user)
     }
 }
 
-// Every document; the path is relative to the source tree's root.
+// Visits every document; the path is relative to the source tree's root.
 static void each_document(void (*visit)(const char *path, const char *text))
 {
     glob_t found;
@@ -58,7 +58,7 @@ struct anchors {
     char *all; // "\nfirst\nsecond\n"
 };
 
-// As GitHub makes it: lower case, blanks are dashes, other punctuation is left out.
+// The anchor is made as GitHub does: lower case, dashes for blanks, no other punctuation.
 static void add_anchor(void *user, enum kind kind, const char *language, const char *line)
 {
     struct anchors *a = user;
@@ -84,7 +84,7 @@ static bool has_anchor(const char *path, const char *anchor)
 }
 
 static size_t links;
-static const char *reading; // the document at hand
+static const char *reading; // the current document
 
 static void check_link(const char *target)
 {
@@ -129,7 +129,7 @@ TEST(every_link_leads_to_a_file_and_a_heading)
 
 static size_t commands_seen, options_seen;
 
-// `name` of an option, without dashes, or NULL for the letter.
+// `name` is an option's name without dashes, or NULL to look for the letter.
 static bool has_option(const struct command *command, const char *name, char letter)
 {
     for (const struct option_spec *spec = command->options; spec->name; spec++)
@@ -166,7 +166,7 @@ static char *first_word(const char *text)
     return test_text("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
 }
 
-static const char *read_text; // of the document at hand
+static const char *read_text; // of the current document
 
 // A document that shows how a command is added may call it.
 static bool adds_command(const char *name)
@@ -175,7 +175,7 @@ static bool adds_command(const char *name)
     return adds;
 }
 
-// Command lines in a piece of code: "sweetspot COMMAND ..", wherever it stands.
+// Checks the command lines in a piece of code: "sweetspot COMMAND ..", anywhere in it.
 static void check_code(const char *code)
 {
     for (const char *at = code; (at = strstr(at, "sweetspot ")); at++) {
@@ -203,7 +203,7 @@ static void check_span(const char *span)
     check_code(span);
 }
 
-// Spans may go over a line's end, and so may a block's lines that end in a backslash.
+// Spans may continue on the next line, as may lines of a block that end in a backslash.
 struct pieces {
     char *span, *line;
     bool open;
@@ -218,7 +218,7 @@ static char *joined(char *before, const char *between, const char *more, size_t 
 
 static void read_spans(struct pieces *p, const char *line)
 {
-    if (!*line) { // a span does not go over a paragraph's end
+    if (!*line) { // a span ends with its paragraph
         free(p->span);
         p->span = NULL;
         p->open = false;
@@ -274,13 +274,13 @@ TEST(every_command_and_option_exists)
 
 struct queries {
     sqlite3 *db;
-    int64_t condemned; // a trial that a verdict has put out
-    char *text;        // the query at hand; NULL: none
-    bool quoted;       // it stands between """ in a Python block
+    int64_t condemned; // a trial that a verdict has rejected
+    char *text;        // the query being read; NULL: none
+    bool quoted;       // it is between """ in a Python block
     size_t count;
 };
 
-// Whether the query tells of trials with their statuses.
+// Whether the query shows trials and their statuses.
 static bool minds_verdicts(const char *text)
 {
     return strstr(text, "verdicts") || (strstr(text, "v1_trials") && strstr(text, "status"));
@@ -299,7 +299,7 @@ static void run_query(struct queries *q)
             const char *name = sqlite3_column_name(query, i);
             bool condemned =
                 (!strcmp(name, "id") || !strcmp(name, "trial")) && sqlite3_column_int64(query, i) == q->condemned;
-            // Where the query shows statuses, the verdict's must be in the second column.
+            // The second column must have the status that the verdict gives.
             const char *status = condemned ? (const char *)sqlite3_column_text(query, 1) : NULL;
             if (condemned && (!status || strcmp(status, "wrong")))
                 fail_msg("docs/store.md: the verdict does not count in:\n%s", q->text);
@@ -367,7 +367,7 @@ static int64_t number(sqlite3 *db, const char *text)
 
 TEST(every_query_runs_on_a_store_and_minds_verdicts)
 {
-    // The recorded space has no failures: one trial that failed, and a verdict on the fastest.
+    // The recorded space has no failures, so this adds a failed trial and a verdict against the fastest.
     struct queries q = {.db = open_store(SQLITE_OPEN_READWRITE)};
     q.condemned = number(q.db, "SELECT id FROM trials WHERE status = 'ok' ORDER BY objective LIMIT 1");
     assert_int_equal(sqlite3_exec(q.db,
@@ -393,7 +393,7 @@ static void assert_described(const char *path, const char *text, const char *nam
     if (!strstr(text, span)) fail_msg("%s does not describe %s", path, name);
 }
 
-// The section of a view. malloc'ed; "" when there is none.
+// The section about a view. malloc'ed; "" if there is none.
 static char *section_of(const char *text, const char *name)
 {
     const char *begin = strstr(text, test_text("\n### %s\n", name)), *end = begin ? strstr(begin + 1, "\n##") : NULL;
@@ -426,7 +426,7 @@ TEST(every_view_and_column_of_the_store_is_described)
 
 // Python -----------------------------------------------------------------------------------------
 
-// The Python blocks below a heading, with the test's store in the place of the page's. malloc'ed.
+// The Python blocks below a heading, with the test's store instead of the page's. malloc'ed.
 static char *python_below(const char *text, const char *heading)
 {
     static const char fence[] = "```python\n", store[] = "out/sgemm_2048.db";
@@ -444,7 +444,7 @@ static char *python_below(const char *text, const char *heading)
     return text_format("%.*s%s%s", (int)(place - code.text), code.text, store_path, place + strlen(store));
 }
 
-// Where Python has what the blocks need; their queries run without it (above).
+// Runs the blocks if Python has the modules they need. Their queries are tested without it (above).
 static void run_python(const char *heading, const char *needed)
 {
     const char *text = test_owned(text_read_file("docs/store.md", NULL));
@@ -494,10 +494,10 @@ TEST(every_counter_and_finding_is_explained)
     }
 }
 
-// Whether some page has what is printed; the spans of budgets stand for any number.
+// Whether some page describes a printed key. In the spans of budgets, N and Ts stand for any number.
 static bool described(const char *const pages[], const char *key)
 {
-    static const char *const data[] = {"cublas", "N", "barrier"}; // names of a library, a size and a stall
+    static const char *const data[] = {"cublas", "N", "barrier"}; // the names of a library, a size and a stall reason
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         if (!strcmp(key, data[i])) return true;
     const char *number = strchr(key, '@');
@@ -508,7 +508,7 @@ static bool described(const char *const pages[], const char *key)
     return false;
 }
 
-// The golden files have placeholders, so they are searched as texts.
+// The golden files have placeholders, so they are searched as text.
 TEST(every_json_document_and_its_members_are_described)
 {
     char *const page = test_file("docs/json.md");
@@ -526,7 +526,7 @@ TEST(every_json_document_and_its_members_are_described)
         const char *path = found.gl_pathv[i], *text = test_owned(text_read_file(path, NULL)), *at;
         char format[64];
         int version;
-        if (!(at = strstr(text, "\"format\""))) continue; // a list is the table that is printed
+        if (!(at = strstr(text, "\"format\""))) continue; // lists have the members of the printed table
         assert_int_equal(sscanf(at, "\"format\" : \"%63[a-z-]\" , \"version\" : %d", format, &version), 2);
         if (!strstr(page, test_text("`%s`, %d", format, version)))
             fail_msg("docs/json.md does not have version %d of %s", version, format);

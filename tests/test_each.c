@@ -1,5 +1,5 @@
-// Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to
-// the header's selector.
+// Objective "each": compares the choice of the fewest kernels with brute force, and follows a whole run on a recorded
+// space down to the header's selector.
 #include "tests/e2e.h"
 #include "tests/kept_binaries.h"
 #include "tests/loaded_job.h"
@@ -58,7 +58,7 @@ TEST(a_kernel_set_is_as_small_as_brute_force_finds)
         }
         for (size_t i = 0; i < CANDIDATES * problems; i++)
             times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
-        for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
+        for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first candidate runs on all problems
         struct kernel_set set;
         const struct kernel_times all = {CANDIDATES, problems, 1, times, holdout, sizes, NULL};
         assert_int_equal(kernel_set_find(&all, 0.15, &set), 0);
@@ -69,7 +69,7 @@ TEST(a_kernel_set_is_as_small_as_brute_force_finds)
             assert_true(set.kernel[p] < set.count);
             for (size_t c = 0; c < CANDIDATES; c++) best = fmin(best, times[c * problems + p]);
             double regret = times[set.chosen[set.kernel[p]] * problems + p] / best - 1;
-            if (holdout[p] && isnan(regret)) continue; // the nearest problem's kernel cannot do it
+            if (holdout[p] && isnan(regret)) continue; // the nearest problem's kernel does not run on it
             assert_true(fabs(set.regret[p] - regret) < 1e-9);
             if (!holdout[p]) assert_true(regret <= 0.15 + 1e-9 && set.worst >= regret - 1e-9);
         }
@@ -83,19 +83,19 @@ TEST(a_problem_that_nothing_can_do_has_no_kernel_set)
     assert_int_equal(kernel_set_find(&all, 0.1, &set), -1);
 }
 
-// Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest
-// problem, of 90, does not show it.
+// Tiles of 64 and 128 on a device that holds 100 blocks: 120 of the larger tiles need two waves. The nearest problem,
+// which has 90, does not show this.
 TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
 {
     const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, relative_times[] = {1.1, 2.2, 2.7, 1, 2, 4};
     const bool holdout[] = {false, false, true};
     const int64_t sizes[] = {904, 1800, 1200};
     struct kernel_set set;
-    const double both[] = {1.1, 2.2, 2.7, 1.0, 2.3, 4.0}; // each is the best somewhere
+    const double both[] = {1.1, 2.2, 2.7, 1.0, 2.3, 4.0}; // each is the best on some problem
     struct kernel_times all = {2, 3, 1, both, holdout, sizes, NULL};
     assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_int_equal(set.count, 2);
-    assert_true(set.worst_holdout > 0.4); // nearest is 904, which candidate 1 is the fastest on
+    assert_true(set.worst_holdout > 0.4); // the nearest is 904, on which candidate 1 is the fastest
     all.relative_times = relative_times;
     assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_true(set.worst_holdout == 0);
@@ -151,7 +151,7 @@ TEST(a_strategy_with_two_criteria_finds_both_optima)
     symbols_free(symbols);
 }
 
-// N small is best with X = 2, N large with X = 9; in between with X = 5 neither is bad.
+// X = 2 is best for small N and X = 9 for large N. X = 5, in between, is not bad for either.
 static double time_at(int x, int y, int64_t n)
 {
     double wanted = n < 1000 ? 2 : 9;
@@ -164,7 +164,7 @@ static const char plain[] =
     "kernel = { template = \"x.cu\"; entry = \"x\"; }; launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = "
     "[32]; };\n"
     "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );";
-// Only small X for odd N.
+// Odd N allows only small X.
 static const char even[] =
     "kernel = { template = \"x.cu\"; }; stages = ( { entry = \"x\"; when = \"N % 2 == 0 || X < 5\"; "
     "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
@@ -213,7 +213,7 @@ TEST(the_kernels_of_a_final_are_an_event)
     struct e2e_result r =
         e2e_in(folder, "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
                        "--format json >events; grep -v '^{' events; grep '\"event\":\"kernels\"' events");
-    json_t *event = test_json(json_parse(r.out, &err)); // that line alone
+    json_t *event = test_json(json_parse(r.out, &err)); // only that line
     if (!event) fail_msg("%s\n%s", r.out, r.err);
     const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
     assert_int_equal(json_array_size(kernels), 2);
@@ -243,9 +243,9 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     r = e2e_passed(e2e_in(folder, "$BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status "
                                   "job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l"));
     assert_contains(r.out, "with the fastest kernel of each problem",
-                    "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
+                    "\n2\n"); // 32 blocks of 32 threads per SM, 132 SMs: both kernels have a relative time
     assert_contains(r.out, "ratio 1.");
-    // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
+    // C and C++ with the strictest warnings. The selector is called for tuned, intermediate and meaningless sizes.
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"
         "int main(void) { int small = e_select(300), large = e_select(100000);\n"
@@ -265,12 +265,12 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     r = e2e_in(folder, "gcc -DE_KERNEL=2 main.c");
     assert_true(r.status != 0);
     assert_contains(r.err, "E_KERNEL must be from 0");
-    // Written again, the header keeps its two sections.
+    // When it is written again, the header still has two sections.
     r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h");
     assert_contains(r.out, "\n2\n");
 }
 
-// Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
+// Both kernels are loaded, and a launch uses the one for its sizes. (Nothing is verified in a replayed run.)
 TEST(embedded_kernels_are_launched_by_size)
 {
     static const char program[] =
@@ -333,7 +333,7 @@ TEST(the_runtime_chooses_as_the_header_does)
     assert_true(atoi(r.out) > 60);
 }
 
-// A configuration without a stage for a problem cannot do it, and the selector knows.
+// A configuration without a stage for a problem cannot run it, and the selector takes this into account.
 TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
@@ -350,14 +350,15 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
     r = e2e_passed(e2e_in(folder,
                           "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -a ^supported "
                           "e.sweetspot"));
-    assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // nor by the runtime
+    assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // the runtime agrees
     r = e2e_in(folder, "sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' "
                        "job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                        "$BIN/sweetspot status job.cfg --store f.db");
     assert_contains(r.out, "pruned");
 }
 
-// One kernel is within the regret everywhere and each other one is the fastest of one problem: all are in the final.
+// One kernel is within the regret on all problems, and each of the others is the fastest on one problem. All are in the
+// final.
 TEST(every_finalist_takes_part_however_many_there_are)
 {
     enum { PROBLEMS = 60 };
@@ -417,11 +418,11 @@ TEST(relative_time_is_the_work_of_a_block_times_the_waves)
     assert_int_equal(model.at_once, 2 * 132);
     assert_true(fabs(model.of[0] - 6000.0 / 500 * 2) < 1e-9);
     assert_true(fabs(model.of[1] - 6 * 4225.0 / 2113 * 9) < 1e-9); // 2,113 blocks: 8 waves and one block
-    trial.stage_count = 0;                                         // nothing is known but the work
+    trial.stage_count = 0;                                         // only the work is known
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
     assert_int_equal(model.stage, -1);
     assert_true(model.of[0] == 6000);
-    // What the worker is asked: the second launch may overlap the first for X = 2 alone.
+    // The worker's request: only for X = 2 may the second launch overlap the first.
     for (uint16_t x = 0; x < 2; x++) {
         autojson json_t *problems = request_problems(job, &x, NULL, true, NULL, NULL, &err);
         const json_t *stages = json_object_get(json_array_get(problems, 0), "stages");

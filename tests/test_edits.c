@@ -1,4 +1,4 @@
-// kernel.edits: tunes a source with fixed numbers without changing the file. Only copies are edited: in memory, for
+// kernel.edits tunes a source with fixed numbers without changing the file. Only copies are edited: in memory, for
 // nvcc, and on nodes.
 #include "tests/e2e.h"
 
@@ -39,8 +39,8 @@ TEST(a_source_with_fixed_numbers_is_tunable_by_edits)
     struct e2e_result edited = e2e_passed(e2e_in(make("edits", EDITS), CHECK));
     assert_contains(edited.out, "ok ", "  add  BLOCK=128,TILE=2\nno mistakes found\n");
     char *hash = strstr(edited.out, "0x");
-    assert_true(hash && !strstr(plain.out, test_text("%.18s", hash))); // the edits are part of it
-    assert_contains(plain.out, strchr(hash, '\n'));                    // the files are as they were
+    assert_true(hash && !strstr(plain.out, test_text("%.18s", hash))); // edits change the hash
+    assert_contains(plain.out, strchr(hash, '\n'));                    // the files are unchanged
     struct e2e_result other = e2e_passed(e2e_in(make("edits_other", "edits = ( " BOTH " );"), CHECK));
     assert_true(!strstr(other.out, test_text("%.18s", hash)));
 }
@@ -104,7 +104,7 @@ TEST(a_private_node_gets_edited_files_and_the_header_says_what_was_edited)
     assert_true(!strstr(r.out, "constexpr int BLOCK = 256;\n__global__"));
 }
 
-// Another source is judged as it is; the reference in the job's template is edited.
+// Another source is judged unedited; the reference in the job's template is edited.
 TEST(judge_does_not_edit_another_source)
 {
     char *folder = make("edits_judge", EDITS);

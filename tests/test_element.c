@@ -1,5 +1,5 @@
-// Types of elements (kernels/element.c): every f16, bf16 and FP8 comes back, and what lies between two is rounded to
-// the nearer one, of two equally near to the even one.
+// Element types (kernels/element.c): every f16, bf16 and FP8 number survives a round trip, and a number between two of
+// them is rounded to the nearer one, or to the even one if both are equally near.
 #include "kernels/element.h"
 #include "tests/testing.h"
 
@@ -15,12 +15,12 @@ static double load16(enum element type, uint16_t bits)
     return element_load(type, &bits);
 }
 
-// The numbers between two neighbours of the same sign, from 0 up to the largest finite one.
+// Tests rounding between all neighbours of the same sign, from 0 up to the largest finite number.
 static void hold_rounding(enum element type, uint16_t infinity)
 {
     for (uint16_t bits = 0; bits < infinity; bits++) {
         double low = load16(type, bits), high = load16(type, (uint16_t)(bits + 1));
-        if (bits + 1 == infinity) { // where the next number would be
+        if (bits + 1 == infinity) { // use the value that the next number would have
             assert_true(isinf(high));
             high = low + (low - load16(type, (uint16_t)(bits - 1)));
         }
@@ -55,14 +55,13 @@ TEST(bfloats_are_rounded_to_the_nearest_even)
     assert_true(load16(ELEMENT_BF16, 0x3f80) == 1 && load16(ELEMENT_BF16, 1) == 0x1p-133);
 }
 
-// Against cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw of all codes, and the hash of what __nv_cvt_double_to_fp8
-// with
-// __NV_SATFINITE makes of every 4096th float and its two neighbours.
+// Compares with cuda_fp8.h of CUDA 13.0: __nv_cvt_fp8_to_halfraw for all codes, and a hash of the results of
+// __nv_cvt_double_to_fp8 with __NV_SATFINITE for every 4096th float and its two neighbours.
 TEST(fp8_is_converted_as_cuda_does)
 {
     static const struct {
         enum element type;
-        int digits, bias, infinity; // infinity: its code, or of e4m3 the one of NaN
+        int digits, bias, infinity; // infinity: its code, or for e4m3 that of NaN
         uint64_t hash;
         double largest, smallest;
     } types[] = {{ELEMENT_E4M3, 3, 7, 0x7f, 0x24b223ff52e2a703u, 448, 0x1p-9},
@@ -113,7 +112,7 @@ TEST(each_type_has_its_size_its_roundoff_and_its_name)
         const char *name;
         size_t size;
         double roundoff;
-        double value; // that it holds exactly
+        double value; // which it holds exactly
     } types[] = {
         {ELEMENT_F32, "f32", 4, 0x1p-24, 1.5},
         {ELEMENT_F64, "f64", 8, 0x1p-53, 0.1},
@@ -147,13 +146,13 @@ TEST(each_type_has_its_size_its_roundoff_and_its_name)
             assert_int_equal(element_load_integer(type, bytes), (int64_t)types[i].value);
             continue;
         }
-        // The roundoff: half the distance from 1 to the next number.
+        // The roundoff is half the distance from 1 to the next number.
         element_store(type, 1 + 2 * types[i].roundoff, bytes);
         assert_true(element_load(type, bytes) == 1 + 2 * types[i].roundoff);
         element_store(type, 1 + types[i].roundoff, bytes);
         assert_true(element_load(type, bytes) == 1);
     }
-    uint64_t large = 0xfffffffffffff800u; // the double next to 2^64
+    uint64_t large = 0xfffffffffffff800u; // the double just below 2^64
     assert_true(element_load(ELEMENT_U64, &large) == 0x1.fffffffffffffp63);
     assert_int_equal(element_load_integer(ELEMENT_U64, &large), -2048); // its bits
     assert_int_equal(element_find("f8"), -1);

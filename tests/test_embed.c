@@ -1,13 +1,13 @@
-// Headers with the measured binary: the final keeps it, the header ships it byte for byte, and what launches it passes
-// what was verified and refuses the rest. Launches go to a fake driver (tests/launch), so that no GPU is needed; the
-// same program is compiled as C99 and C++, for the driver API and the runtime API.
+// Headers with the measured binary: the final keeps it and the header ships it byte for byte. Launch functions accept
+// the verified problems and refuse others. Launches go to a fake driver (tests/launch), so no GPU is needed. The same
+// program is compiled as C99 and C++, for the driver API and the runtime API.
 #include "tests/finished_header.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
 static struct finished job;
 
-// Three stages with arguments of every type, a tensor map, a library's call, a cluster, much shared memory.
+// Three stages with arguments of every type, a tensor map, a library call, a cluster, and much shared memory.
 static const char stages_text[] =
     "stages = (\n"
     "  { name = \"mini\"; entry = \"mini<float, BLOCK_M>\";\n"
@@ -40,7 +40,7 @@ static const char stages_text[] =
 enum { CUBIN_SIZE = 5000 };
 static unsigned char cubin[CUBIN_SIZE];
 
-// Not a real one: its first bytes, and bytes of every value.
+// Not a real cubin: only its first bytes, followed by bytes of every value.
 static void make_cubin(unsigned seed)
 {
     memcpy(cubin, "\177ELF", 4);
@@ -65,7 +65,7 @@ static void teardown(void)
     finished_remove(&job);
 }
 
-// The job with the stages above in the place of its one launch.
+// The job with the stages above instead of its only launch.
 static void write_stages_job(void)
 {
     autofree char *text =
@@ -109,7 +109,7 @@ TEST_WITH(a_header_of_an_older_version_launches_the_same_beside_it, setup, teard
     }
 }
 
-// Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
+// Links with the real libraries: every function that is called exists, and without a GPU the status reports a failure.
 TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 {
     static const char program[] = "#include <stdlib.h>\n#include \"include/mini_best.h\"\n"
@@ -129,7 +129,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
     int status = finished_program(&job, "gcc -std=c99 -DMINI_GEMM_DRIVER_API" STRICT, source,
                                   "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda", ": ");
     assert_int_equal(status, 0);
-    // On a GPU other than the job's, or on none.
+    // Runs on a GPU other than the job's, or without a GPU.
     status =
         finished_program(&job, "gcc -std=c99 -DMINI_GEMM_RUNTIME_API" STRICT, source,
                          "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", "");
@@ -140,7 +140,7 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
     assert_true(status == 0 || status == -1);
 }
 
-// A job with variables of the module, a texture and a surface. Only the buffer z is a launch's argument by its address.
+// A job with module variables, a texture and a surface. Only the buffer z is passed to a launch by its address.
 static const char symbol_bindings_text[] =
     "constants = ( { name = \"coef\"; type = \"f32\"; shape = [\"M\"]; }, { name = \"ns::scale\"; type = \"f64\"; "
     "direction = \"out\"; }, { name = \"none\"; type = \"i32\"; value = 3; optional = true; } );\n"
@@ -186,7 +186,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
         int status = finished_program(&job, compilers[i], source, "", "");
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
-    // The real runtime has the function, too.
+    // The real runtime has the function as well.
     finished_write(c, "#define MINI_GEMM_RUNTIME_API\n#include \"include/mini_best.h\"\n"
                       "int main(void) { static struct mini_gemm_kernels k; unsigned long long a, b; "
                       "return mini_gemm_load(&k) == mini_gemm_constant(&k, 0, \"coef\", &a, &b); }\n");
@@ -300,14 +300,14 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // A foreign file in the binary's place.
+    // A foreign file where the binary should be.
     keep_binary(symbols_text);
     finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
                     "was not written by sweetspot");
 }
 
-// The header's command with some options, its status, and what it says.
+// Runs the header command with some options and checks its status and message.
 static void expect(int status, const char *message, const char *one, const char *value, const char *other)
 {
     struct said said =
@@ -328,11 +328,11 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "Not a directory", "-o", below, "--embed");
     expect(3, "Not a directory", "--cubin", below, NULL);
     expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
-    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
-    expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
+    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder has the file's path
+    expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // without the binary, no header either
     assert_int_equal(access(header, F_OK), -1);
     FILE *pipe = popen(test_text("ls %s | grep -c new-", job.folder), "r");
-    assert_int_equal(fgetc(pipe), '0'); // and no temporary file
+    assert_int_equal(fgetc(pipe), '0'); // no temporary file was made
     pclose(pipe);
 }
 
@@ -346,11 +346,11 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");
     assert_int_equal(access(alone, F_OK), -1);
     char *out = finished_says(&job, 0, "header JOB --store STORE --cubin -").out;
-    assert_memory_equal(out, cubin, 10); // and nothing before it
+    assert_memory_equal(out, cubin, 10); // the binary is not preceded by anything
     assert_int_equal(access("-", F_OK), -1);
 }
 
-// Whether a device of this name gets the binary of that one, or "": none.
+// Whether a device with this name gets the binary of the device `expected`, or none if that is "".
 #define TAKEN                                                                                                     \
     "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"                \
     "static int taken(const char *name, int major, int count, const char *expected)\n{\n"                         \
@@ -359,7 +359,7 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"                       \
     "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
 
-// Two devices in one header: each keeps its binary, and the one for the present device is taken.
+// Two devices in one header: each keeps its binary, and a program uses the one for its device.
 TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 {
     static const char program[] =
@@ -386,7 +386,7 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 20);
     char *chosen = test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", compilers[2]);
     assert_int_equal(finished_program(&job, chosen, source, "", ""), 10);
-    // Damage to the other's bytes is seen when the file is written again.
+    // Damage to the other device's bytes is detected when the file is written again.
     char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
     assert_non_null(digit);
     memcpy(digit, "126", 3);
@@ -396,8 +396,9 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     free(text);
 }
 
-// Two stores, an H100's and an H200's, of one architecture: one header. The compiler is told by a macro for which of
-// them; a program takes the binary of its device by name, on another Hopper the nearest, and can ask which one it was.
+// Two stores of one architecture, an H100's and an H200's, give one header. A macro tells the compiler which of them to
+// use. A program loads the binary for its device's name, or the nearest one on another Hopper, and can ask which one it
+// loaded.
 TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 {
     static const char program[] = TAKEN
@@ -414,7 +415,7 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
         "    return !strcmp(MINI_GEMM_DEVICE_NAME, \"NVIDIA H200\") ? MINI_GEMM_BLOCK_M : MINI_GEMM_BLOCK_M + 1;\n}\n";
     static const struct {
         const char *device;
-        int status; // of the program: BLOCK_M of the section, and 1 for the H100's
+        int status; // of the program: the section's BLOCK_M, plus 1 for the H100's
     } cases[] = {{"", 64}, {"-DMINI_GEMM_DEVICE=NVIDIA_H200", 64}, {"-DMINI_GEMM_DEVICE=NVIDIA_H100_PCIE", 65}};
     write_stages_job();
     finished_trials_on(&job, "NVIDIA H100 PCIe", "sm_90a", 114);
@@ -436,14 +437,14 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
             char *compiler = test_text("%s %s", compilers[k], cases[i].device);
             assert_int_equal(finished_program(&job, compiler, source, "", ""), cases[i].status);
         }
-    // The reverse: the H100's store is added again, and is then the default.
+    // The reverse: the H100's store is added again and becomes the default.
     free(job.store);
     job.store = text_format("%s/mini.db", job.folder);
     finished_embed(&job);
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
 }
 
-// The whole way with the scripted worker: what it says it ran is kept, anything else is not.
+// A whole run with the scripted worker: the binary that it reports to have run is kept, any other is not.
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");

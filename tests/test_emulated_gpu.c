@@ -1,6 +1,6 @@
 // Whole jobs, tuned by the real driver and the real GPU worker on a device that is host memory (emulated_gpu.c); only
-// the compiler is a script. Right kernels are found right and win, and each wrong one, which is twice as fast, is found
-// by the check that is made for it.
+// the compiler is a script. Correct kernels pass and win. Each wrong kernel, although twice as fast, is caught by the
+// check designed for its fault.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 #include "tests/testing.h"
@@ -101,7 +101,7 @@ static void write_job(const char *folder, const struct family *f)
 struct seen {
     const struct family *family;
     int right, wrong;
-    double longest; // s, of the right ones
+    double longest; // s, of the correct kernels
 };
 
 static int look_at_trial(void *user, const struct trial *trial)
@@ -144,8 +144,8 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
     }
 }
 
-// A stage that is not timed, one that clears the output, and the kernel. A kernel that destroys what the first stage
-// has made, and one whose output is not cleared, are wrong; and only the kernel's millisecond counts.
+// A stage that is not timed, one that clears the output, and the kernel. A kernel that destroys the first stage's
+// results and one whose output is not cleared must be found wrong. Only the time of the kernel, 1 ms, must count.
 TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_output)
 {
     static const struct family staged = {
@@ -180,7 +180,7 @@ TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_outpu
     assert_true(seen.longest > 0.9e-3 && seen.longest < 1.1e-3);
 }
 
-// The counter grows by 300 W all the time.
+// The counter constantly grows at 300 W.
 TEST(the_worker_measures_energy)
 {
     char *folder = e2e_folder("energy");
@@ -193,12 +193,12 @@ TEST(the_worker_measures_energy)
         "$BIN/sweetspot tune job.cfg --store job.db --no-counters && $BIN/sweetspot compare job.cfg --store job.db",
         folder, folder));
     assert_contains(r.out, "decided by energy", "J at ", " W and 1755 MHz, flush and restore (", "at the power limit");
-    double watts = atof(strstr(r.out, "J at ") + strlen("J at ")); // readings of the counter are at most 50 ms apart
+    double watts = atof(strstr(r.out, "J at ") + strlen("J at ")); // the counter is read at least every 50 ms
     if (!(fabs(watts - 300) <= 300 * 0.05 / 2)) fail_msg("%g W", watts);
 }
 
-// cublasLt's 32 heuristics race: those that do not run, are the same as others or were only fast at first do not take a
-// place. The second process of the final uses the first one's choice, and a stage makes its own.
+// cublasLt's 32 algorithms race. Those that do not run, that equal others, or that were fast only at first are not
+// among the three. The second process of the final uses the choice of the first, and a stage makes its own choice.
 TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
 {
     char *folder = e2e_folder("cublaslt");
@@ -230,7 +230,7 @@ TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
         const char *number = i ? test_text("_%d", i + 1) : "";
         assert_contains(r.out, test_text("cublasLt%s: %s", number, places[i]), // of `compare`
                         test_text(", ratio to cublasLt%s", number) + 2, places[i],
-                        " rounds at 1755 MHz\n"); // 10, or fewer in 5 s
+                        " rounds at 1755 MHz\n"); // 10, or fewer if 5 s are over
         assert_non_null(strstr(strstr(r.out, test_text("against cublasLt%s ", number)), places[i])); // of `status`
     }
     assert_contains(r.out, "rounds in process 2 on gpu 0", "\n1\n"); // the algorithms were requested only once

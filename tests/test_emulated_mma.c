@@ -1,5 +1,5 @@
-// templates/gemm_mma.cu on the CPU (tests/emulation): configurations of every way through the template are right, and
-// mistakes in it are seen.
+// templates/gemm_mma.cu on the CPU (tests/emulation): configurations for every path through the template are correct,
+// and mistakes in it are detected.
 #include "tests/emulated_template.h"
 
 #define MMA "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DSTAGES=3 "
@@ -20,15 +20,15 @@ TEST(products_by_mma_are_right_in_emulation)
     static const struct {
         const char *script, *macros, *said;
     } mistakes[] = {
-        // A stage is read before it has arrived; it is refilled while it is read.
+        // A stage is read before it has arrived. A stage is refilled while it is read.
         {"s/wait_for_copies<STAGES - 2>/wait_for_copies<STAGES - 1>/", MMA, "off at"},
         {"s/here == 0 ? STAGES - 1 : here - 1/here/", MMA, "off at"},
-        // The tile after the incomplete one is left out; zeros are missing after the incomplete one.
+        // The tile after the incomplete one is left out. Zeros are missing after the incomplete one.
         {"s/: step - 1;/: step;/", MMA, "off at"},
         {"s/min(CHUNK, cols - col)/CHUNK/", MMA, "off at"},
-        // Lines that are read by words are swizzled as others are.
+        // Lines that are read word by word are swizzled like others.
         {"s/line % 4 \\* 2 :/line % 8 :/", MMA "-DINPUT=tf32 -DOUTPUT=f32 -DA_MAJOR=m", "the same bank"},
-        // Rows of C overwrite the next tile's first stage; a part of a tile that several blocks share is left out.
+        // Rows of C overwrite the next tile's first stage. Part of a tile that several blocks share is left out.
         {"s/memory + (STAGES - 1) \\* STAGE/memory/", MMA "-DPERSISTENT=1", "off at"},
         {"s/from -= steps;/from = 0;/", MMA "-DPERSISTENT=2 -DWORKSPACE=1", "off"},
     };

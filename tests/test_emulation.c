@@ -1,9 +1,9 @@
-// templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation):
-// configurations of every way through the template are right, and mistakes in it are seen.
+// templates/gemm_simt.cu, transpose.cu, and the code of gemm_wgmma.cu for partial sums, on the CPU (tests/emulation):
+// configurations for every path through the template are correct, and mistakes in it are detected.
 #include "tests/emulated_template.h"
 
 static const char *const configurations[] = {
-    // Copies of single floats and of four, directly and by way of registers; rings of one to four slots.
+    // Copies of one float and of four floats, directly and through registers; rings of one to four slots.
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=1 "
     "-DDOUBLE_BUFFER=0 -DSPLIT_K=1",
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
@@ -12,7 +12,7 @@ static const char *const configurations[] = {
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DBLOCK_K=16 -DCOLUMN_WISE=3",
     "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=4 "
     "-DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DLANE_PAIRS=0 -DCOLUMN_WISE=0",
-    // Warp tiles whose rows come out in patches of four and a rest of two; copies that do not come out even.
+    // Warp tiles whose rows divide into patches of four with a rest of two; copies that do not divide evenly.
     "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1",
     "-DBLOCK_M=80 -DBLOCK_N=64 -DWARP_M=80 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "
@@ -24,7 +24,7 @@ static const char *const configurations[] = {
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_B=1 -DCOLUMN_WISE=5",
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
-    // Sums in parts.
+    // Partial sums.
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=3 -DFINISH=last_block -DCOLUMN_WISE=6",
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 "
@@ -33,7 +33,7 @@ static const char *const configurations[] = {
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DTRANSPOSE_A=1 -DTRANSPOSE_B=1 -DAFTER_LAUNCH=2",
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2",
-    // Copies with aligned rows, of both operands and of B.
+    // Copies with aligned rows, for both operands and for B only.
     "-DBLOCK_M=48 -DBLOCK_N=64 -DWARP_M=24 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DALIGNED=1",
     "-DBLOCK_M=64 -DBLOCK_N=32 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 "
@@ -54,7 +54,7 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
     static const struct {
         const char *script, *macros;
     } cases[] = {
-        // A copy is waited for one tile too late.
+        // The wait for a copy comes one tile too late.
         {"s/wait_for_copies<larger(0, STAGES - 2)>/wait_for_copies<larger(0, STAGES - 1)>/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
@@ -62,14 +62,14 @@ TEST(mistakes_in_the_template_are_seen_in_emulation)
         {"s/slot == 0 ? (STAGES - 1) \\* SLOT : slot - SLOT/slot/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
-        // The rest of a thread's rows lies elsewhere.
+        // The remaining rows of a thread are in the wrong place.
         {"s/lane_m \\* (TILE_ROW_SIZE - REST_ROWS)/lane_m * TILE_ROW_SIZE/",
          "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
-        // Of rows that begin within a line, the last line is forgotten.
+        // The last line is forgotten for rows that begin within a line.
         {"s/i < cols + 31;/i < cols;/", "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 "
                                         "-DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2"},
-        // Aligned copies end at the matrix's own edge.
+        // Aligned copies read past the matrix's edge.
         {"s/there \\&\\& i < cols ? __ldcs(from + i) : 0.0f/__ldcs(from + i)/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
          "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},
@@ -98,7 +98,7 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
         char *macros = test_text("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
         expect(emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros), cases[i], NULL);
     }
-    // A warp begins one part too early; columns of a four are taken for its neighbour's.
+    // A warp begins one part too early. Columns of a group of four threads are mistaken for its neighbour's.
     static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",
                                            "s/lane % 4 \\* 2;/(lane + 1) % 4 * 2;/"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
@@ -122,8 +122,8 @@ TEST(transpositions_are_right_in_emulation)
     char *folder = e2e_folder("turned");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(emulate(folder, "transpose", "transpose", "", cases[i]), cases[i], NULL);
-    // No thread waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within
-    // a line, the wrong row comes first.
+    // No thread waits for the tile. The last square of a line is treated as complete. The wrong row comes first among
+    // rows that begin within a line.
     static const struct {
         const char *script;
         size_t macros; // index into cases
@@ -146,15 +146,15 @@ TEST(norms_are_right_in_emulation)
     char *folder = e2e_folder("normalised");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(emulate(folder, "norm", "norm", "", cases[i]), cases[i], NULL);
-    // Elements that do not exist are summed; a joined mean is wrong; the distance of two means is left out; a warp's
-    // sums are left out.
+    // Elements that do not exist are summed. A combined mean is wrong. The distance between two means is left out. The
+    // sums of a warp are left out.
     static const char *const mistakes[] = {"s/count = (i + 1) . V;/count = HELD;/", "s/apart . share,/apart - share,/",
                                            "s/ + apart . apart . a.count . share//", "s/lane < WARPS ?/lane < 1 ?/"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
         expect(emulate(folder, "norm", "norm", mistakes[i], cases[0]), mistakes[i], "expected");
 }
 
-// The worker's own kernels that prepare memory and judge it.
+// The worker's own kernels, which prepare memory and verify it.
 static struct e2e_result emulate_support(const char *folder, const char *script)
 {
     return e2e_run(

@@ -1,4 +1,4 @@
-// Configurations as points (search/model/encoding.c): what order, ratio, alignment and equality become.
+// Configurations as points (search/model/encoding.c): how order, ratio, alignment and equality are encoded.
 #include "tests/space_fixture.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ TEST(words_are_nominal_and_two_values_need_one_coordinate)
     struct encoding e = encode(&f);
     static const size_t widths[] = {0, 1, 0, 1, 1, 0};
     static const bool nominal[] = {true, false, false, true, false, false};
-    size_t at = 3; // behind the ordinal ones
+    size_t at = 3; // after the ordinal coordinates
     assert_int_equal(e.ordinal, 3);
     assert_int_equal(e.count, 5);
     for (size_t i = 0; i < 6; i++) {
@@ -116,7 +116,7 @@ TEST(distances_add_squares_and_count_what_differs)
     struct encoding e = encode(&f);
     static const struct {
         uint16_t a[2], b[2];
-        double expected; // with nominal = 0.3: 0.3 for another size, 0.3 for another word
+        double expected; // with nominal = 0.3: 0.3 for a different size, 0.3 for a different word
     } cases[] = {
         {{0, 0}, {0, 0}, 0},   {{0, 0}, {4, 0}, 1 + 0.3}, {{1, 0}, {3, 0}, 0.25 + 0.3},
         {{1, 0}, {1, 2}, 0.3}, {{1, 1}, {1, 2}, 0.3},     {{0, 1}, {2, 2}, 0.25 + 0.6},

@@ -1,5 +1,5 @@
-// The energy of executions without a GPU: the window on a counter that changes in steps, the decision by energy, its
-// place in a command's time, and whole runs with a scripted worker and on a device that is host memory.
+// The energy of executions, tested without a GPU: the window on a counter that changes in steps, the decision by
+// energy, its share of a command's time, and whole runs with a scripted worker and on a device that is host memory.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -9,7 +9,7 @@
 #include "tuner/final/final_decide.h"
 #include "tuner/gpu/energy_window.h"
 
-// A counter in steps of 98 ms at so many W, read every `every` s.
+// Reads a counter that is updated every 98 ms, at a power of `watts` W, every `every` seconds.
 static const char *read_steps(struct energy_window *w, double watts, double every, double most)
 {
     const char *reason = NULL;
@@ -122,7 +122,7 @@ static char *shown(const char *folder, const char *command)
     return e2e_passed(e2e_run(folder, "cd '%s' && $BIN/sweetspot %s --store job.db 2>&1", folder, command)).out;
 }
 
-// X=8 takes 1.2% longer than X=7 and less energy.
+// X=8 takes 1.2% longer than X=7 but uses less energy.
 TEST(a_run_can_minimise_energy)
 {
     char *folder = e2e_folder("energy");
@@ -139,7 +139,7 @@ TEST(a_run_can_minimise_energy)
                     "   N=1024  33.67 mJ at 300 W and 1755 MHz");
 }
 
-// 0.12 J and 1.36 ms of X=1, 37.5 mJ and 1 ms of X=7, 33.67 mJ and 1.01 ms of X=8.
+// X=1 takes 0.12 J and 1.36 ms, X=7 37.5 mJ and 1 ms, X=8 33.67 mJ and 1.01 ms.
 TEST(the_winner_by_time_has_its_energy_too)
 {
     struct e2e_result r = e2e_passed(tune(e2e_folder("by_time"), "", "FAKE_ENERGY=1", ""));
@@ -151,7 +151,7 @@ TEST(the_winner_by_time_has_its_energy_too)
     assert_contains(r.out, ", least energy*time\n  X=8");
 }
 
-// X=6 and X=8 take the same time, and the shared memory decides: the energy is that of the one that wins.
+// X=6 and X=8 take the same time, so the shared memory decides. The energy shown is the winner's.
 TEST(the_lighter_of_equals_has_its_energy)
 {
     static const struct {

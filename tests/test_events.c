@@ -1,5 +1,5 @@
-// `sweetspot tune --format json`: events as JSON lines, and nothing else, on standard output.
-// tests/golden/tune_json.txt has every member of a run's; here are the cases that it has not.
+// `sweetspot tune --format json` prints events as JSON lines, and nothing else, on standard output.
+// tests/golden/tune_json.txt has every member of a run's events; this file has the cases that are not there.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -10,7 +10,7 @@ struct events {
     json_t *list[EVENTS_MOST];
 };
 
-// The golden job; `options` come after its recording.
+// Tunes the golden job; `options` follow the recording on the command line.
 static struct e2e_result tune(const char *folder, const char *options)
 {
     return e2e_run(folder,
@@ -43,7 +43,7 @@ static const char *kind_of(const struct events *events, size_t i)
     return json_get_string(events->list[i], "event", "");
 }
 
-// The n-th of a kind, from 0; NULL: there are fewer.
+// The n-th event of a kind, from 0; NULL if there are fewer.
 static const json_t *find(const struct events *events, const char *kind, size_t n)
 {
     for (size_t i = 0; i < events->count; i++)
@@ -74,12 +74,12 @@ TEST(the_winner_of_the_events_is_that_of_the_store)
                                            json_get_string(winner, "config", "?")));
     assert_int_equal(json_get_integer(end, "exit_status", -1), 0);
     assert_string_equal(json_get_string(find(&events, "final", 0), "outcome", ""), "decided");
-    // The last of the better ones is the best of all.
+    // The last "best" event has the best time of all.
     double best = json_get_number(end, "best", 0), least = 1e9;
     for (size_t n = 0; find(&events, "best", n); n++) least = json_get_number(find(&events, "best", n), "time", 0);
     assert_true(best > 0 && (best == least || best == json_get_number(find(&events, "first", 0), "time", 0)));
     release(&events);
-    // Stored results are told again as such.
+    // Stored results are reported again and marked as stored.
     r = tune(folder, "-q --no-final");
     events = read_events(r.out);
     assert_true(json_get_bool(find(&events, "first", 0), "stored", false));
@@ -117,7 +117,7 @@ TEST(a_run_that_fails_says_why)
     assert_int_equal(json_get_integer(find(&events, "end", 0), "exit_status", -1), 2);
     assert_contains(json_get_string(find(&events, "end", 0), "reason", ""), "none.json");
     release(&events);
-    // What cannot even begin prints none.
+    // A run that cannot begin prints no events.
     r = e2e_ended(2, tune(folder, "--strategy rendom"));
     assert_string_equal(r.out, "");
     r = e2e_ended(2, tune(folder, "--format csv"));
@@ -134,7 +134,7 @@ TEST(closing_the_pipe_does_not_end_the_run)
         "SWEETSPOT_REPLAY_DELAY=0.1; { $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --format "
         "json -q; echo $? >status; } | head -1 >first; cat status; $BIN/sweetspot compare job.cfg --store job.db");
     assert_int_equal(atoi(r.out), 141);
-    assert_contains(r.out, "winner: trial"); // all was tried, and decided
+    assert_contains(r.out, "winner: trial"); // all were tried, and a winner was found
     const char *said = strstr(r.err, "cannot write events");
     assert_non_null(said);
     assert_null(strstr(said + 1, "cannot write events"));

@@ -1,7 +1,6 @@
-// The examples are built by their own instructions, as strictly as compilers can be told to, and run as far as they
-// come without a GPU. Headers are those of replayed runs; the binaries in them are compiled here. One program with
-// binaries for two devices runs on devices that tests/launch/fake_gpus.c stands in for. Results are checked on a GPU by
-// test_gpu_header.
+// The examples are built by their own instructions, with the compilers' strictest warnings, and run as far as they get
+// without a GPU. Headers come from replayed runs; the binaries in them are compiled here. One program with binaries for
+// two devices runs on simulated devices (tests/launch/fake_gpus.c). test_gpu_header checks the results on a GPU.
 #include "tests/examples.h"
 #include "tests/testing.h"
 
@@ -9,13 +8,13 @@
 
 static char *folder;
 
-// One parameter of a job, and the values that are left of it.
+// One parameter of a job, and the values that it keeps.
 struct part {
-    const char *name, *values; // as JSON, which a job file's list is too
+    const char *name, *values; // as JSON, which is also valid as a job file's list
 };
 
-// Cuts a job's space down to these values, and tunes on a recording of it: problems and trials are JSON, the columns
-// those of the parameters, then status, time and samples.
+// Reduces a job's space to these values, and tunes on a recording of it. Problems and trials are JSON. A trial has the
+// parameters' values, then status, time and samples.
 static void tune_part(const char *job, const struct part *parts, const char *problems, const char *trials)
 {
     const char *cut = "/^fallback/d\n", *parameters = "", *columns = "";
@@ -60,7 +59,7 @@ static void teardown(void)
 {
 }
 
-// gcc is what a comment says.
+// The comments' commands call gcc; these functions replace it.
 #define STRICT "-pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror"
 static const char gcc[] = "gcc() { command gcc " STRICT " \"$@\"; }",
                   clang[] = "gcc() { command clang " STRICT " \"$@\"; }",
@@ -71,7 +70,7 @@ static const char gcc[] = "gcc() { command gcc " STRICT " \"$@\"; }",
 
 static const struct {
     const char *file, *compiler, *prelude;
-    const char *says; // without a GPU, on stderr
+    const char *says; // on stderr, without a GPU
 } programs[] = {
     {"runtime_source.cu", "nvcc", nvcc, "cudaMallocManaged"},
     {"runtime_embedded.cu", "nvcc", nvcc, "cudaMallocManaged"},
@@ -85,7 +84,7 @@ static const struct {
     {"two_devices.c", "nvcc", nvcc_for_c, "cudaGetDeviceCount(&count): status "},
 };
 
-// Where there is no driver the toolkit's stub takes its place, all of whose functions fail.
+// If there is no driver, the toolkit's stub, whose functions all fail, replaces it.
 static const char no_gpu[] = "if ! ldconfig -p | grep -q libcuda.so.1; then mkdir -p stub; ln -sf $(ls "
                              "$CUDA_HOME/lib64/stubs/libcuda.so $CUDA_HOME/lib/stubs/libcuda.so 2>/dev/null | head -n "
                              "1) stub/libcuda.so.1; export LD_LIBRARY_PATH=stub; fi; CUDA_VISIBLE_DEVICES=";
@@ -106,7 +105,7 @@ TEST(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu)
     assert_true(built > 3);
 }
 
-// Three devices, of which the header has two by name; every product is computed from what the kernel is given.
+// The header knows two of the three devices by name. Every product is computed from the kernel's arguments.
 TEST(two_devices_take_their_own_binaries)
 {
     static const char fake[] = "gcc() { command gcc " STRICT
@@ -140,7 +139,7 @@ TEST(the_script_says_what_it_lacks)
     assert_true(r.status != 0 && r.status != 77);
 }
 
-// The job of examples/Makefile: one kernel for rows that are aligned and one for those that are not.
+// Tunes the job of examples/Makefile: one kernel for aligned rows and one for unaligned ones.
 static void tune_each(void)
 {
     static const struct part parts[] = {{"BLOCK_M", "[64]"},      {"BLOCK_N", "[128]"},     {"BLOCK_K", "[8]"},

@@ -1,4 +1,4 @@
-// export and import: what the store holds comes back from the recorded space, in a file as on standard output.
+// export and import: the recorded space, in a file or on standard output, gives back the contents of the store.
 #include "tests/shared_job.h"
 #include "tests/testing.h"
 
@@ -21,7 +21,7 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_true(r->problems[1].work->flops == 2 * 1000 * 77 && r->problems[1].work->bytes == 4 * 1000 * 77);
     assert_int_equal(r->parameter_count, 3);
     assert_int_equal(space_parameter(r->space, 1)->kind, PARAMETER_UNROLL);
-    assert_int_equal(space_parameter(r->space, 0)->count, 3); // also values that no trial has
+    assert_int_equal(space_parameter(r->space, 0)->count, 3); // including values that no trial has
     assert_string_equal(space_value_text(r->space, 2, 1, NULL), "shared");
     assert_int_equal(json_array_size(r->constraints), 1);
     assert_int_equal(r->metric_count, 1);
@@ -37,8 +37,8 @@ TEST_WITH(an_export_holds_everything_that_a_search_learns, setup, teardown)
     assert_true(first->facts.occupancy == 0.5);
     assert_true(first->gpu_seconds == 0.5 && first->problems[1].error == 0.25 &&
                 first->problems[0].samples_taken == 20);
-    assert_true(isnan(first->problems[0].power) && isnan(first->compile_seconds)); // no trial has them
-    assert_true(r->counters[0] == 12);                                             // of the first problem
+    assert_true(isnan(first->problems[0].power) && isnan(first->compile_seconds)); // no trial has these figures
+    assert_true(r->counters[0] == 12);                                             // on the first problem
     assert_int_equal(wrong->status, STATUS_WRONG);
     assert_true(isnan(wrong->objective));
     assert_int_equal(r->configs[3 * 2 + 0], 2); // BLOCK_M=256

@@ -4,7 +4,7 @@
 
 static struct error err; // of the last call that failed
 
-static struct symbols *s; // of each test
+static struct symbols *s; // of the current test
 static int64_t values[6];
 
 static void tear_down(void)
@@ -22,7 +22,7 @@ static void set_up(void)
     memcpy(values, all, sizeof values);
 }
 
-// A test with a fresh table of names and their values.
+// A test with a new table of names and their values.
 #define EXPR_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 EXPR_TEST(expressions_have_the_values_of_c)
@@ -145,7 +145,7 @@ EXPR_TEST(deep_nesting_is_refused_instead_of_overflowing_the_stack)
     free(text);
 }
 
-// A chain is evaluated by recursion, as what is nested is.
+// A chain is evaluated recursively, like nested expressions.
 EXPR_TEST(a_chain_that_is_too_long_is_refused)
 {
     size_t n = 100000;
@@ -218,7 +218,7 @@ static const char *c_name(void *user, int slot)
     return symbols_name(user, slot);
 }
 
-// BLOCK_M and MODE are known, the rest is not.
+// BLOCK_M and MODE are known, the other names are not.
 static bool c_constant(void *user, int slot, int64_t *value)
 {
     const char *name = symbols_name(user, slot);

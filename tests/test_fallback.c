@@ -1,5 +1,5 @@
-// A job's fallback, the configuration for devices without results: what is refused, that a run measures it first
-// and in full, and what the header has of it.
+// A job's fallback, the configuration for devices without results: invalid ones are refused, a run measures it first
+// and in full, and the header includes it.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -22,7 +22,7 @@ static char *write_job(const char *fallback, const char *more)
 TEST(a_mistaken_fallback_is_refused_with_file_and_line)
 {
     static const struct {
-        const char *fallback, *message; // NULL: it is sound
+        const char *fallback, *message; // NULL: valid
     } cases[] = {
         {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 5; };", NULL},
         {"fallback = { X = 1; MODE = \"good\"; U = 4; };", "job.cfg:7: 'fallback' lacks parameter 'R'\n"},
@@ -41,7 +41,7 @@ TEST(a_mistaken_fallback_is_refused_with_file_and_line)
         {"\nfallback = { X = 7; MODE = \"good\"; U = 4; R = 15; };",
          "job.cfg:8: 'fallback' needs 57344 bytes of shared memory in stage 'x' on problem N=4096; to run "
          "on every device it may use at most 49152\n"},
-        {"fallback = { X = 6; MODE = \"good\"; U = 0; R = 15; };", NULL}, // all of the 48 KB
+        {"fallback = { X = 6; MODE = \"good\"; U = 0; R = 15; };", NULL}, // uses all 48 KB
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].fallback, "");
@@ -69,7 +69,7 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     }
 }
 
-// It is not a candidate for the final, but its result must be whole: nothing cuts it off as slow.
+// It is not a candidate for the final, but needs a complete result, so it is never stopped early for being slow.
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "strategy = \"exhaustive\";");
@@ -80,7 +80,7 @@ TEST(it_is_measured_in_full_however_slow)
                                "job.cfg --store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log"));
     const char *log = strstr(r.out, "\nX=");
     assert_non_null(log);
-    assert_non_null(strstr(log, "[0.00")); // others are
+    assert_non_null(strstr(log, "[0.00")); // others are stopped early
     const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
     if (own) assert_contains(own, "R=15\n[null,null]\n");
     assert_non_null(own);
@@ -111,7 +111,7 @@ TEST(unknown_devices_get_it_from_the_header)
     struct e2e_result r =
         e2e_passed(e2e_in(folder, WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header "
                                           "job.cfg --store job.db -o some_best.h"));
-    assert_null(strstr(r.err, "devices")); // the fallback is none
+    assert_null(strstr(r.err, "devices")); // the fallback is not a device
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int cpp = 0; cpp < 2; cpp++) {
             r = e2e_in(folder,
@@ -126,10 +126,10 @@ TEST(unknown_devices_get_it_from_the_header)
                     "GPU, at most 49152 bytes of shared memory (SOME_DEVICE=FALLBACK)\n",
                     "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n",
                     "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
-    // Written again it takes its own place.
+    // Writing the header again replaces the fallback's section.
     e2e_passed(e2e_in(folder, "cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
                               "cmp before some_best.h"));
-    // When the job does not name one, an unknown device is an error.
+    // If the job has no fallback, an unknown device is an error.
     r = e2e_ended(1,
                   e2e_in(folder,
                          "sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o some_best.h "
@@ -146,7 +146,7 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
         {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 5; };",
          "$BIN/sweetspot tune job.cfg --store job.db -q -n 3 && sed -i 's/R = 5; }/R = 15; }/' job.cfg && ",
          "it has not been measured yet; sweetspot tune measures it"},
-        // The fake's second entry has static shared memory.
+        // The scripted compiler gives the second entry static shared memory.
         {"fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
          "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg && ",
          "stage 'second' takes 90112 bytes of shared memory, more than 49152"},
@@ -166,7 +166,7 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
     }
 }
 
-// It has a section of one kernel beside the device's several.
+// The fallback has its own section with one kernel, next to the device's sections with several.
 TEST(a_header_of_several_kernels_has_it_too)
 {
     static const char chooses[] = "#include \"some_best.h\"\n"

@@ -1,6 +1,6 @@
-// What befalls a run from outside, with scripted workers (fake_worker.c, $FAKE_FAULT): workers that somebody kills or
-// stops, pipes that close, a driver that is suspended, a store that is deleted, a lock that is removed, a limit on the
-// size of files. No candidate is blamed, nothing that was measured is lost, and the driver says what happened.
+// Faults from outside a run, with scripted workers (fake_worker.c, $FAKE_FAULT): workers are killed or stopped, pipes
+// close, the driver is suspended, the store is deleted, a lock is removed, the size of files is limited. No candidate
+// fails because of them, no result is lost, and the driver reports what happened.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
@@ -21,19 +21,19 @@ static char *job_folder(const char *name)
     return folder;
 }
 
-// With $at, the folder, and $FAKE_LOG set.
+// Sets $at, the folder, and $FAKE_LOG.
 #define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
 
 TEST(every_fault_from_outside_costs_no_candidate)
 {
     static const struct {
         const char *fault;
-        const char *log; // what the log says of it
+        const char *log; // the log's message
     } cases[] = {
         {"trial:kill:1", "it is tried again"},
         {"trial:stop:1", "was stopped from outside"},
         {"compile:kill:1", "killed by signal 9"},
-        {"answered:exit:1", "it is tried again"}, // the next request waits, and was not begun
+        {"answered:exit:1", "it is tried again"}, // the next request is waiting and has not begun
         {"answered:mute:1", "it is tried again"},
         {"count:kill:1", "killed by signal 9"},
         {"final:kill:1", "killed by signal 9"},
@@ -43,7 +43,7 @@ TEST(every_fault_from_outside_costs_no_candidate)
         {"helper:kill:1", NULL},
         {"start:exit:2", NULL},
         {"trial:quiet:1", NULL},
-        // Several in a row.
+        // Several times in a row.
         {"compile:kill:4", "killed by signal 9"},
         {"helper:kill:3", NULL},
         {"job:kill:5", NULL},
@@ -62,7 +62,7 @@ TEST(every_fault_from_outside_costs_no_candidate)
     }
 }
 
-// The device faults while the second worker is set up: a third one is.
+// The device fails while the second worker is set up, so a third one is set up.
 TEST(a_set_up_that_crashes_is_tried_again)
 {
     char *folder = job_folder("set_up");
@@ -89,7 +89,7 @@ TEST(what_a_killed_worker_leaves_behind_ends_with_it)
     }
 }
 
-// It writes to its stderr as fast as it can: its time ends as that of a silent one, and the log fills no disk.
+// The worker writes to stderr as fast as it can. It times out like a silent one, and the log does not fill the disk.
 TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 {
     char *folder = job_folder("flood");
@@ -112,7 +112,8 @@ TEST(a_line_without_end_is_cut_off)
     assert_contains(s.reason, "sent a line of more than 256 MiB, and was killed");
 }
 
-// While a run begins, before any candidate is measured. All at once, since each waits until the worker is given up.
+// The worker stops at the beginning of a run, before any candidate is measured. The cases run in parallel, since each
+// waits until the driver gives up on the worker.
 TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 {
     char *folder = job_folder("beginning");
@@ -141,7 +142,7 @@ TEST(who_takes_two_workers_with_it_is_to_blame)
     assert_contains(s.reason, "killed by signal 9");
 }
 
-// A pipe whose other end is closed is always ready: the driver must not ask for it again and again.
+// A pipe whose other end is closed is always ready, so the driver must not keep polling it.
 TEST(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time)
 {
     static const char *const faults[] = {"trial:deaf:1", "trial:mute:1", "compile:mute:1"};
@@ -193,7 +194,7 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
         assert_contains(r.err, "was deleted or replaced while it was in use; all that it held is in", "job.db.rescued");
         struct statuses s = statuses(folder, "job.db.rescued");
         assert_in_range(s.ok, 2, 7);
-        // What was saved is gone on with.
+        // The next run resumes with the rescued store.
         r = RUN(folder, "rm -f $at/job.db $at/job.db-wal $at/job.db-shm; mv $at/job.db.rescued $at/job.db\n"
                         "before=$(wc -l <$FAKE_LOG)\n" TUNE "; echo \"$? $(sort $FAKE_LOG | uniq -d | wc -l)\"");
         assert_contains(r.out, "winner: trial");
@@ -228,8 +229,8 @@ TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
     if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
 }
 
-// A reader that is the last to close a store deletes its log. It must see that a tuner has it open, also after the
-// tuner has looked into the store for priors.
+// The last reader to close a store deletes the store's write-ahead log. It must notice that a tuner has the store open,
+// even after the tuner has searched the store for priors.
 TEST(readers_leave_a_running_tuners_log_alone)
 {
     char *folder = job_folder("readers");

@@ -1,5 +1,5 @@
-// The final's decision (tuner/final/final_decide.c): the fastest, and among equals the one that uses the fewest SM
-// resources. Then the same through the driver, with a scripted worker.
+// The final's decision (tuner/final/final_decide.c): the fastest wins, and among equals the one that uses the fewest SM
+// resources. First the function, then the driver with a scripted worker.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 9, MOST = 4 };
 
-// The rounds share a drift of up to 17%, which pairing takes out again.
+// The rounds share a drift of up to 17%, which pairing removes.
 static const double drift[ROUNDS] = {1, 1.09, 0.96, 1.03, 1.06, 1, 0.93, 1.015, 0.97};
 
 static const struct {
@@ -20,7 +20,7 @@ static const struct {
         size_t rounds;
     } entries[MOST];
     int winner;
-    const char *tied; // one digit each
+    const char *tied; // one digit for each
     enum final_certainty certainty;
 } cases[] = {
     {"the fastest wins, however heavy", {{1, 0.9, 9000, 9}, {1.1, 0.1, 100, 9}}, 0, "", FINAL_FASTEST},
@@ -96,7 +96,7 @@ static struct contender contender(const double *rounds, double share)
 
 TEST(rounds_without_a_time_are_no_pairs)
 {
-    // The light one lacks the rounds that went slowly: by medians it would be ahead, paired it is 1.5% slower.
+    // The lighter one lacks the slow rounds. By medians it would be ahead; in paired rounds it is 1.5% slower.
     double rounds[2][ROUNDS] = {0};
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
     struct final_verdict v;
@@ -109,7 +109,7 @@ TEST(rounds_without_a_time_are_no_pairs)
     assert_true(fabs(r.value - 1 / 1.015) < 1e-12 && fabs(r.low - r.value) < 1e-12 && fabs(r.high - r.value) < 1e-12);
     final_decide(entries, 2, 1, &v);
     assert_true(fabs(entries[1].median - 0.97 * 1.015) < 1e-12 && fabs(entries[0].median - 1) < 1e-12);
-    // None in common: no ratio, no tie.
+    // No rounds in common: no ratio, no tie.
     for (size_t k = 0; k < ROUNDS; k++) rounds[k % 2][k] = NAN;
     rounds[1][0] = 1;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 0);
@@ -117,15 +117,15 @@ TEST(rounds_without_a_time_are_no_pairs)
     final_decide(entries, 2, 1, &v);
     assert_int_equal(v.winner, entries[0].median < entries[1].median ? 0 : 1);
     assert_false(entries[0].tied || entries[1].tied);
-    // None at all.
+    // No rounds at all.
     for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = rounds[1][k] = NAN;
     final_decide(entries, 2, 1, &v);
     assert_int_equal(v.winner, -1);
     assert_true(isnan(entries[0].median));
 }
 
-// The bootstrap's distribution of the median of 19 different ratios is known: at most the 5th of them is drawn with
-// 1.3%, at most the 6th with 4.6%, and from above likewise.
+// The bootstrap's distribution of the median of 19 different ratios is known: the median drawn is at most the 5th ratio
+// with a probability of 1.3% and at most the 6th with 4.6%; the upper end is symmetric.
 TEST(the_interval_of_a_ratio_holds_with_95_percent)
 {
     enum { N = 19 };
@@ -141,7 +141,8 @@ TEST(the_interval_of_a_ratio_holds_with_95_percent)
     assert_true(fabs(r.value - 10) < 1e-9 && fabs(r.low - 6) < 1e-9 && fabs(r.high - 14) < 1e-9);
 }
 
-// At 1.03 times the fastest, and light: it may be slower, or as fast, or faster.
+// A light kernel that takes 1.03 times the fastest one's time, with an interval in which it may be slower, as fast, or
+// faster.
 TEST(within_a_wide_interval_the_fastest_wins_undecided)
 {
     double rounds[2][ROUNDS] = {{0}, {0.98, 1.07, 0.97, 1.06, 1, 1.05, 0.99, 1.04, 1.03}};
@@ -155,12 +156,12 @@ TEST(within_a_wide_interval_the_fastest_wins_undecided)
     assert_true(v.winner == 0 && v.rival == 1 && v.certainty == FINAL_UNDECIDED);
     assert_true(v.within >= 1 / r.low - 1 - 1e-12 && v.within < 0.04);
     assert_false(entries[0].tied || entries[1].tied);
-    for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2; // as wide, but slower in any case
+    for (size_t k = 0; k < ROUNDS; k++) rounds[1][k] += 0.2; // as wide, but slower throughout
     final_decide(entries, 2, 1, &v);
     assert_true(v.winner == 0 && v.certainty == FINAL_FASTEST && v.within == 0);
 }
 
-// The interval includes 1 and is 0.8% wide: a tie, but not an equal, so that its resources do not count.
+// The interval includes 1 and is 0.8% wide. The two are tied but do not count as equal, so resources do not decide.
 TEST(resources_decide_between_equals_only)
 {
     double rounds[2][ROUNDS] = {{0}, {0.998, 1.006, 0.999, 1.005, 1.002, 0.998, 1.004, 1.006, 0.999}};
@@ -182,19 +183,19 @@ TEST(a_share_is_that_of_what_runs_out_first)
     assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
 }
 
-// The fake's times are alike on both sides of X = 7; what decides is the shared memory that the job gives them, or
-// else the code's size, which grows with X.
+// The scripted times are symmetric around X = 7. The shared memory that the job gives the kernels decides, then the
+// threads, then the code's size, which grows with X.
 TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 {
     static const struct {
         const char *shared, *block;
         const char *winner;
     } runs[] = {
-        {"1024 * (20 - X)", "32", "X=8"}, // X=8 takes less shared memory
-        {"1024 * X", "32", "X=6"},        // X=6 does
-        {"0", "32 * (10 - X)", "X=8"},    // the same, X=8 has fewer threads, thus registers
+        {"1024 * (20 - X)", "32", "X=8"}, // X=8 uses less shared memory
+        {"1024 * X", "32", "X=6"},        // X=6 uses less
+        {"0", "32 * (10 - X)", "X=8"},    // equal, but X=8 has fewer threads and so fewer registers
         {"0", "32 * X", "X=6"},           //
-        {"0", "32", "X=6"},               // neither: the smaller code
+        {"0", "32", "X=6"},               // both equal: the smaller code
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char *folder = e2e_folder("tie");
@@ -210,7 +211,7 @@ TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
     }
 }
 
-// X=8 comes first and is as fast as X=6. The first stage's code grows with X; the second stage's is short in both.
+// X=8 comes first and is as fast as X=6. The first stage's code grows with X; the second stage's is short for both.
 TEST(the_longest_of_several_stages_decides)
 {
     char *folder = e2e_folder("stages");
@@ -230,7 +231,7 @@ TEST(the_longest_of_several_stages_decides)
     assert_contains(line, "X=6");
 }
 
-// A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds.
+// Tunes a job with X and MODE on the scripted worker; two finalists, 20 rounds.
 static struct e2e_result tune_modes(const char *folder, const char *xs, const char *modes)
 {
     SCRIPTED_JOB(folder,
@@ -240,7 +241,7 @@ static struct e2e_result tune_modes(const char *folder, const char *xs, const ch
     return scripted_tune(folder, "FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
 }
 
-// "final 0.0: 7 rounds, .." of the log. Returns what follows it.
+// Expects "final 0.0: 7 rounds, .." in the log. Returns the text after it.
 static const char *expect_part(const char *log, int process, int part, int rounds, int candidates, int *pid)
 {
     char *line = test_text("final %d.%d: %d rounds, %d candidates, pid ", process, part, rounds, candidates);
@@ -265,7 +266,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     assert_contains(r.out, "\"rounds\": 14", "\"by_process\": []");
 }
 
-// X=9 takes 4% longer, but in a third of the rounds X=7 does.
+// X=9 takes 4% longer, except in a third of the rounds, in which X=7 does.
 TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 {
     char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
@@ -287,7 +288,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
-// X = 7 is faster, and has 4.5 times the library's error, the other one twice.
+// X = 7 is faster, but has 4.5 times the library's error; the other one has twice that error.
 TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
 {
     static const struct {
@@ -323,7 +324,7 @@ TEST(who_is_answered_without_times_cannot_win)
     assert_contains(e2e_passed(tune_modes(folder, "7", "\"final_no_times\", \"good\"")).out, "X=7,MODE=good");
 }
 
-// X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
+// X=7 is the fastest by 1%, except in one process, in which it takes 10% longer.
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
@@ -335,7 +336,7 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_contains(r.out,
                     "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
     folder = e2e_folder("two_times");
-    // The steady one has X=8, 1% slower: it may be faster by 9%.
+    // The steady kernel, X=8, is 1% slower, but may be faster by 9%.
     SCRIPTED_JOB(folder,
                  .parameters = "{ name = \"X\"; values = [7, 8]; }, { name = \"MODE\"; values = [\"good\", "
                                "\"final_two_times\"]; }",
@@ -346,13 +347,14 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_contains(r.out, "% of the fastest, undecided (trial ");
     char *path = test_text("%s/log", folder), *log = test_owned(text_read_file(path, NULL));
     int pid;
-    expect_part(log, 2, 0, 6, 2, &pid); // the first two do not agree
+    expect_part(log, 2, 0, 6, 2, &pid); // the first two processes do not agree
     assert_null(strstr(log, ".1: "));   // more rounds in these processes would not help
     r = e2e_pass(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 
-// A worker that tells of the final what cannot be is killed, and the final has no winner; the search's results stay.
+// A worker that sends impossible results of the final is killed, and the final has no winner. The search's results
+// stay.
 TEST(what_no_final_can_find_is_refused)
 {
     static const struct {
@@ -379,7 +381,7 @@ TEST(what_no_final_can_find_is_refused)
     }
 }
 
-// As many as a job may ask for: twice as many candidates, of which the places are taken.
+// A job with the maximum number of places: twice as many candidates take part.
 TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");
@@ -390,8 +392,8 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
 
-// The best three and as many spares; of equal ones all, but no more than the job allows. 5 is 4% slower than 7.
-// A job whose times spread may widen the race, and with it the final.
+// The best three and as many spares take part; equally fast ones all do, up to the job's limit. X=5 is 4% slower than
+// X=7. If its times spread, a job may widen the race and with it the final.
 TEST(candidates_that_could_still_be_the_fastest_take_part)
 {
     static const struct {
@@ -418,7 +420,7 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
     }
 }
 
-// X=7 was the fastest, but the job no longer allows it: the six equals that are left take part.
+// X=7 was the fastest, but the job no longer allows it. The six equally fast ones that are left take part.
 TEST(what_the_job_no_longer_allows_takes_no_place)
 {
     static const char parameters[] = "{ name = \"X\"; values = [7, 9]; }, { name = \"Y\"; range = [1, 6]; }";

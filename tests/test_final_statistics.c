@@ -1,8 +1,8 @@
-// What the final's looks at its rounds (final_rounds.c) and its decision (final_decide.c) make of many simulated
-// finals: how often identical kernels tie, how often a difference of 2% is found, and that no load on the device makes
-// another kernel win with certainty. The noise is made up, or that of finals on an H200 (tests/spaces).
-// The times have what real ones have: a heavy tail, jitter that lasts over several rounds, a clock that drifts,
-// processes that differ a little. tests/measure/final_statistics.sh takes the same figures from a GPU.
+// Runs the interim looks (final_rounds.c) and the decision (final_decide.c) on many simulated finals: how often
+// identical kernels tie, how often a difference of 2% is found, and that no load on the device makes a slower kernel
+// win with certainty. The noise is either synthetic or recorded in finals on an H200 (tests/spaces). The times behave
+// like real ones: a heavy tail, jitter that lasts for several rounds, a drifting clock, small differences between
+// processes. tests/measure/final_statistics.sh measures the same figures on a GPU.
 #include "tests/e2e.h"
 #include "tests/recorded_noise.h"
 
@@ -26,22 +26,23 @@ struct model {
     double time[KERNELS], share[KERNELS];
     bool two_times[KERNELS]; // 10% more in half of the processes
     enum load load;
-    const struct recorded_noise *noise; // NULL: made up
+    const struct recorded_noise *noise; // NULL: synthetic
 };
 
 struct simulated {
     double times[ENTRIES][MOST_ROUNDS];
     unsigned char process[MOST_ROUNDS];
-    bool slow[PROCESSES]; // whether kernels of two times take the longer one
+    bool slow[PROCESSES]; // whether kernels with two times take the longer one
     struct contender entries[ENTRIES];
     struct final_rounds rounds;
     struct final_verdict v;
     // The noise.
     double offset[ENTRIES][PROCESSES], lasting[ENTRIES], clock, fall;
-    size_t series[ENTRIES], from; // recorded: of each entry, and their first round, of the present block
+    size_t series[ENTRIES], from; // for the current block of recorded noise: each entry's series, and the first round
 };
 
-// Another process on the device: launches that it meets take 30% to 100% longer, those of some kernels more often.
+// Another process on the device. Launches that overlap with it take 30% to 100% longer; some kernels overlap more
+// often.
 struct interference {
     bool on;
     double share[ENTRIES], slowdown;
@@ -54,7 +55,7 @@ static void interfere(struct interference *f, enum load load, int round, int pro
     case LOAD_COUNT:
         f->on = false;
         break;
-    case LOAD_BURSTS: // of four rounds, as often on as off
+    case LOAD_BURSTS: // four rounds on average, on half of the time
         if (uniform(seed) < 0.25) f->on = !f->on;
         break;
     case LOAD_FROM_THE_MIDDLE:
@@ -69,8 +70,8 @@ static void interfere(struct interference *f, enum load load, int round, int pro
     }
 }
 
-// Recorded rounds come in blocks, in which they follow each other as they were taken. For each block, which series is
-// whose is drawn again: kernels are identical then, although no two real ones are.
+// Recorded rounds come in blocks, in the order in which they were taken. For each block, the series are assigned to
+// entries at random. This makes the kernels identical, although no two real ones are.
 static void draw_series(const struct recorded_noise *n, struct simulated *s, uint64_t *seed)
 {
     size_t order[SERIES_MOST] = {0};
@@ -83,7 +84,7 @@ static void draw_series(const struct recorded_noise *n, struct simulated *s, uin
     s->from = (size_t)(uniform(seed) * RECORDED_ROUNDS);
 }
 
-// One round of the entries that still race.
+// Simulates a round of the entries that are still in the race.
 static void take_round(const struct model *m, struct simulated *s, struct interference *f, int r, uint64_t *seed)
 {
     int p = (int)s->rounds.process;
@@ -138,7 +139,7 @@ static int tied(const struct simulated *s)
 }
 
 static const struct model identical = {{1, 1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5, 0.5}, {false}, LOAD_NONE, NULL};
-// The fastest is the heaviest, so that it wins by its time or not at all.
+// The fastest is the heaviest, so it can only win by its time.
 static const struct model planted = {{1.02, 1.02, 1, 1.02, 1.02}, {0.2, 0.3, 0.5, 0.2, 0.1}, {false}, LOAD_NONE, NULL};
 
 TEST(identical_kernels_tie_in_95_of_100_finals)
@@ -166,7 +167,7 @@ TEST(a_difference_of_2_percent_is_found_in_95_of_100_finals)
     }
     print_message("the faster kernel wins %d of %d finals, another %d\n", found, FINALS, others);
     assert_true(found >= 95 && !others);
-    int slower = 0; // and one that is 2% slower is neither tied nor wins, light as it is
+    int slower = 0; // a kernel that is light but 2% slower neither ties nor wins
     for (uint64_t i = 0; i < FINALS; i++) {
         struct simulated s;
         struct model m = identical;
@@ -179,7 +180,7 @@ TEST(a_difference_of_2_percent_is_found_in_95_of_100_finals)
     assert_true(slower >= 95);
 }
 
-// Of 100 finals with each recorded noise.
+// Simulates 100 finals with each recorded noise.
 TEST(both_hold_with_the_noise_of_real_finals)
 {
     for (size_t n = 0; n < RECORDINGS; n++) {
@@ -201,7 +202,7 @@ TEST(both_hold_with_the_noise_of_real_finals)
     }
 }
 
-// One that is 0.5% slower and light does not take the win from the fastest.
+// A kernel that is 0.5% slower but light does not win over the fastest.
 TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
 {
     int wins = 0;
@@ -217,7 +218,7 @@ TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
     assert_true(wins <= 5);
 }
 
-// Those that took rounds; if the first two agree, there is no third.
+// Compares only the first two processes: if they agree, there is no third.
 static bool processes_differ(const struct simulated *s)
 {
     return s->slow[0] != s->slow[1];
@@ -257,7 +258,7 @@ TEST(a_slow_kernel_of_two_times_does_not_keep_others_from_winning)
     assert_true(won >= 95);
 }
 
-// How many rounds the looks save or add. Losers leave, and the rest ends when the order is known.
+// How many rounds the interim looks save. Losers leave, and the final ends when the order is known.
 TEST(most_finals_end_before_all_rounds_are_taken)
 {
     int early = 0;
@@ -273,8 +274,8 @@ TEST(most_finals_end_before_all_rounds_are_taken)
     assert_true(early >= 80 && entries / FINALS < 0.75 * ROUNDS * ENTRIES);
 }
 
-// With or without load a kernel wins that is as fast as any, or the verdict says that another may be faster, or that
-// something else used the device.
+// With or without load, the winner is as fast as any other kernel, or the verdict says that another may be faster or
+// that something else used the device.
 TEST(under_load_the_winner_is_the_fastest_or_the_verdict_says_so)
 {
     const struct {

@@ -1,5 +1,5 @@
-// The time of a whole command: what is kept for the end of a run (tuner/final/final_clock.c), and what runs on a
-// scripted worker make of it.
+// The time limit of a whole command: the time reserved for the end of a run (tuner/final/final_clock.c), and whole runs
+// on a scripted worker.
 #include "tests/sanitized.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -36,7 +36,7 @@ TEST(half_of_the_time_stays_with_the_search)
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 3.1)) == planned + 3);
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 0.1)) == planned);
     assert_true(final_clock_reserve(&c, &usual, 2 * planned - 1) == planned - 0.5);
-    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // a final is held in any case
+    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // there is a final in any case
     assert_true(final_clock_reserve(&c, &usual, least) == 0.75 * least); // but there must be something to decide
 }
 
@@ -50,7 +50,7 @@ TEST(checks_that_fit_keep_their_time_from_the_rounds)
     assert_true(fabs(final_clock_for_rounds(&c, &usual, 0) - 91) < 1e-9);
     assert_true(fabs(final_clock_for_rounds(&c, &usual, 97 - planned - 1) - planned - 1) < 1e-9); // without nvcc
     assert_true(fabs(final_clock_for_rounds(&c, &usual, 97 - least) - least) < 1e-9);
-    assert_true(fabs(final_clock_for_rounds(&c, &usual, 99) - 1) < 1e-9); // nothing but rounds
+    assert_true(fabs(final_clock_for_rounds(&c, &usual, 99) - 1) < 1e-9); // only for rounds
     assert_true(final_clock_for_rounds(&c, &usual, 101) < 0);
     c.deadline = INFINITY;
     assert_true(isinf(final_clock_for_rounds(&c, &usual, 0)));
@@ -83,22 +83,22 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
     "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = " \
     "[32]; }; };/' job.cfg"
 
-static const double allowed = SANITIZED ? 8 : 2; // s over --time
+static const double allowed = SANITIZED ? 8 : 2; // s by which a run may exceed --time
 
-// They run side by side, the longest first. A trial takes 20 ms, and FAKE_FINAL has the s for a proof and for a round.
+// They run in parallel, the longest first. A trial takes 20 ms. FAKE_FINAL has the seconds for a proof and for a round.
 static const struct timed_run {
     const char *name;
     double seconds;          // --time
-    const char *before;      // variables of the shell
+    const char *before;      // shell variables
     const char *says;        // texts with "|" between them
     int winners, status;     // how many winners there are, and the exit status
-    double most;             // s that it may take; 0: `seconds`, and what is allowed
-    struct scripted_job job; // NULL: large
+    double most;             // s that it may take; 0: `seconds` plus `allowed`
+    struct scripted_job job; // NULL parameters: a large job
     const char *prepare;     // a command that changes the job; NULL: none
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
-    const char *after;       // a command that says more; NULL: none
+    const char *after;       // a command that prints more; NULL: none
 } runs[] = {
-    // The final has the time that nvcc's build was to have: it is given up when the time is over.
+    // The final may use the time reserved for nvcc's build, which is given up when the time is over.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
     {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,
@@ -106,7 +106,7 @@ static const struct timed_run {
     // An exhausted space ends a run long before its time.
     {"a_small_space_does_not_wait", 60, "FAKE_FINAL='0.1 0.01'", "", .winners = 1, .most = 10,
      .job = {.parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM}},
-    // The winner is refused when the time is over: the next one wins by the same rounds, without a check of its own.
+    // The winner is rejected after the time is over. The next one wins by the same rounds, without its own check.
     {"a_winner_that_is_refused_late_is_replaced_at_once", 4,
      FAKE_SANITIZER "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'",
      "is out of the final: out_of_bounds: compute-sanitizer's memcheck|is not run under compute-sanitizer: no time is "
@@ -121,7 +121,7 @@ static const struct timed_run {
      .prepare = VERIFIED, .after = "echo; echo $(grep -c '^final 0.0: ' log) final began"},
     {"a_final_that_was_cut_says_so", 3, "FAKE_FINAL='0.1 0.2'", "the final had time for | of 40 rounds\n",
      .winners = 1},
-    // Both checks take longer than the time: neither is begun, and the last line says how to make up for them.
+    // Both checks would take longer than the time, so neither begins, and the last line tells how to run them later.
     {"checks_without_time_are_left_to_another_run", 3,
      FAKE_SANITIZER "FAKE_NVCC=1 SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'",
      "nvcc's build of the winner is not timed: no time is left for it|is not run under compute-sanitizer: no time is "
@@ -139,7 +139,7 @@ static const struct timed_run {
     {"a_search_without_time", 0.01, "FAKE_FINAL='0.1 0.05'", "", .winners = 1},
 };
 
-// The shell's part of a run. It begins 1.5 s after the one before, so that only a few are there at the same time.
+// The shell commands of a run. It begins 1.5 s after the previous one, so that only a few run at the same time.
 static const char *run_command(const char *folder, const struct timed_run *t, size_t number)
 {
     static const struct scripted_job large = {.parameters = LARGE, .more = RANDOM};
@@ -175,7 +175,7 @@ TEST(the_whole_command_takes_its_time)
     }
 }
 
-// Tunes, and does something as soon as this line about a final is in the log; then says `after`, with the exit status
+// Tunes, runs `action` as soon as this line about a final is in the log, and then runs `after`. The exit status is that
 // of the search.
 static struct e2e_result disturbed(const char *folder, const char *line, const char *action, const char *after)
 {
@@ -187,7 +187,7 @@ static struct e2e_result disturbed(const char *folder, const char *line, const c
                   line, action, after);
 }
 
-// Ctrl-C in the second part of a final: its first part is kept, and says who is ahead.
+// Ctrl-C in the second part of a final: the first part is kept, and the output says which candidate is ahead.
 TEST(an_interrupted_final_keeps_its_rounds)
 {
     char *folder = e2e_folder("interrupted");
@@ -197,7 +197,8 @@ TEST(an_interrupted_final_keeps_its_rounds)
     assert_contains(r.out, "the final was interrupted after 14 rounds; ahead is trial ", "To resume: ");
 }
 
-// The second part of the second process ends with its worker, which was not its fault: a third one continues.
+// The worker is killed in the second part of the second process. No candidate is at fault, so a third process
+// continues.
 TEST(a_worker_that_is_killed_between_parts_is_replaced)
 {
     char *folder = e2e_folder("killed");

@@ -1,5 +1,5 @@
-// Findings: each rule on a profile made for it, and the direction of what rules propose, against a space of which every
-// configuration was measured.
+// Findings: each rule on a profile made for it, and the direction of the rules' proposals, compared with a space in
+// which every configuration was measured.
 #include "tests/config_text.h"
 #include "tests/loaded_job.h"
 #include "tuner/explain/explain.h"
@@ -7,7 +7,7 @@
 #include "tuner/explain/profile.h"
 #include "tuner/recorded/recorded.h"
 
-// A profile of one stage from counters and facts as JSON.
+// A profile of one stage, from counters and facts in JSON.
 static json_t *profile_of(const char *counters, const char *facts)
 {
     struct error err;
@@ -31,7 +31,7 @@ static bool has(const struct finding *list, size_t count, const char *rule)
 #define STALLS "\"stall_wait\":1,\"stall_not_selected\":0.5,"
 
 static const struct {
-    const char *rule, *counters, *facts, *without; // with these counters instead, the rule is silent
+    const char *rule, *counters, *facts, *without; // with these counters instead, the rule finds nothing
 } cases[] = {
     {"bank_conflicts", "\"shared_wavefronts\":2e8,\"shared_ideal\":1e8,\"cycles_active\":1e6", "",
      "\"shared_wavefronts\":1e8,\"shared_ideal\":1e8,\"cycles_active\":1e6"},
@@ -65,7 +65,7 @@ TEST(every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not)
         for (size_t k = 0; k < count; k++) {
             assert_true(*list[k].seen && *list[k].why);
             assert_true(isnan(list[k].gain) || (list[k].gain >= 0 && list[k].gain <= 1));
-            assert_int_equal(list[k].parameter, -1); // nothing to choose from
+            assert_int_equal(list[k].parameter, -1); // no job, so no parameter to propose
         }
         profile =
             profile_of(cases[i].without ? cases[i].without : cases[i].counters, cases[i].without ? cases[i].facts : "");
@@ -94,7 +94,7 @@ TEST(nothing_known_is_nothing_found)
     assert_int_equal(findings_make(empty, NULL, &device_limits_h200, list), 0);
 }
 
-// A recorded trial as a profile: its counters, and its facts worked out from the job's launch.
+// A recorded trial as a profile, with its counters and with facts computed from the job's launch.
 static json_t *profile_of_trial(const struct job *job, const struct recorded *r, size_t trial, const uint16_t *config)
 {
     const struct trial *t = &r->trials[trial];
@@ -131,8 +131,8 @@ static struct tally *tally_of(struct tally *all, const char *rule)
     return all;
 }
 
-// The recorded space knows what each proposal would have given. Printed, for docs/experiments/profiling.md; and held to
-// a floor.
+// The recorded space has the time that each proposal would have led to. The figures are printed for
+// docs/experiments/profiling.md and must not fall below a minimum.
 TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
 {
     struct error err;

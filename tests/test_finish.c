@@ -1,5 +1,5 @@
-// `tune --finish` decides between stored results without a search, and --no-checks leaves compute-sanitizer and nvcc's
-// build to it: with a scripted worker.
+// `tune --finish` decides between stored results without a search, and --no-checks postpones compute-sanitizer and
+// nvcc's build until then. With a scripted worker.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -33,7 +33,7 @@ TEST(a_final_can_follow_later)
     expect_none(r.out, "new trials");
     r = e2e_in(folder, "$BIN/sweetspot status job.cfg --store job.db -f json");
     json_t *status = test_json(json_parse(r.out, NULL));
-    assert_int_equal(json_array_size(json_object_get(status, "runs")), 1); // searches
+    assert_int_equal(json_array_size(json_object_get(status, "runs")), 1); // only the search
 }
 
 TEST(without_results_there_is_nothing_to_decide)
@@ -47,7 +47,7 @@ TEST(after_a_new_driver_the_best_are_measured_again_and_nothing_else)
     char *folder = write_job("refresh");
     e2e_ended(1, tune(folder, "SWEETSPOT_NVCC=none", "--refresh"));
     e2e_passed(tune(folder, "SWEETSPOT_NVCC=none", "-n 2 --no-final"));
-    struct e2e_result r = e2e_ended(1, tune(folder, "SWEETSPOT_NVCC=none", "--refresh")); // it is the same driver
+    struct e2e_result r = e2e_ended(1, tune(folder, "SWEETSPOT_NVCC=none", "--refresh")); // the driver is the same
     assert_contains(r.out, "there is nothing to measure again");
     r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_DRIVER=9.9.9", "--refresh"));
     assert_contains(r.out, "2 new trials", "winner: trial ");
@@ -58,7 +58,7 @@ TEST(after_a_new_driver_the_best_are_measured_again_and_nothing_else)
 }
 
 static const struct {
-    const char *now, *said; // variables; NULL: nothing
+    const char *now, *said; // variables; NULL: no message
 } ages[] = {{"", NULL},
             {"FAKE_ENVIRONMENT=none FAKE_DRIVER=9.9.9", NULL}, // no GPU here
             {"FAKE_DRIVER=9.9.9", "driver (9.9.9 instead of 1.2.3); to measure the best again: sweetspot tune "

@@ -1,4 +1,5 @@
-// From a kernel to a tuned program in one command: `sweetspot tune add.cu` with what the source does not say.
+// From a kernel to a tuned program in one command: `sweetspot tune add.cu` and options for what the source does not
+// say.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -36,7 +37,7 @@ TEST(one_command_writes_a_job_says_what_it_assumes_checks_and_tunes)
     assert_contains(r.err, "'add.cfg' already exists; to continue with it: sweetspot tune add.cfg");
 }
 
-// Without a terminal, what is missing is listed with the option that gives it, and nothing is written.
+// Without a terminal, missing information is listed with the option for it, and no file is written.
 static const struct {
     const char *options, *said[4];
 } mistakes[] = {
@@ -73,7 +74,7 @@ TEST(what_is_missing_or_wrong_is_said_with_its_option)
     assert_contains(r.err, "go with one source (a .cu)");
 }
 
-// A job that `check` refuses is kept, and the next command is said.
+// A job that `check` refuses is kept, and the message has the next command.
 TEST(a_job_with_a_mistake_is_kept)
 {
     char *folder = e2e_folder("first_refused");
@@ -83,7 +84,8 @@ TEST(a_job_with_a_mistake_is_kept)
     assert_contains(r.err, "unknown name 'm'", "correct add.cfg, then: sweetspot tune add.cfg");
 }
 
-// `script` is a terminal: an empty line or a mistake asks again, and the end of what is typed lists what is missing.
+// `script` provides a terminal. After an empty line or a mistake the question is repeated, and the end of input lists
+// what is missing.
 TEST(on_a_terminal_the_user_is_asked)
 {
     char *folder = e2e_folder("first_asked");
@@ -99,7 +101,7 @@ TEST(on_a_terminal_the_user_is_asked)
     assert_contains(test_file("%s/add.cfg", folder), "values = [ 64, 128 ];", "n = 1000000;");
 }
 
-// What a body does with a buffer decides its direction, where that is plain.
+// The direction of a buffer follows from its use in the kernel's body, if that is clear.
 static const struct {
     const char *body, *direction; // NULL: unknown
 } bodies[] = {
@@ -137,8 +139,8 @@ TEST(directions_are_assumed_only_where_the_body_is_plain)
     }
 }
 
-// From a source to a running program with commands alone, on a recording of the same loop. Its program refuses a size
-// that was not verified: the launch itself needs a GPU.
+// From a source to a running program with commands only, on a recording of the same loop. The program refuses a size
+// that was not verified, since a real launch would need a GPU.
 TEST(commands_alone_lead_from_a_source_to_a_program)
 {
     char *folder = e2e_folder("first_program");

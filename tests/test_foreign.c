@@ -1,5 +1,5 @@
-// examples/foreign: job files for kernels by others, whose sources fetch.sh brings. Where they are not there, the tests
-// of these jobs are skipped; the scripts are tried on a repository and a program made here.
+// examples/foreign: job files for other projects' kernels, whose sources fetch.sh copies. If the sources are missing,
+// the tests of these jobs are skipped. The scripts are tested with a repository and a program made here.
 #include <glob.h>
 
 #include "tests/e2e.h"
@@ -7,7 +7,7 @@
 
 #define FOREIGN "examples/foreign"
 
-// The first source that a job file names and that is not there, malloc'ed; NULL: all are.
+// The first missing source that a job file names, malloc'ed; NULL if none is missing.
 static char *missing_source(const char *text)
 {
     for (const char *at = text; (at = strstr(at, "sources/")); at++) {
@@ -19,7 +19,7 @@ static char *missing_source(const char *text)
     return NULL;
 }
 
-// The jobs whose sources are a project's.
+// Checks the jobs that use a project's sources.
 static void check_project(const char *project)
 {
     glob_t jobs;
@@ -90,7 +90,7 @@ TEST(every_job_is_described_and_has_its_author_s_configuration)
     globfree(&jobs);
 }
 
-// A repository with two commits; the jobs were tried with the first.
+// A repository with two commits, and a README.md whose table names the first one.
 static const char make_repository[] =
     "cd %s && mkdir -p clones/one/src home && cp $OLDPWD/" FOREIGN "/fetch.sh home && cd clones/one && git init -q && "
     "G='git -c user.name=a -c user.email=a@b.c commit -qm x' && printf 'old' >src/a-b.cu && echo h >src/c.h && "
@@ -125,8 +125,8 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
     }
 }
 
-// A program that answers as sweetspot does after tuning: job a has gained, b failed, c has no winner and a wrong
-// present kernel.
+// A program that answers as sweetspot does after tuning: job a has become faster, b failed, and c has no winner and a
+// wrong current kernel.
 static const char program[] =
     "#!/bin/sh\n"
     "job=$(basename $2 .cfg)\n"

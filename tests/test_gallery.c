@@ -1,5 +1,5 @@
-// docs/gallery.md leaves nothing out and names nothing that is not there: every template, every job and every parameter
-// of a job is described, and what a section calls a parameter is in its templates or jobs.
+// docs/gallery.md is complete and up to date: it describes every template, every job and every parameter of a job, and
+// a parameter that a section names occurs in its templates or jobs.
 #include <ctype.h>
 #include <fnmatch.h>
 #include <ftw.h>
@@ -11,7 +11,7 @@
 
 enum { WORDS_MAX = 4096 };
 
-// What stands between backticks, blocks left out; malloc'ed.
+// The texts between backticks, except in blocks; malloc'ed.
 struct spans {
     char *words[WORDS_MAX];
     size_t count;
@@ -62,7 +62,7 @@ static bool has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
-static char *paths[1024]; // of templates, jobs and what jobs include
+static char *paths[1024]; // of templates, jobs and the files that jobs include
 static size_t path_count;
 
 static int add_path(const char *path, const struct stat *status, int kind)
@@ -74,7 +74,7 @@ static int add_path(const char *path, const struct stat *status, int kind)
     return 0;
 }
 
-// A span names a file by its path or what follows the folder, or several with a * or a / at the end.
+// A span names a file by its path, with or without the top folder, or several files with a * or a final /.
 static bool names(const char *span, const char *path)
 {
     const char *short_path = strchr(path, '/') + 1;
@@ -130,7 +130,7 @@ TEST(every_file_that_is_named_exists)
     }
 }
 
-// Parameters are the names in capitals that job files give to something.
+// Parameters are the names in capitals that job files define.
 TEST(every_parameter_of_a_job_is_described)
 {
     static const char begin[] = "name = \"";
@@ -149,7 +149,7 @@ TEST(every_parameter_of_a_job_is_described)
     assert_true(seen > 200);
 }
 
-// The files that a section names, and the jobs and their parts that name one of them; malloc'ed.
+// The text of the files that a section names, and of the jobs and included files that name one of them; malloc'ed.
 static char *sources_of(const struct spans *section)
 {
     struct text all = {0};

@@ -1,5 +1,5 @@
-// sweetspot gate against a scripted worker, whose times depend on X (7 is the fastest), and its verdicts on recorded
-// noise. GATES=10000 out/bin/test_gate takes as many simulated gates.
+// sweetspot gate with a scripted worker whose times depend on X (7 is the fastest), and its verdicts on recorded noise.
+// GATES=10000 out/bin/test_gate simulates that many gates.
 #include "tests/e2e.h"
 #include "tests/recorded_noise.h"
 
@@ -22,7 +22,7 @@
     "GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_GLOBAL=/dev/null; cd $DIR/jobs && " \
     "$BIN/sweetspot gate job.cfg %s"
 
-// A repository whose revision `old` has X=7, and a folder `slow` with X=1.
+// Makes a repository whose revision `old` has X=7, and a folder `slow` with X=1.
 static char *make_folder(const char *name)
 {
     char *folder = e2e_folder(name);
@@ -77,7 +77,7 @@ TEST(verdicts_and_exit_statuses)
     }
 }
 
-// A base whose job has another buffer, or does not compile.
+// A base whose job has a different buffer, or does not compile.
 TEST(a_base_that_cannot_be_raced_is_named)
 {
     char *folder = make_folder("gate_base");
@@ -111,7 +111,7 @@ TEST(the_store_keeps_verdicts_and_the_next_gate_says_what_changed)
     assert_contains(r.out, "\"gates\":[{", "\"driver\":\"9.9.9\"", "\"base\":\"old\"");
 }
 
-// Times of one process of both versions, in blocks of a recording. `factor`: of the new version's.
+// Takes both versions' times in one process from blocks of a recording. The new version's are multiplied by `factor`.
 static size_t take_rounds(const struct recorded_noise *n, double factor, unsigned char process, size_t count,
                           double *old, double *new, unsigned char *processes, uint64_t *seed)
 {
@@ -129,7 +129,7 @@ static size_t take_rounds(const struct recorded_noise *n, double factor, unsigne
     return count;
 }
 
-// As version_race_run() does it.
+// Proceeds like version_race_run().
 static enum version_verdict simulate_gate(const struct recorded_noise *n, double factor, uint64_t *seed)
 {
     enum { LEAST = 3, MOST = 6 };

@@ -1,8 +1,9 @@
-// What every command prints, held against files: tests/golden/<case>.txt. A changed line of help, a new column, another
-// word is seen in review as a change of such a file. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
+// Compares the output of every command with a file, tests/golden/<case>.txt. A changed line of help, a new column or a
+// different word then shows in review as a change to such a file. `make golden` (SWEETSPOT_GOLDEN=write) rewrites the
+// files.
 //
-// The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some with
-// the scripted worker for a GPU.
+// The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some of
+// them with the scripted worker as the GPU.
 #include "tests/golden.h"
 #include "tests/testing.h"
 
@@ -57,12 +58,12 @@ static const struct blot replay_blots[] = {
     {NULL, NULL},
 };
 
-// In this order, in one folder: the first fills the store.
+// The cases run in this order in one folder; the first fills the store.
 static const struct {
     const char *name, *command;
     int status;
     const struct blot *blots;
-    const char *needs; // what the real GPU worker must be able to do; where it fails the case is left out
+    const char *needs; // a command that must succeed with the real GPU worker; otherwise the case is left out
 } cases[] = {
     {"tune_table", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
     {"tune_json", "tune job.cfg --device replay:space.json --store events.db --quiet --format json", 0, event_blots,
@@ -76,19 +77,19 @@ static const struct {
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
-    // Wherever results are shown that nothing was held against.
+    // Everywhere that unverified results are shown.
     {"unverified",
      "check unverified.cfg && $BIN/sweetspot tune unverified.cfg --device replay:space.json --store unverified.db 2>&1 "
      "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f json' 'header -o -'; do "
      "$BIN/sweetspot ${command%% *} unverified.cfg --store unverified.db $(echo \"$command \" | cut -d' ' -f2-) 2>&1 | "
      "grep -i 'not verified'; done",
      0, NULL, NULL},
-    // With the scripted GPU, which knows errors, rounds and ceilings.
+    // With the scripted GPU, which has errors, rounds and ceilings.
     {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
     {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
     {"header_measured", "header measured.cfg --store measured.db -o -", 0, NULL, NULL},
-    // Several jobs: two that were tuned, and one that was not.
+    // Several jobs: two were tuned, one was not.
     {"tune_several",
      "tune night/a.cfg --device replay:space.json --quiet && "
      "$BIN/sweetspot tune night/b.cfg --device replay:space.json --quiet",
@@ -154,12 +155,12 @@ static char *make_folder(void)
     return folder;
 }
 
-// With the scripted worker for a GPU and a compiler, or with the real ones.
+// Runs a command with the scripted worker as GPU and compiler, or with the real ones.
 static struct e2e_result run(const char *folder, const char *command, bool fake)
 {
     return e2e_in(folder, "export TZ=UTC COLUMNS=100 %s; $BIN/sweetspot %s",
                   fake                          ? FAKE
-                  : strncmp(command, "list", 4) ? "SWEETSPOT_GPU_WORKER=none" // this machine's is not compared with
+                  : strncmp(command, "list", 4) ? "SWEETSPOT_GPU_WORKER=none" // no comparison with this GPU
                                                 : "",
                   command);
 }
@@ -229,7 +230,7 @@ TEST(no_golden_file_is_left_over)
         char name[256];
         size_t length = strlen(e->d_name);
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
-        if (!strncmp(e->d_name, "messages-", 9)) continue; // those of test_messages
+        if (!strncmp(e->d_name, "messages-", 9)) continue; // test_messages has these
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
         if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(commands, name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);

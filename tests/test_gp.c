@@ -1,5 +1,6 @@
-// The Gaussian process (search/model/gp.c) against the same formulas written out: a dense kernel matrix and a plain
-// Cholesky factor, in double precision and with no tables, and the gradient against differences of the log posterior.
+// Compares the Gaussian process (search/model/gp.c) with the same formulas written out: a dense kernel matrix and a
+// plain Cholesky factor, in double precision and without tables. The gradient is compared with differences of the log
+// posterior.
 #include "search/model/gp.h"
 #include "search/space/random.h"
 #include "tests/random_normal.h"
@@ -42,7 +43,7 @@ static struct gp *make_process(const struct data *d, const double *theta)
     return g;
 }
 
-// Half a Matérn 3/2 kernel over all dimensions, half the mean of rational quadratic ones over single ones.
+// Half a Matérn 3/2 kernel over all dimensions, half the mean of rational quadratic kernels over single dimensions.
 static double kernel(const double *theta, const float *a, const float *b)
 {
     double sum = 0, alone = 0;
@@ -112,7 +113,7 @@ static void moments(const struct data *d, const double *theta, const struct solu
     for (int i = 0; i < POINTS; i++) *variance -= column[i] * column[i];
 }
 
-// Short, long and unequal length scales; little noise and much.
+// Short, long and unequal length scales; low and high noise.
 static const double thetas[][THETA] = {
     {0.5, 0.5, 0.5, 1, 1, 0, -6.9},
     {-1.5, 0.2, 1.4, -0.4, 2, 0.6, -3},
@@ -162,7 +163,7 @@ TEST(means_and_variances_are_those_of_a_dense_solve)
             double expected, spread;
             moments(&d, thetas[c], &s, d.others[i], &expected, &spread);
             double exact = gp_variance(g, d.others[i]), signal = exp(thetas[c][D]);
-            // The exact one is in double precision; pool and means are single precision and a table.
+            // gp_variance works in double precision; the pool and the means use single precision and a table.
             if (fabs(exact - fmax(spread, 1e-9)) > 1e-9 * signal)
                 fail_msg("case %d, point %d: variance %.12g, expected %.12g", c, i, exact, spread);
             if (fabs(variance[i] - spread) > 2e-3 * signal || fabs(mean[i] - expected) > 5e-3)
@@ -205,7 +206,7 @@ TEST(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended)
     make_data(&d);
     struct gp *g = make_process(&d, NULL);
     memcpy(before, gp_theta(g), sizeof before);
-    // The prior's centres, but for the noise's.
+    // The centres of the priors, except for the noise.
     assert_true(fabs(before[0] - 0.5 * log(ORDINAL)) < 1e-12 && fabs(before[D - 1] - before[0] - 0.5) < 1e-12);
     solve(&d, before, &s);
     start = s.posterior;
@@ -218,7 +219,7 @@ TEST(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended)
     memcpy(theta, gp_theta(g), sizeof theta);
     solve(&d, theta, &s);
     assert_true(s.posterior > middle - 0.01);
-    // At the top the gradient is small beside that of the start.
+    // At the maximum the gradient is small compared with that at the start.
     double first = 0, last = 0;
     const double *gradient = gp_gradient(g, d.targets, POINTS);
     for (int i = 0; i < THETA; i++) last += gradient[i] * gradient[i];
@@ -234,7 +235,7 @@ TEST(where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone)
     struct data d;
     make_data(&d);
     const double quiet[THETA] = {-1, -1, -1, -1, -1, 0, -13};
-    for (int i = 0; i < POINTS; i++) d.points[i][0] = (float)i / POINTS; // no two alike
+    for (int i = 0; i < POINTS; i++) d.points[i][0] = (float)i / POINTS; // all different
     struct gp *g = make_process(&d, quiet);
     double mean[POINTS], bound[POINTS];
     gp_condition(g, d.targets);

@@ -1,4 +1,4 @@
-// Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume.
+// Tests that need a GPU: hostile kernels, every kind of reference, counters compared with ncu, kill and resume.
 #include "tests/gpu.h"
 #include "tests/ncu.h"
 #include "tests/opened_store.h"
@@ -13,7 +13,7 @@ static const struct {
     const char *reason;
 } hostile[] = {
     {"CORRECT", STATUS_OK, STATUS_OK, ""},
-    {"SLOW", STATUS_SLOW, STATUS_OK, ""}, // ok where it is measured before CORRECT
+    {"SLOW", STATUS_SLOW, STATUS_OK, ""}, // ok if it is measured before CORRECT
     {"HANG", STATUS_TIMEOUT, STATUS_TIMEOUT, "hangs"},
     {"TRAP", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
     {"ASSERT_ADDRESS", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
@@ -27,7 +27,7 @@ static const struct {
     {"NANS", STATUS_WRONG, STATUS_WRONG, ""},
     {"OFF_BY_ONE", STATUS_WRONG, STATUS_WRONG, ""},
     {"ONE_WRONG", STATUS_WRONG, STATUS_WRONG, ""},
-    {"RACE", STATUS_NONDETERMINISTIC, STATUS_WRONG, ""}, // wrong where a timed launch shows it first
+    {"RACE", STATUS_NONDETERMINISTIC, STATUS_WRONG, ""}, // wrong if a timed launch shows it first
     {"TOO_MUCH_SHARED", STATUS_PRUNED, STATUS_PRUNED, "shared memory"},
     {"TOO_MANY_THREADS", STATUS_PRUNED, STATUS_PRUNED, "2048"},
     {"MODIFIES_INPUT", STATUS_WRONG, STATUS_WRONG, "x"},
@@ -127,9 +127,9 @@ GPU_TEST(a_naive_kernel_is_a_reference)
                   0);
 }
 
-// A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a
-// graph over copies of the memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes
-// apart: every candidate is told so.
+// A user's TMA kernel copies tiles that the tensor map describes; elements outside are read as zeros. It is timed in a
+// graph over copies of the memory, so moved maps are used too. In the second job the distance between rows is not a
+// multiple of 16 bytes, so every candidate is pruned.
 GPU_TEST(a_kernel_may_take_a_tensor_map)
 {
     static const char template[] =
@@ -193,7 +193,7 @@ GPU_TEST(the_cpu_and_cublas_agree_on_what_is_right)
                      ">$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/c.db -q --no-counters -n 8");
 }
 
-// The worker driven by hand, with kernels for f32 alone.
+// Drives the worker by hand, with support kernels for f32 only.
 GPU_TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
 {
     static const struct {
@@ -249,11 +249,11 @@ GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     assert_true(all > 20);
     int64_t uncounted;
     free(store_uncounted(store, &uncounted, &err));
-    assert_int_equal(uncounted, 0); // the resumed run counted what the killed one had not
+    assert_int_equal(uncounted, 0); // the resumed run measured the counters that the killed run had not
     store_close(store);
 }
 
-// Sources go to one node, its cubins to the other, which does not compile.
+// One node gets the sources. Its cubins go to the other, which does not compile.
 GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 {
     char *folder = e2e_folder("private");
@@ -277,7 +277,7 @@ GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 
 static const struct {
     const char *key, *metric;
-    double tolerance, floor; // relative; and an absolute difference that is nothing
+    double tolerance, floor; // relative; and an absolute difference that does not count
 } checked[] = {
     {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 5000},
     {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02,
@@ -299,9 +299,9 @@ static double counter(struct store *store, const char *key, char config[1024])
     return NAN;
 }
 
-// One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker
-// under ncu, which writes its answer when the worker has ended. It has a session of its own, and not the mark of the
-// run's processes, so that the run does not end it before.
+// Compares one configuration: a job with single values is tuned with our counters, and then again with the GPU worker
+// under ncu, which writes its output after the worker has ended. ncu runs in its own session and without the mark of
+// the run's processes, so that the run does not end it earlier.
 static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];
@@ -345,12 +345,12 @@ static int compare_gemm(int tile_col, int block_k)
     double conflicts = counter(store, "bank_conflicts_load", config);
     bad += tile_col == 8
                ? !(conflicts > 3e7)
-               : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
+               : !(conflicts < 3e4); // two-way in every load, or none; the rest are loads that collide with copies
     store_close(store);
     return bad;
 }
 
-// Memory traffic of a kernel that streams 4 GiB, so that what the caches held before is nothing.
+// Memory traffic of a kernel that streams 4 GiB, so that the earlier contents of the caches are negligible.
 static int compare_sum(void)
 {
     char *folder = e2e_folder("ncu_sum"), config[1024];

@@ -1,8 +1,8 @@
-// Constants, textures and surfaces on a GPU: kernels that are right are found right, against references of several
-// kinds, and those that do harm through them are found out.
+// Constants, textures and surfaces on a GPU: correct kernels pass against several kinds of reference, and kernels that
+// misuse these objects are caught.
 #include "tests/gpu.h"
 
-// A job with the kernel `x` and, for a reference, `right`; `job`: constants, arguments, more settings.
+// Tunes a job with the kernel `x` and the reference `right`. `job` has constants, arguments and more settings.
 static struct e2e_result tune(const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder("gpu_constants");
@@ -19,7 +19,7 @@ static struct e2e_result tune(const char *job, const char *source, const char *o
         "#include <math.h>\n"
         "static const float *find(int n, const struct sweetspot_array *a, const char *name)\n"
         "{\n    for (int i = 0; i < n; i++) if (a[i].name[0] == name[0]) return a[i].data;\n    return 0;\n}\n"
-        // A texel's middle is at one half. Weights have 8 bits of fraction.
+        // A texel's centre is at one half. Weights have 8 fractional bits.
         "static double at(const float *t, double x, double y)\n"
         "{\n    double fx = floor(x - 0.5), fy = floor(y - 0.5), u = x - 0.5 - fx, v = y - 0.5 - fy, sum = 0;\n"
         "    for (int k = 0; k < 4; k++) {\n"
@@ -41,14 +41,14 @@ static struct e2e_result tune(const char *job, const char *source, const char *o
 
 #define QUICK "--no-counters --no-final"
 
-// Both configurations are right; the slower one may end early.
+// Both configurations are correct; the slower one may end early.
 static bool both_right(const char *status)
 {
     return strstr(status, "2 ok") || strstr(status, "1 ok, 1 slow");
 }
 
 struct placed {
-    const char *what, *job, *source, *said; // NULL: both configurations are right
+    const char *what, *job, *source, *said; // NULL: both configurations are correct
 };
 
 static void run_cases(const struct placed *cases, size_t count)
@@ -71,7 +71,7 @@ static void run_cases(const struct placed *cases, size_t count)
 #define X "{ buffer = \"x\"; type = \"f32\"; shape = [ \"H * W\" ]; }"
 #define Y "{ buffer = \"y\"; type = \"f32\"; shape = [ \"H * W\" ]; direction = \"out\"; }"
 
-// A filter of five taps in constant memory, in a namespace; its reference takes the filter by its address.
+// A filter with five taps in constant memory, in a namespace. The reference gets the filter's address.
 #define FILTER                                                                                                      \
     "constants = ( { name = \"taps::coef\"; type = \"f32\"; shape = [ 5 ]; }, { name = \"count\"; type = \"i32\"; " \
     "fill = \"H * W\"; } );\narguments = ( " X ", " Y                                                               \
@@ -225,7 +225,7 @@ GPU_TEST(surfaces_are_judged_by_what_is_in_them)
         bool stages = strstr(cases[i].job, "stages") != NULL;
         if (!stages) run_cases(&cases[i], 1);
     }
-    // With stages the launch belongs in each.
+    // In a job with stages, each stage has its own `launch`.
     const struct placed *last = &cases[sizeof cases / sizeof *cases - 1];
     char *folder = e2e_folder("gpu_stages"),
          *job = test_text("name = \"t\"; kernel = { template = \"x.cu\"; };\n"
@@ -239,7 +239,7 @@ GPU_TEST(surfaces_are_judged_by_what_is_in_them)
     if (!both_right(r.out)) fail_msg("%s: %s", last->what, r.out);
 }
 
-// The whole way: counters, the final with nvcc's build where there is one, the sanitizers.
+// A whole run: counters, the final with nvcc's build if there is nvcc, and the sanitizers.
 GPU_TEST(a_job_with_all_of_them_passes_counters_and_the_final)
 {
     struct e2e_result r =

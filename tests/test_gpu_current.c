@@ -1,7 +1,7 @@
-// A job's present kernel on a GPU: a configuration, another kernel of another file, and kernels that do not pass.
+// A job's current kernel on a GPU: a configuration, another kernel from another file, and kernels that do not pass.
 #include "tests/gpu.h"
 
-// y is twice x. `body` is the loop of the present kernel, which has a file of its own.
+// y is twice x. `body` is the loop of the current kernel, which is in a separate file.
 static char *write_job(const char *current, const char *body)
 {
     char *folder = e2e_folder("gpu_current");
@@ -42,7 +42,7 @@ GPU_TEST(a_configuration_that_wins_is_in_the_final_as_both)
     "current = { template = \"old.cu\"; kernel = \"k_old\"; launch = { grid " \
     "= [ 1 ]; block = [ 1024 ]; }; };"
 
-// One block does the work of four thousand.
+// A single block does the work of thousands.
 GPU_TEST(a_slow_kernel_of_another_file_is_verified_and_many_times_slower)
 {
     char *folder = write_job(OLD, "y[i] = 2 * x[i];");
@@ -67,7 +67,7 @@ GPU_TEST(one_that_is_wrong_or_writes_astray_is_left_out_and_named)
     }
 }
 
-// Twice x, as PTX; the driver compiles it.
+// The same computation as PTX, which the driver compiles.
 static const char ptx[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry k_old(.param .u32 n, .param .u64 x, .param .u64 y)\n{\n"
@@ -80,7 +80,7 @@ static const char ptx[] =
 
 #define LAUNCH "launch = { grid = [ \"ceil_div(N, 128)\" ]; block = [ 128 ]; };"
 
-// The cubin is what the compiler made of the job's own kernel.
+// The cubin is the job's own kernel, as compiled.
 GPU_TEST(binaries_and_other_kernels_are_verified_and_timed)
 {
     char *folder =
@@ -111,7 +111,7 @@ GPU_TEST(judge_finds_one_instruction_that_was_changed_in_ptx)
     assert_contains(r.out, "twice: right\n", "/old.ptx  BLOCK=64\n", "twice: wrong\n", "/other.ptx  BLOCK=64\n");
 }
 
-// Half the registers: the same results, and another kernel, whose registers are in the store.
+// A register limit gives the same results, but from a different kernel, whose register count is stored.
 GPU_TEST(an_option_is_tuned_like_any_parameter)
 {
     char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");

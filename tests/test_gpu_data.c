@@ -1,8 +1,9 @@
-// Data on a GPU: FP8, vectors and structs by value, fills in relation, inputs that are restored, outputs that are
-// compared in part. Each kernel has a reference that gets the same in another way, and a case that must be found.
+// Data on a GPU: FP8, vectors and structs by value, fills with relations, restored inputs, and outputs that are
+// compared in part. Each kernel has a reference that computes the same in another way, and a wrong variant that must be
+// found.
 #include "tests/gpu.h"
 
-// A job over BLOCK with N = 100003, and what `tune` and `status` print of it.
+// Tunes a job with the parameter BLOCK and N = 100003. Returns the output of `tune` and `status`.
 static struct e2e_result tune(const char *arguments, const char *reference, const char *source)
 {
     char *folder = e2e_folder("gpu_data");
@@ -20,7 +21,7 @@ static struct e2e_result tune(const char *arguments, const char *reference, cons
     return r;
 }
 
-// `found`: what both candidates are ("wrong"); NULL: both are right, and the slower one may end early.
+// `found` is the status of both candidates ("wrong"); NULL: both are correct, and the slower one may end early.
 static void hold(const char *what, const char *arguments, const char *reference, const char *source, const char *found)
 {
     struct e2e_result r = tune(arguments, reference, source);
@@ -35,7 +36,7 @@ static void hold(const char *what, const char *arguments, const char *reference,
     "{ buffer = \"" name "\"; type = \"" type "\"; shape = [ \"N\" ]; direction = \"out\"; " more "}"
 #define N_ARGUMENT "{ scalar = \"N\"; type = \"i32\"; }, "
 
-// The reference reads FP8 by its bits. Results that are FP8 themselves are right or off by two steps.
+// The reference decodes FP8 from its bits. FP8 results are right or off by two steps.
 GPU_TEST(fp8_is_what_cuda_says)
 {
     static const char source[] =
@@ -95,8 +96,8 @@ GPU_TEST(structs_and_vectors_arrive_by_value)
     }
 }
 
-// A matrix of 4 rows by the addresses of its rows, and a struct that leads to the output and to the second row.
-// Addresses that a launch left are of no use for the next.
+// A matrix given by the addresses of its 4 rows, and a struct with addresses of the output and of the second row.
+// Addresses kept from one launch must not work in the next.
 GPU_TEST(addresses_lead_to_the_buffers_of_each_launch)
 {
     static const char source[] =
@@ -126,7 +127,7 @@ GPU_TEST(addresses_lead_to_the_buffers_of_each_launch)
              test_text("%s%s", cases[i].macros, source), cases[i].found);
 }
 
-// A stencil whose border is whatever BLOCK is.
+// A stencil whose border differs with every launch.
 GPU_TEST(what_is_not_compared_may_be_anything)
 {
     static const struct {
@@ -193,7 +194,7 @@ GPU_TEST(an_input_that_is_destroyed_is_restored_if_the_job_says_so)
          "", source, NULL);
 }
 
-// Rows and columns beyond the matrix would be NaN here, and out of bounds in the kernel.
+// Here, rows and columns beyond the matrix give infinities; in a real kernel they would be out of bounds.
 GPU_TEST(a_sparse_product_gets_rows_and_columns_that_fit)
 {
     static const char source[] =
@@ -218,7 +219,7 @@ GPU_TEST(a_sparse_product_gets_rows_and_columns_that_fit)
         "", source, NULL);
 }
 
-// The kernel says whether the relations hold, and the reference that they do.
+// The kernel reports whether the relations hold; the reference says that they do.
 GPU_TEST(relations_hold_on_the_device)
 {
     static const char kernels[] =

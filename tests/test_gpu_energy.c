@@ -1,11 +1,11 @@
-// Energy on a GPU: that of a kernel which only computes and of one which only moves memory repeats within 3%, and the
+// Energy on a GPU: for a kernel that only computes and one that only moves memory, the energy repeats within 3%. The
 // power lies between that of the idle device and its limit.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 
 #include "tuner/base/json.h"
 
-// A chain of multiply-adds by one and zero.
+// A chain of multiply-adds with one and zero.
 static const char source[] =
     "extern \"C\" __global__ void chain(int n, float one, float zero, const float *x, float *y)\n{\n"
     "    int i = blockIdx.x * 256 + threadIdx.x;\n    if (i >= n) return;\n    float value = x[i];\n"
@@ -52,7 +52,7 @@ GPU_TEST(energy_repeats_and_the_power_is_possible)
         double joules[2];
         for (int again = 0; again < 2; again++) {
             const json_t *entry = measure(folder, again ? "--finish" : ""), *energy = json_object_get(entry, "energy");
-            if (!energy || json_is_null(energy)) skip(); // a slice of a device, or an old one: it has no counter
+            if (!energy || json_is_null(energy)) skip(); // a slice of a device or an old device has no counter
             struct interval j = json_get_interval(energy, "joules"), time = json_get_interval(entry, "time");
             double watts = json_get_number(energy, "watts", NAN), share = json_get_number(energy, "share", NAN);
             joules[again] = j.value;

@@ -1,6 +1,6 @@
-// The final on a GPU: rounds that come in parts, from a worker that keeps its modules and graphs between them; what
-// leaves, the algorithms of a library that take part, and how much time a whole command takes.
-// tests/measure/final_statistics.sh has the statistics.
+// The final on a GPU: rounds in parts, between which the worker keeps its modules and graphs; which candidates leave,
+// which of a library's algorithms take part, and how much time a whole command takes. tests/measure/final_statistics.sh
+// has the statistics.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 
@@ -8,7 +8,7 @@
 
 #include "tuner/base/clock.h"
 
-// A chain of multiply-adds by one and zero, whose time is proportional to LENGTH.
+// A chain of multiply-adds with one and zero, whose time is proportional to LENGTH.
 static const char source[] =
     "#ifndef LENGTH\n#define LENGTH 1\n#endif\n#ifndef NAME\n#define NAME 0\n#endif\n"
     "extern \"C\" __global__ void chain(int n, float one, float zero, const float *x, float *y)\n{\n"
@@ -41,19 +41,19 @@ static char *tune(const char *folder)
 {
     struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q "
                                                     "--no-counters --no-checks 2>&1; s=$?; cat job.log; exit $s"));
-    puts(r.out); // longer than what print_message prints
+    puts(r.out); // longer than print_message allows
     return r.out;
 }
 
-// 10% slower: it leaves after the second process's first part at the latest.
+// A kernel that is 10% slower leaves after the second process's first part at the latest.
 GPU_TEST(a_slower_kernel_leaves_the_final)
 {
     char *out = tune(write_job("gpu_leaves", "{ name = \"LENGTH\"; values = [4000, 4400, 8000]; }", 1000000, ""));
     assert_contains(out, "leaves the final after ", ", fastest\n  LENGTH=4000");
 }
 
-// A few microseconds, timed in graphs: their order is open or a tie, and the rounds go on in one process. None is slow,
-// although a single launch takes several times as long as one in a graph.
+// The kernels take a few microseconds and are timed in graphs. Their order is open or a tie, so more rounds follow in
+// the same process. None is "slow", although a single launch takes several times as long as one in a graph.
 GPU_TEST(short_kernels_that_are_the_same_tie)
 {
     char *out =
@@ -63,8 +63,8 @@ GPU_TEST(short_kernels_that_are_the_same_tie)
     assert_contains(out, ", tied with ", " rounds in process 2");
 }
 
-// The places are those of a race, and the final's processes use the same algorithms: so the first is hardly slower than
-// the third, and no two are the same.
+// A race decides the places, and the final's processes use the same algorithms. So the first is hardly slower than the
+// third, and no two are the same.
 GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
 {
     static const char *const sizes[] = {"M = 512; N = 512; K = 512", "M = 1024; N = 2048; K = 4096"};
@@ -98,7 +98,7 @@ GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
     }
 }
 
-// Search, final, sanitizer and nvcc.
+// The time covers search, final, sanitizer and nvcc.
 GPU_TEST(a_command_keeps_to_its_time)
 {
     static const char *const jobs[] = {"sgemm_2048", "transpose", "sum", "softmax", "prefix_sum"};

@@ -1,10 +1,10 @@
-// Matrix products of CUDA cores and in FP64, which need a GPU: templates/gemm_simt.cu, gemm_rows.cu, gemm_dmma.cu and
-// gemv.cu against cuBLAS in double precision (or with twice its bits) where nothing is a multiple of anything.
-// Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence
-// is a failure.
+// Matrix products on CUDA cores and in FP64, which need a GPU. Compares templates/gemm_simt.cu, gemm_rows.cu,
+// gemm_dmma.cu and gemv.cu with cuBLAS in double precision (or with twice its bits) at sizes that are not multiples of
+// any tile. Without a GPU these tests are skipped, and counted as skipped; with SWEETSPOT_GPU_REQUIRED set (make
+// test-gpu) they fail instead.
 #include "tests/gpu_products.h"
 
-// Few candidates and launches: each means reading 12 GiB, to see that nothing was written between the rows.
+// Few candidates and launches, because each one has to read 12 GiB to check that nothing was written between the rows.
 #define FEW_SHIFTED                                                                                \
     "s/M = 5/M = 3/; s/values = .1, 2, 4./values = [4]/; s/values = .0, 1.; .$/values = [1]; }/; " \
     "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/"
@@ -15,7 +15,7 @@ GPU_TEST(products_of_cuda_cores_are_right)
         {"B transposed", "tests/jobs/gemm_cases.cfg", "s/TB = 0/TB = 1/", ""},
         {"A transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0/TA = 1/", ""},
         {"A and B transposed", "tests/jobs/gemm_cases.cfg", "s/TA = 0; TB = 0/TA = 1; TB = 1/", ""},
-        // An output starts as NaN, which beta times would keep.
+        // An output starts as NaN, and beta times NaN would be NaN.
         {"with beta 0 C is not read", "tests/jobs/gemm_cases.cfg", C_NOT_READ, ""},
         {"unaligned addresses", "tests/jobs/gemm_shifted.cfg", "", ""},
         {"unaligned addresses of larger products", "tests/jobs/gemm_shifted.cfg",
@@ -59,8 +59,8 @@ GPU_TEST(products_in_fp64_are_right)
     products_right(products, sizeof products / sizeof *products);
 }
 
-// Copies with aligned rows, launches that overlap, warp tiles of all heights: random candidates of the suite's space at
-// odd sizes, all four transpositions.
+// Copies with aligned rows, overlapping launches, warp tiles of all heights: random candidates from the suite's space
+// at odd sizes, in all four transpositions.
 GPU_TEST(candidates_of_the_suite_are_right)
 {
     static const char *const scripts[] = {"", "s/TA = 0/TA = 1/g", "s/TB = 0/TB = 1/g",

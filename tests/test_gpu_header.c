@@ -1,11 +1,12 @@
-// Tests that need a GPU: small jobs are tuned, their winners' binaries embedded, and programs in C, C++ and CUDA launch
-// them through the driver API and the runtime API. The programs (tests/launch/gpu_*.c) compare with the CPU and see
-// that wrong sizes and misaligned addresses are refused. And the examples are built and run as they say.
+// Tests that need a GPU: small jobs are tuned, their winners' binaries are embedded, and programs in C, C++ and CUDA
+// launch them through the driver API and the runtime API. The programs (tests/launch/gpu_*.c) compare the results with
+// the CPU's and check that wrong sizes and misaligned addresses are refused. The examples are built and run with their
+// own commands.
 #include "tests/examples.h"
 #include "tests/gpu.h"
 
 static const struct {
-    const char *name, *job; // what makes the job file, into standard output
+    const char *name, *job; // a command that writes the job file to standard output
     const char *options;
 } jobs[] = {
     {"sgemm",
@@ -51,7 +52,7 @@ GPU_TEST(an_embedded_binary_is_launched_and_right)
                     jobs[i].job, name, jobs[i].options, name, name);
         if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
         for (size_t k = 0; k < sizeof builds / sizeof *builds; k++) {
-            char *build = test_text(builds[k], folder, name); // a constant text with two places
+            char *build = test_text(builds[k], folder, name); // a constant format with two arguments
             r = e2e_run(folder, "%s && $DIR/program", build);
             if (r.status || *r.err) fail_msg("%s: status %d: %s\n%.3000s", name, r.status, build, r.err);
             assert_contains(r.out, "right on ");
@@ -59,7 +60,7 @@ GPU_TEST(an_embedded_binary_is_launched_and_right)
     }
 }
 
-// The FP32 job's kernel, embedded and from a file of a folder, chosen at run time.
+// The FP32 job's kernel, embedded and from a file in a folder, chosen at run time.
 GPU_TEST(the_runtime_launches_what_it_chooses)
 {
     char *folder = e2e_folder("gpu_runtime");
@@ -126,7 +127,7 @@ GPU_TEST(the_examples_are_right)
     }
 }
 
-// Jobs with a C++ entry, a library's stage or tensor maps differ in nothing but the cubin.
+// This includes jobs with a C++ entry, a library's stage or tensor maps, because only the cubin differs.
 GPU_TEST(nvccs_build_of_the_winner_is_raced_and_right)
 {
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
@@ -171,7 +172,7 @@ GPU_TEST(the_script_agrees_with_torch)
     run_example(folder, "embedded_cubin.py");
 }
 
-// Results, torch.compile, graphs, streams, threads, devices and wrong arrays; the host's times are only printed.
+// Results, torch.compile, graphs, streams, threads, devices and wrong arrays. The host's times are only printed.
 GPU_TEST(the_python_file_agrees_with_torch)
 {
     static const char *const products[] = {"bgemm_1024", "sgemm_2048"};
@@ -197,7 +198,7 @@ GPU_TEST(the_program_with_several_kernels_is_right)
     assert_null(strstr(r.out, "WRONG"));
 }
 
-// A fallback that takes a tenth of the winner's speed is still measured in full, and is in the header.
+// A fallback with a tenth of the winner's speed is still measured in full and is in the header.
 GPU_TEST(a_fallback_is_verified_and_written)
 {
     char *folder = e2e_folder("gpu_fallback");

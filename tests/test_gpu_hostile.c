@@ -1,20 +1,21 @@
-// The families of hostile kernels under tests/hostile/: each is a job FAMILY.cfg with one parameter, CASE, and a table
-// FAMILY.txt that says of every case what must come of it. Every family is tuned in several ways: small, where launches
-// are timed in graphs, and large, where they are timed singly; with a cold and a warm cache. No wrong kernel may be
-// found right, no right one refused, none may win by an unjust time, and none that did not run counts as refused.
+// The families of hostile kernels under tests/hostile/. Each is a job FAMILY.cfg with one parameter, CASE, and a table
+// FAMILY.txt with the expected verdict for every case. Every family is tuned in several ways: with small problems,
+// whose launches are timed in graphs, and with large ones, whose launches are timed singly; with a cold and a warm
+// cache. No wrong kernel may be found right, no correct one may be refused, and none may win with an unfair time. A
+// kernel that did not run does not count as refused.
 //
-// The verdicts `honest` and `steady` are about time: a kernel that uses what an earlier launch left may be found right
-// as long as it cannot profit, which is to say that it takes `enough` of the time of the case `plain`. One of a
-// thousand times of a few microseconds is odd: a gain counts when it comes again in one of two repetitions.
+// The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be found
+// right as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one
+// in a thousand times of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
 //
-// A wrong kernel may be lucky in the short soak of a trial that is not the best. It is found right if it passes again
-// in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often miss: they must
-// be found in a final.
+// A wrong kernel may be lucky in the short soak of a trial that is not the best. It counts as found right if it passes
+// again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often miss; the
+// final must find them.
 //
-// One family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs every
-// family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs these cases alone, besides `plain`, and no
-// final but in the way `final`; without a way in small_cold. SWEETSPOT_HOSTILE_FAMILIES="FAMILY ...": only these.
-// SWEETSPOT_HOSTILE_CACHE: a compile cache to be kept.
+// To run one family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs
+// every family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs only these cases and `plain`, with a
+// final only in the way `final`; the default way is small_cold. SWEETSPOT_HOSTILE_FAMILIES="FAMILY ...": runs only
+// these. SWEETSPOT_HOSTILE_CACHE: path of a compile cache that is kept between runs.
 #include <ctype.h>
 
 #include "tests/gpu.h"
@@ -29,7 +30,7 @@ enum verdict { VERDICT_OK, VERDICT_WRONG, VERDICT_FINAL, VERDICT_HONEST, VERDICT
 static const char *const verdict_text[VERDICT_COUNT] = {"ok", "wrong", "final", "honest", "steady"};
 
 enum { CASES_MAX = 128, CLASSES_MAX = 96, NAME_MAX_LENGTH = 64, ROW_TEXT_MAX = 4096 };
-// Of the time of `plain`: less is a gain. In the family that tries to gain time it is stricter.
+// Fractions of `plain`'s time; a shorter time is a gain. The limit is stricter in the family that tries to gain time.
 static const double enough = 0.85, enough_timing = 0.95;
 
 struct hostile_case {
@@ -50,7 +51,7 @@ static int class_count;
 
 // Ways to run a family.
 enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31, FINAL = 32 };
-enum { FINALS = 64 }; // not a way: all ways have a final, in which all candidates take part
+enum { FINALS = 64 }; // not a way, but means that all ways have a final with all candidates
 static const struct {
     int bit;
     const char *name;
@@ -64,8 +65,8 @@ enum { FINAL_WAY = sizeof ways / sizeof *ways - 1 };
 
 static const struct {
     const char *name;
-    int ways, possible;        // those that are run, and those in which the verdicts hold
-    const char *small, *large; // the problem in the job file, and the one of launches of 100 us and more
+    int ways, possible;        // the ways that are run, and those for which the verdicts hold
+    const char *small, *large; // the problem in the job file, and one with launches of 100 us or more
 } families[] = {
     {"right", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
     {"leftovers", SMALL_COLD | LARGE_COLD | SMALL_WARM, ALL_WAYS | FINALS, "n = 1000003", "n = 40000003"},
@@ -112,7 +113,7 @@ static int class_find(const char *name)
     return class_count++;
 }
 
-// Reads a family's table: "[class]" lines, and lines of case, verdict and words.
+// Reads a family's table: "[class]" lines, and lines with case, verdict and description.
 static int read_table(const char *family, struct hostile_case out[CASES_MAX])
 {
     char *text = read_file(family, "txt"), *next;
@@ -144,7 +145,7 @@ static int read_table(const char *family, struct hostile_case out[CASES_MAX])
     return count;
 }
 
-// The values of CASE, which is the job's only parameter: from behind '[' to ']'.
+// The values of CASE, the job's only parameter: the text between '[' and ']'.
 static char *find_values(char *job, char **to)
 {
     char *parameter = strstr(job, "name = \"CASE\""), *from = parameter ? strstr(parameter, "values = [") : NULL;
@@ -153,7 +154,7 @@ static char *find_values(char *job, char **to)
     return strchr(from, '[') + 1;
 }
 
-// The case's name must be among the values of CASE.
+// The number of values of CASE. Every value must be in the family's table.
 static int values_of_job(char *job, const struct hostile_case *cases, int count, const char *family)
 {
     char *to, *from = find_values(job, &to);
@@ -170,7 +171,7 @@ static int values_of_job(char *job, const struct hostile_case *cases, int count,
     return values;
 }
 
-// Replaces the first of what must be there.
+// Replaces the first occurrence of `old`, which must exist.
 static char *replace(char *text, const char *old, const char *new, const char *family)
 {
     char *at = strstr(text, old);
@@ -195,7 +196,7 @@ static bool is_chosen(const char *chosen, size_t family, const char *name, size_
            (ways[way].bit == SMALL_COLD && is_listed(chosen, test_text("%s/%s", families[family].name, name)));
 }
 
-// Leaves the chosen cases and `plain`; returns how many there are, 0 where none is chosen.
+// Keeps the chosen cases and `plain`; returns how many there are, or 0 if none is chosen.
 static int choose(const char *chosen, size_t family, size_t way, struct hostile_case *cases, int count)
 {
     int kept = 0, named = 0;
@@ -207,7 +208,7 @@ static int choose(const char *chosen, size_t family, size_t way, struct hostile_
     return named ? kept : 0;
 }
 
-// The job with these values of CASE alone.
+// The job with only these values of CASE.
 static char *with_cases(char *text, const struct hostile_case *cases, int count)
 {
     char *to, *from = find_values(text, &to);
@@ -219,7 +220,7 @@ static char *with_cases(char *text, const struct hostile_case *cases, int count)
     return out.text;
 }
 
-// The job with its included files in full, since it will lie elsewhere.
+// The job with the text of its included files, since it is copied to another folder.
 static char *read_job(const char *family)
 {
     static const char begin[] = "@include \"";
@@ -276,7 +277,7 @@ static bool ran(enum trial_status status)
            status != STATUS_LAUNCH_ERROR;
 }
 
-// Tunes these cases; returns the store, and in `bad` whether something is broken. The final only with `final`.
+// Tunes these cases, with a final if `final`. Returns the store, and in `bad` whether something is broken.
 static int runs;
 static struct store *tune_cases(const char *folder, size_t family, size_t way, const struct hostile_case *cases,
                                 int count, bool final, bool *bad)
@@ -284,11 +285,11 @@ static struct store *tune_cases(const char *folder, size_t family, size_t way, c
     const char *name = families[family].name, *cache = getenv("SWEETSPOT_HOSTILE_CACHE");
     char *text = with_cases(job_text(family, way), cases, count), *kept = test_text("%s/cache", folder),
          *file = test_text("%s_%d.cfg", name, ++runs),
-         *path = test_text("%s/%s_%d.db", folder, name, runs); // the log lies beside it
+         *path = test_text("%s/%s_%d.db", folder, name, runs); // the log is next to it
     e2e_write(folder, file, text);
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot tune $DIR/%s --store %s --cache '%s' -q --no-counters %s",
                                   file, path, cache ? cache : kept, final ? "" : "--no-final");
-    *bad = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
+    *bad = r.status > 1; // worse than "nothing valid was found": a broken job file or worker
     if (*bad) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
     struct store *store = opened_store(path);
     free(text);
@@ -308,8 +309,8 @@ static bool is_gain(size_t family, const struct trial *t, double plain)
     return accepted(t->status) && !(time_of(t) >= limit * plain);
 }
 
-// A case and `plain` alone, or the final of the case, in which nothing faster keeps it from its checks. Returns the
-// case's result in `t`, and whether there is one.
+// Tunes only a case and `plain`, or with `final`, only the case, so that nothing faster keeps it from its checks in the
+// final. Returns the case's result in `t`, and whether there is one.
 static bool alone(const char *folder, size_t family, size_t way, const struct hostile_case *c, bool final,
                   struct trial *t, double *plain)
 {
@@ -323,7 +324,7 @@ static bool alone(const char *folder, size_t family, size_t way, const struct ho
     return found;
 }
 
-// Whether a case's gain comes again in one of two repetitions.
+// Whether a case's gain recurs in one of two repetitions.
 static bool gains_again(const char *folder, size_t family, size_t way, const struct hostile_case *c)
 {
     bool again = false;
@@ -338,7 +339,7 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
     return again;
 }
 
-// Whether a wrong case that passed its trial passes again: in one of two more trials, unless its verdict is `final`, or
+// Whether a wrong case that passed its trial passes again: in one of two more trials (unless its verdict is `final`) or
 // in a final.
 static bool passes_again(const char *folder, size_t family, size_t way, const struct hostile_case *c)
 {
@@ -388,7 +389,7 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
     add_name(row->through_names, family, c->name, way, words);
 }
 
-// The winner must be one that is right. Returns 1 where it is not, or where there is none.
+// The winner must be a correct kernel. Returns 1 if it is not, or if there is none.
 static int judge_winner(const char *log, size_t family, const struct hostile_case *cases, int count,
                         struct store *store)
 {
@@ -411,7 +412,7 @@ static int judge_winner(const char *log, size_t family, const struct hostile_cas
     return 1;
 }
 
-// Tunes one family in one way; returns how many winners are wrong.
+// Tunes one family in one way; returns the number of failures: a broken run, and a wrong or missing winner.
 static int run_family(const char *folder, size_t family, size_t way, const struct hostile_case *cases, int count)
 {
     bool chosen = getenv("SWEETSPOT_HOSTILE_CASES") != NULL, broken,
@@ -433,8 +434,8 @@ static void names_line(const char *what, const char *names)
     if (*names) print_message("    %s: %s\n", what, names);
 }
 
-// The table of docs/experiments/verification.md, and the names behind its figures. Returns how much there is to
-// complain of.
+// Prints the table of docs/experiments/verification.md and the names of the cases behind its figures. Returns the
+// number of failures.
 static int summary(void)
 {
     struct attack_class all = {.name = "all"};
@@ -506,7 +507,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-// A name that nothing asks for would be a second `plain`: it must stand in the source or in an expression of the job.
+// A case whose name is not used would be a second `plain`, so each name must occur in the source or in an expression of
+// the job.
 static void check_names(const char *family, const struct hostile_case *cases, int count)
 {
     char *job = test_owned(read_file(family, "cfg")), *name = strstr(job, "template = \"") + strlen("template = \"");
@@ -518,7 +520,7 @@ static void check_names(const char *family, const struct hostile_case *cases, in
             fail_msg("%s.cu does not know the case %s", family, cases[i].name);
 }
 
-// Needs no GPU.
+// This test needs no GPU.
 TEST(every_case_has_a_verdict_and_there_are_enough)
 {
     char *folder = e2e_folder("hostile_tables");

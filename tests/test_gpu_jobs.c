@@ -1,5 +1,5 @@
-// Tests that need a GPU: random candidates of the jobs whose templates have most ways through them, at sizes that no
-// tile divides.
+// Tests that need a GPU: random candidates of the jobs whose templates have the most code paths, at sizes that no tile
+// divides.
 #include "tests/gpu.h"
 
 #include "tests/opened_store.h"

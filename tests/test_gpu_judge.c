@@ -1,12 +1,12 @@
-// sweetspot judge on real kernels: the ways in which published harnesses were fooled, and what only compute-sanitizer
-// sees. The kernels are cases of jobs in tests/hostile/.
+// sweetspot judge on real kernels: the ways in which published harnesses were fooled, and faults that only
+// compute-sanitizer detects. The kernels are cases of jobs in tests/hostile/.
 //
-// One by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address --no-counters
+// To run one by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address --no-counters
 #include "tests/gpu.h"
 
 #include "tuner/base/json.h"
 
-// GAINLESS: a kernel that may be found right as long as it cannot profit: that is to say that it takes `enough` of the
+// GAINLESS: the kernel may be found right as long as it gains nothing, that is, it takes at least `enough` times the
 // time of the case `plain`.
 enum expected { RIGHT, WRONG, GAINLESS };
 static const double enough = 0.85;
@@ -58,7 +58,7 @@ static double time_of(const json_t *document)
     return json_is_number(time) ? json_number_value(time) : NAN;
 }
 
-// The plain case of the same job.
+// The time of the same job's plain case.
 static double plain_time(const char *folder, const char *job)
 {
     int status;
@@ -103,14 +103,14 @@ GPU_TEST(the_document_of_a_real_kernel_is_complete)
     assert_true(json_get_number(document, "error", 2) <= 1);
     assert_true(json_number_value(json_array_get(json_object_get(baseline, "ratio"), 0)) > 0);
     const json_t *counters = json_array_get(json_object_get(document, "counters"), 0);
-    // Without permission for counters there are none, and a note.
+    // Without permission for counters there are no values, but a note.
     if (!json_object_size(json_object_get(counters, "values")))
         assert_true(json_array_size(json_object_get(document, "notes")) > 0);
 }
 
 #define REAL_TOOL "unset SWEETSPOT_SANITIZER;"
 
-// Skips the test where there is no compute-sanitizer.
+// Whether there is a compute-sanitizer; otherwise the test is skipped.
 static bool have_sanitizer(const char *folder)
 {
     int status;
@@ -128,8 +128,8 @@ static bool have_sanitizer(const char *folder)
 }
 
 static const struct {
-    const char *name, *status, *reason; // beginning; "" : right
-    const char *advice;                 // what racecheck's first words have
+    const char *name, *status, *reason; // beginning of the reason; "": right
+    const char *advice;                 // part of racecheck's first message
 } sanitized[] = {
     {"scratch_used", "ok", "", ""},
     {"reads_past", "out_of_bounds", "compute-sanitizer's memcheck: Invalid __global__ read", ""},
@@ -155,7 +155,7 @@ GPU_TEST(what_only_a_sanitizer_sees_is_seen)
     }
 }
 
-// The one that is right copies through scratch, so that the wrong ones are faster and win first.
+// The correct kernel copies through scratch, so the wrong ones are faster and win first.
 GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
 {
     char *folder = e2e_folder("gpu_final_sanitized");
@@ -172,7 +172,7 @@ GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     if (strstr(r.out, "CASE=reads_")) fail_msg("%s", r.out);
 }
 
-// Functions of a shared library instead of a kernel: cuBLAS, one that leaves out a row, one that crashes, and one that
+// Functions in a shared library instead of a kernel: cuBLAS, one that leaves out a row, one that crashes, and one that
 // never returns.
 static const char library[] =
     "#include <cublas_v2.h>\n#include <unistd.h>\n"

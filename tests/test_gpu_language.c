@@ -1,8 +1,8 @@
-// The job file's language on a GPU: macros of single stages, stages that run again and again, decimals. Each is proved
-// by results that are right, and by one that must be wrong.
+// The job file's language on a GPU: macros of single stages, stages in loops, decimals. Each is tested with correct
+// kernels and with a job that must be found wrong.
 #include "tests/gpu.h"
 
-// Tunes a job of this source; the words of `options` come after the command. The table of `status` is in the outcome.
+// Tunes a job with this source. The command gets `options`, and the output includes the table of `status`.
 static struct e2e_result tune(const char *name, const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder(name);
@@ -19,7 +19,7 @@ static struct e2e_result tune(const char *name, const char *job, const char *sou
 
 static const char quick[] = "--no-counters --no-final";
 
-// The number before a word in the line of status that counts trials.
+// The number before a word, in the status line that counts trials.
 static int number_of(const char *line, const char *word)
 {
     const char *at = strstr(line, word), *end = strchr(line, '\n');
@@ -28,7 +28,7 @@ static int number_of(const char *line, const char *word)
     return atoi(at);
 }
 
-// The slower ones may end early; none may fail.
+// Slower candidates may end early; none may fail.
 static void all_right(struct e2e_result *r, int count)
 {
     const char *line = strstr(r->out, "\ntrials ");
@@ -53,7 +53,7 @@ static const char phases_job[] =
     "};\n"
     "  arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; }, { buffer = \"y\"; } ); };\n"
     "measure = { final = { rounds = 5; processes = 1; candidates = 2; }; };\n";
-// The modules have a variable of the same name each, which a launch must find as it was at first.
+// Each module has a variable with the same name, which every launch must find in its initial state.
 static const char phases_source[] =
     "#ifndef PHASE\n#define PHASE 0\n#define FACTOR 1\n#endif\n"
     "__device__ int launches = PHASE;\n"
@@ -75,7 +75,7 @@ GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
     assert_contains(tune("gpu_phases", wrong, phases_source, quick).out, "3 wrong");
 }
 
-// A table is made outside the time, and the output cleared within it; LEAVE keeps the table for the next launch.
+// Making the table is not timed, clearing the output is. LEAVE keeps the table for the next launch.
 static const char table_job[] =
     "name = \"table\"; kernel = { template = \"x.cu\"; };\n"
     "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"
@@ -123,7 +123,7 @@ GPU_TEST(a_stage_that_is_not_timed_does_not_count_and_one_that_clears_does)
     assert_contains(tune("gpu_table", wrong, table_source, quick).out, "3 wrong");
 }
 
-// RADIX decides how many runs there are, and so whether t and u are exchanged an even or an odd number of times.
+// RADIX determines the number of runs, and so whether t and u are exchanged an even or an odd number of times.
 static const char reduction_job[] =
     "name = \"halving\"; kernel = { template = \"x.cu\"; };\n"
     "parameters = ( { name = \"BLOCK\"; values = [128, 256]; }, { name = \"RADIX\"; values = [2, 4, 8, 32]; } );\n"

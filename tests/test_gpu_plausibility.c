@@ -1,5 +1,5 @@
-// Tests that need a GPU: what real jobs take against the least that their operations say they can. Every ratio must be
-// above 1, or right kernels would be refused; how far above shows how much a check by it can see.
+// Tests that need a GPU: compares the times of real jobs with the lower bounds that their operations state. Every ratio
+// must be above 1, or correct kernels would be refused. The closer a ratio is to 1, the more such a check can detect.
 #include "tests/gpu.h"
 
 #include "tuner/base/protocol.h"
@@ -7,7 +7,7 @@
 
 static const struct {
     const char *job, *options;
-    double near; // the fastest of the sample is within so many times the least; 0: not checked
+    double near; // the sample's fastest may take this many times the least time; 0: not checked
 } jobs[] = {
     {"sum", "--no-checks", 3},        {"asum", "--no-final", 3},
     {"dot", "--no-final", 3},         {"row_sums", "--no-final", 3},

@@ -1,4 +1,4 @@
-// What `profile` says, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
+// The output of `profile` on a GPU: counters compared with ncu on eight kernels, source lines, times. Skipped like
 // test_gpu.c.
 #include "tests/gpu.h"
 #include "tests/ncu.h"
@@ -30,7 +30,7 @@ static const struct {
 
 static const struct {
     const char *key, *metric;
-    double tolerance, floor; // relative; and an absolute difference that is nothing
+    double tolerance, floor; // relative; and an absolute difference that does not count
 } checked[] = {
     {"executed", "smsp__inst_executed.sum", 0.02, 0},
     {"fma_instructions", "sm__inst_executed_pipe_fma.sum", 0.02, 0},
@@ -41,7 +41,7 @@ static const struct {
     {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", 0.02, 0},
     {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.03, 0.5},
     {"dram_read_bytes", "dram__bytes_read.sum", 0.05, 1e6},
-    {"time", "gpu__time_duration.sum", 0.05, 2000}, // ns; ours by events, outside the profiler's session
+    {"time", "gpu__time_duration.sum", 0.05, 2000}, // ns; ours is measured with events, outside the profiler's session
 };
 enum { CHECKED = sizeof checked / sizeof *checked };
 
@@ -56,7 +56,7 @@ static json_t *run_profile(const char *folder, const char *command, const char *
     return test_json(document);
 }
 
-// One kernel by our counters, and then launched the same way with the GPU worker under ncu.
+// Measures one kernel with our counters, then launches it the same way with the GPU worker under ncu and compares.
 static int compare_with_ncu(const char *folder, const char *job, const char *kernel, const char *config)
 {
     json_t *document = run_profile(folder, "profile", job, config);
@@ -158,7 +158,7 @@ static const struct {
     {"windowed_sum", "BLOCK_SIZE=256,STAGING=shared", NULL},
 };
 
-// Of the variants at least this must hold: one moves what the kernel moves, the other nothing.
+// At the least, one variant must move as much as the kernel, the other nothing.
 static void check_traffic(const json_t *document)
 {
     static const char *const names[] = {"kernel", "memory_only", "math_only"};

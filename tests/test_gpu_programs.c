@@ -1,5 +1,5 @@
-// Programs of the user's on a GPU: a reference that is a command, a library that makes inputs and judges outputs, and
-// baselines: CUB's sum, one that is wrong, ones that crash on either side, one that hangs.
+// The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines:
+// CUB's sum, a wrong one, ones that crash on the host or on the device, and one that hangs.
 #include "tests/gpu.h"
 
 static const char sum[] =
@@ -31,7 +31,7 @@ static const char cub[] =
     "extern \"C\" int hang(void *, void **, const long long *) { for (;;) pause(); }\n"
     "extern \"C\" int refuse(void *, void **, const long long *) { return 7; }\n";
 
-// Inputs that are whole numbers, so that sums are exact, and a judge that knows.
+// Inputs are whole numbers, so that sums are exact, and the judge relies on this.
 static const char functions[] =
     "#include <stdio.h>\n#include <string.h>\n"
     "struct array { const char *name, *type; int output; long long rows, cols, ld; void *data; };\n"
@@ -93,8 +93,8 @@ GPU_TEST(a_python_script_is_a_reference_and_runs_once)
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
     for (int i = 0; i < 2; i++) e2e_passed(tune(folder));
     struct e2e_result r = e2e_run(folder, "wc -c <$DIR/runs");
-    // Two problems and sets of data, and other data in the final. Each run draws two other sizes, with two sets each;
-    // for the job's own problems the second run adds nothing.
+    // Two problems with two data sets, and different data in the final. Each run draws two other sizes, with two sets
+    // each. For the job's own problems, the second run adds nothing.
     if (atoi(r.out) > 16) fail_msg("%s runs", r.out);
 }
 
@@ -135,7 +135,7 @@ GPU_TEST(cub_is_verified_timed_and_compared_with_the_winner)
     assert_contains(e2e_passed(tune(folder)).out, "x as fast as by_cub (95% interval ", "ratio to by_cub");
 }
 
-// The shipped jobs, at smaller sizes. Without nvcc they are tuned all the same.
+// The shipped jobs, at smaller sizes. Without nvcc they are tuned nevertheless.
 GPU_TEST(shipped_jobs_are_compared_with_cub_where_there_is_nvcc)
 {
     bool have_nvcc = !system("command -v nvcc >/dev/null");
@@ -178,7 +178,7 @@ GPU_TEST(baselines_that_fail_are_named_and_cost_their_own_figures_alone)
 
 static void use_nvcc(void)
 {
-    unsetenv("SWEETSPOT_NVCC"); // of the runner of tests, which says none
+    unsetenv("SWEETSPOT_NVCC"); // the test runner sets it to "none"
 }
 
 TEST_MAIN(use_nvcc, NULL)

@@ -1,4 +1,5 @@
-// Drawn sizes on a GPU: kernels that are right on the problems that the job names, each the only candidate of a job.
+// Drawn sizes on a GPU: kernels that are right only on the problems that the job names, each the only candidate of a
+// job.
 #include "tests/gpu.h"
 
 static const char source[] = "extern \"C\" __global__ void k(int n, const float *x, float *y)\n{\n"
@@ -7,9 +8,9 @@ static const char source[] = "extern \"C\" __global__ void k(int n, const float 
                              "    if (n != 65536 && n != 1000 && i == n - 1) return;\n"
                              "#elif WAY == 2\n"
                              "    if (n % 3 != 1 && i == 0) return;\n"
-                             "#elif WAY == 3\n" // whole blocks, but for the sizes of the job
+                             "#elif WAY == 3\n" // whole blocks, except for the job's sizes
                              "    if (n != 65536 && n != 1000) { y[i] = 2 * x[i]; return; }\n"
-                             "#elif WAY == 4\n" // only values as the job fills them
+                             "#elif WAY == 4\n" // only values in the range that the job fills
                              "    if (i < n && (x[i] > 2 || x[i] < -2)) { y[i] = 0; return; }\n"
                              "#endif\n"
                              "    if (i < n) y[i] = 2 * x[i];\n}\n"
@@ -61,7 +62,7 @@ GPU_TEST(a_new_best_is_right_on_sizes_that_the_job_does_not_name)
     }
 }
 
-// The final proves the winner on all sizes; what it costs is printed.
+// The final verifies the winner on all sizes. The time that this takes is printed.
 GPU_TEST(a_final_verifies_drawn_sizes_of_a_shipped_job)
 {
     char *folder = e2e_folder("gpu_sizes");

@@ -1,11 +1,11 @@
-// The soak on a GPU: kernels that are right as long as data, size and addresses are those that they have seen, each the
-// only candidate of a job, and so a new best. (tests/hostile has many more; this is what messages say of them.)
+// The soak on a GPU: kernels that are right as long as data, size and addresses stay the same, each the only candidate
+// of a job and so a new best. (tests/hostile has many more; this file tests the messages.)
 #include "tests/gpu.h"
 
 static const char source[] =
     "__device__ const float *seen;\n__device__ float kept, first[8], sums[8];\n__device__ unsigned launches;\n"
     "__device__ int last_n;\n"
-    // The sum of 256 elements, which each block computes.
+    // The sum of 256 elements. Each block computes it.
     "__device__ float total(const float *x, int n)\n{\n"
     "    float sum = 0;\n    for (int k = 0; k < 256; k++) sum += x[(long long)k * n / 256];\n    return sum;\n}\n"
     "extern \"C\" __global__ void k(int n, const float *x, float *y, float *scratch)\n{\n"
@@ -65,14 +65,14 @@ static const char job[] =
 
 static const struct {
     int way;
-    const char *status, *said; // `said`: in the reason; NULL: it may be found before
-    const char *other;         // another status that is right; NULL: none
+    const char *status, *said; // `said` is in the reason; NULL: it may be found earlier
+    const char *other;         // another status that is acceptable; NULL: none
 } cases[] = {
     {0, "1 ok", NULL, NULL},
     {1, "1 wrong", NULL, NULL},
     {2, "1 wrong", NULL, NULL},
     {3, "1 out_of_bounds", "bytes outside y", NULL},
-    {4, "1 wrong", NULL, "1 nondeterministic"}, // the other of two runs on the same data may be right
+    {4, "1 wrong", NULL, "1 nondeterministic"}, // of two runs on the same data, one may be right
     {5, "1 wrong", NULL, NULL},
     {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there", NULL},
 };

@@ -1,4 +1,4 @@
-// docs/tutorial.md, followed word by word on a GPU.
+// Follows docs/tutorial.md word by word on a GPU.
 #include "tests/gpu.h"
 #include "tests/tutorial.h"
 

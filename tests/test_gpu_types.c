@@ -1,8 +1,8 @@
-// The integer types on a GPU: inputs, scalars and results of each, and one element that is off by one.
+// The integer types on a GPU: inputs, scalars and results of each type, and one element that is off by one.
 #include "tests/gpu.h"
 
 static const struct {
-    const char *type, *c, *offset; // results are about `offset`
+    const char *type, *c, *offset; // results are near `offset`
 } types[] = {{"i8", "signed char", "-100"},        {"u8", "unsigned char", "200"},
              {"i16", "short", "-30000"},           {"u16", "unsigned short", "60000"},
              {"i32", "int", "-2000000000"},        {"u32", "unsigned", "4000000000u"},
@@ -33,7 +33,7 @@ static struct e2e_result tune(const char *type, const char *c, const char *offse
     return r;
 }
 
-// Both are right; the slower one may end early.
+// Both are correct; the slower one may end early.
 static bool both_right(const char *status)
 {
     return strstr(status, "2 ok") || strstr(status, "1 ok, 1 slow");

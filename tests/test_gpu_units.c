@@ -1,12 +1,13 @@
-// Tests that need a GPU: the ceilings of pipes, and shares of them. Bounds are those of an H200 where the device is
-// one; of others only what holds of every device.
+// Tests that need a GPU: the ceilings of execution units, and shares of these ceilings. An H200 is checked against its
+// own bounds, other devices only against bounds that hold for every device.
 #include "tests/gpu.h"
 
 #include "tuner/base/execution_unit.h"
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 
-// The ceilings that a job with a pipe measures; `pipe` NULL: all, for some milliseconds each. New reference.
+// The ceilings that a job with a pipe measures. `pipe` may be NULL for all of them, for a few milliseconds each.
+// Returns a new reference.
 static json_t *ceilings_of(const char *pipe, bool *is_h200)
 {
     struct error err;
@@ -36,7 +37,7 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
 
 static const struct {
     const char *pipe;
-    double low, high; // T a second, of an H200
+    double low, high; // tera-operations per second on an H200
 } expected[] = {
     {"fp32 fma", 60, 67},       {"fp64 fma", 30, 34},     {"mma fp64", 55, 67.5},   {"mma bf16", 400, 800},
     {"mma f16", 400, 800},      {"mma tf32", 200, 420},   {"mma s8", 800, 1700},    {"wgmma bf16", 500, 1000},
@@ -66,7 +67,7 @@ GPU_TEST(every_pipe_has_a_ceiling_of_the_right_size)
             print_message("  %s: not between %g and %g\n", expected[i].pipe, expected[i].low, expected[i].high);
             bad++;
         }
-        // The clock falls under load, or stays; it does not rise by more than noise.
+        // Under load the clock falls or stays the same; it does not rise by more than noise.
         if (!isnan(rate) && p->lasts && !(rate <= 1.05e-12 * json_get_number(lasting, "first", NAN))) bad++;
         double copy = json_get_number(ceilings, "copy_bytes_per_second", NAN) / 1e12;
         if (is_h200 && !(copy >= 4.0 && copy <= 4.8)) bad++;
@@ -74,8 +75,8 @@ GPU_TEST(every_pipe_has_a_ceiling_of_the_right_size)
     assert_int_equal(bad, 0);
 }
 
-// Without a pipe all are measured as before, for some milliseconds each: what is known of every device with tensor
-// cores.
+// Without a pipe all ceilings are measured, for a few milliseconds each. Checks the relations that hold on every device
+// with tensor cores.
 GPU_TEST(tensor_ceilings_are_in_their_order)
 {
     bool is_h200;
@@ -96,7 +97,7 @@ GPU_TEST(tensor_ceilings_are_in_their_order)
     }
 }
 
-// cuBLAS on what it is best at is near the ceiling of its pipe, and not beyond.
+// On its best problems, cuBLAS is near the ceiling of its pipe, and not above.
 GPU_TEST(a_library_is_near_the_ceiling_of_its_pipe)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
-// a changed template.
+// The header: it compiles on its own in C, C++ and CUDA, computes the job's launch geometry, keeps other devices'
+// sections, and detects a changed template.
 #include "tests/finished_header.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"
@@ -13,8 +13,8 @@ static char *make_header(void)
     return test_file("%s", job.header);
 }
 
-// Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit
-// status, or -1 when there is no such compiler.
+// Compiles a program that includes the header, and runs it. Any output of the compiler is a failure. Returns the
+// program's exit status, or -1 if there is no such compiler.
 static int compile_and_run(const char *compiler, const char *suffix, const char *program)
 {
     char *source = test_text("%s/program.%s", job.folder, suffix);
@@ -25,7 +25,7 @@ static int compile_and_run(const char *compiler, const char *suffix, const char 
 static const char c99[] = "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
 static const char cpp[] = "g++ -std=c++11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
 
-// Sizes are taken by macros of the most unfriendly names on purpose. Each wrong answer has its own exit status.
+// The macros' names clash with the sizes' on purpose. Each wrong answer has its own exit status.
 static const char geometry_program[] =
     "#define M 1\n#define N 1\n#define grid 1\n#define size 1\n"
     "#undef grid\n#undef size\n"
@@ -79,8 +79,8 @@ TEST_WITH(it_compiles_as_cuda, setup, teardown)
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
 
-// The job's x as a tensor map over 4 by N/4 columns of rows: sizes, strides and boxes that read sizes and parameters
-// (BLOCK_M is 64).
+// The job's x as a tensor map over 4 by N/4 columns per row. Its sizes, strides and boxes depend on sizes and
+// parameters (BLOCK_M is 64).
 TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
 {
     static const char program[] =
@@ -131,7 +131,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
 }
 
-// Two jobs in one unit: the first one's parameters are gone before the second's come.
+// Two jobs in one unit: the first one's parameters are undefined before the second's are defined.
 TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 {
     static const char program[] =
@@ -163,7 +163,7 @@ TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
     }
 }
 
-// The job's file with other text in the place of some.
+// Replaces a text in the job file.
 static void change_job(const char *old, const char *new)
 {
     char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, old);
@@ -172,7 +172,7 @@ static void change_job(const char *old, const char *new)
     finished_write(job.job, test_text("%s%s%s", text, new, at + strlen(old)));
 }
 
-// What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
+// The header has what a build of the template needs: with its options, nvcc compiles the entry and warns about another
 // architecture.
 TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
 {
@@ -217,8 +217,8 @@ TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
     }
 }
 
-// The template is launched with the winner's geometry and arguments, also where the parameters' own names are gone, and
-// not with sizes that were not verified. The runtime's functions are the test's.
+// The template is launched with the winner's geometry and arguments, even where the parameters' macros are undefined.
+// Sizes that were not verified are refused. The test replaces the runtime's functions.
 static const char call_program[] =
     "#include <cuda_runtime.h>\n#include <cstring>\n"
     "static cudaLaunchConfig_t seen; static cudaLaunchAttribute attribute; static const void *kernel; static int "
@@ -334,14 +334,14 @@ TEST_WITH(a_header_for_a_new_device_is_merged_into_the_old_one, setup, teardown)
     make_header();
     finished_trials_on(&job, "NVIDIA A100", "sm_80", 132); // becomes the last environment; has no final
     char *both = make_header();
-    assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
+    assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest one is the default
     assert_int_equal(compile_and_run(test_text("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99), "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     char *again = make_header(); // replaces its own section only
     assert_string_equal(both, again);
 }
 
-// There is one fallback for all that are not among the header's devices: that of the newest store, behind the others.
+// All devices that are not in the header share one fallback: the newest store's, placed after the other sections.
 TEST_WITH(two_devices_share_a_fallback, setup, teardown)
 {
     static const char program[] = "#include \"include/mini_best.h\"\n"
@@ -403,7 +403,7 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     finished_trials(&job);
     make_header();
     assert_contains(finished_says(&job, 0, "header JOB --check HEADER").out, "is the one that was tuned");
-    // The number that the build passes is the header's own as long as nothing has changed.
+    // The number that the build passes equals the header's as long as nothing has changed.
     char *out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
@@ -434,7 +434,7 @@ TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardo
         err.message[0] = 0;
         assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
-        assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
+        assert_int_equal(access(job.header, F_OK), -1); // no file is left behind
     }
     json_t *section =
         json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"

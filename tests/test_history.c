@@ -1,5 +1,5 @@
-// What a strategy knows of a space (search/model/history.c): rows are found again, corrections count,
-// and the best is always the best. A long random sequence is held against a plain list.
+// A strategy's knowledge of a space (search/model/history.c): rows are found again, corrections count, and `best` is
+// always the best. A long random sequence is compared with a plain list.
 #include "tests/space_fixture.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ TEST(the_best_is_found_again_after_a_correction)
         tell(&h, 1, 0, corrections[i].outcome, corrections[i].objective);
         if (history_config(&h, (size_t)h.best)[0] != corrections[i].best)
             fail_msg("case %zu: the best is X=%d", i, history_config(&h, (size_t)h.best)[0]);
-        // Another one's correction makes that one the best.
+        // A correction of another row makes that row the best.
         tell(&h, 3, 0, OUTCOME_OK, 0.125);
         assert_int_equal(history_config(&h, (size_t)h.best)[0], 3);
         assert_int_equal(h.count, 4);
@@ -97,12 +97,12 @@ TEST(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measure
         assert_int_equal(tell(&h, (int)i, 7, cases[i].outcome, cases[i].objective), row);
         assert_int_equal(h.pending, 0);
         assert_int_equal(h.outcomes[row], cases[i].kept);
-        // A slow trial has its own time: it ranks by it, before every failure.
+        // A slow trial has a time, by which it ranks, ahead of every failure.
         if (cases[i].timed)
             assert_true(h.objectives[row] == cases[i].objective && history_score(&h, row) == cases[i].objective);
         else
             assert_true(isnan(h.objectives[row]) && isinf(history_score(&h, row)));
-        tell(&h, (int)i, 7, OUTCOME_INVALID, NAN); // told twice: pending once
+        tell(&h, (int)i, 7, OUTCOME_INVALID, NAN); // reported twice, but pending only once
         assert_int_equal(h.pending, 0);
     }
     history_release(&h);
@@ -142,7 +142,7 @@ TEST(a_long_history_agrees_with_a_plain_list)
         assert_int_equal(h.pending, pending);
         assert_true(isinf(best) ? h.best == -1 : h.best >= 0 && h.objectives[h.best] == best);
     }
-    assert_true(h.count > 1000); // it has grown several times
+    assert_true(h.count > 1000); // the table has grown several times
     for (int x = 0; x < SIDE; x++)
         for (int y = 0; y < SIDE; y++) {
             uint16_t config[2] = {(uint16_t)x, (uint16_t)y};
@@ -164,7 +164,7 @@ TEST(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told)
     struct history h;
     history_init(&h, f.space);
     uint16_t config[2], again[2] = {0, 3}, reported[2] = {0, 5};
-    for (uint16_t i = 0; i < 60; i++) { // the table grows on the way
+    for (uint16_t i = 0; i < 60; i++) { // the table grows meanwhile
         memcpy(config, (uint16_t[]){(uint16_t)(i / 10), (uint16_t)(i % 10)}, sizeof config);
         history_propose(&h, config);
         if (i % 2) history_forget(&h, config);
@@ -179,9 +179,9 @@ TEST(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told)
     history_tell(&h, &(struct observation){.config = reported, .outcome = OUTCOME_OK, .objective = 2});
     assert_int_equal(h.pending, 31);
     assert_int_equal(history_find(&h, reported), h.best);
-    history_forget(&h, reported); // has its result
+    history_forget(&h, reported); // it has a result, so it is kept
     assert_int_equal(history_find(&h, reported), h.best);
-    for (uint16_t i = 0; i < 30; i++) { // it grows again: the new rows are found, not the old ones
+    for (uint16_t i = 0; i < 30; i++) { // the table grows again; the rows are still found
         memcpy(config, (uint16_t[]){(uint16_t)(6 + i / 10), (uint16_t)(i % 10)}, sizeof config);
         history_propose(&h, config);
     }
@@ -210,7 +210,7 @@ TEST(new_configurations_are_drawn_until_there_are_none_and_all_alike)
     }
     assert_false(history_sample_new(&h, &rng, config));
     history_release(&h);
-    // With all but three known, each of the three comes about as often.
+    // If all but three are known, each of the three is drawn about equally often.
     history_init(&h, f.space);
     int counts[3] = {0};
     for (size_t i = 3; i < size; i++) {

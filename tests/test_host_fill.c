@@ -1,4 +1,5 @@
-// Fills that the host computes (kernels/host_fill.c): what each promises, for two seeds, and what does not fit.
+// Fills that the host computes (kernels/host_fill.c): the properties that each promises, for two seeds, and
+// combinations that are refused.
 #include "kernels/host_fill.h"
 #include "tests/testing.h"
 
@@ -15,7 +16,7 @@ static double at(const struct operand *o, int64_t i)
     return element_load(o->type, (const char *)o->host + (size_t)i * element_size(o->type));
 }
 
-// The fill of a new operand; twice, which must give the same.
+// Fills a new operand twice, which must give the same contents.
 static struct operand filled(struct host_fill f, enum element type, int64_t rows, int64_t cols, uint64_t seed)
 {
     struct operand a = operand_of(type, rows, cols, cols), b = operand_of(type, rows, cols, cols);

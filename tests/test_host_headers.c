@@ -1,5 +1,5 @@
-// Headers of the host that NVRTC does not have: stand-ins are compiled in their place, can be switched off, and are
-// part of the source's hash. The toolkit's own headers and those of the user come first.
+// Host headers that NVRTC lacks: stand-ins are compiled instead, can be switched off, and are part of the source's
+// hash. The toolkit's and the user's own headers come first.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -16,10 +16,10 @@
     "static_assert(CHAR_BIT == 8 && LLONG_MAX == 9223372036854775807LL && USHRT_MAX == 65535, \"\");\n"
 #define ALL_REALS "static_assert(FLT_MAX > 3.4e38f && FLT_MIN > 0 && FLT_EPSILON < 1.2e-7f && DBL_MAX > 1e308, \"\");\n"
 
-// A body of a kernel with `int *p`, behind some lines of includes and declarations.
+// The body of a kernel with the argument `int *p`, after some lines of includes and declarations.
 static const struct {
     const char *before, *body;
-    const char *refused; // what the compiler says; NULL: it compiles
+    const char *refused; // the compiler's message; NULL: it compiles
     bool without;        // stand-ins are switched off
 } cases[] = {
     {"#include <stdint.h>\n" ALL_SIZES, "uint8_t x = (uint8_t)*p; *p = x + (int)INT64_C(3);", NULL, false},
@@ -56,21 +56,21 @@ static const struct {
     {"#include <cuda.h>\n", "static_assert(sizeof(CUtensorMap) == 128, \"\"); *p = CUDA_VERSION;", NULL, false},
     {"#include <cudaTypedefs.h>\n#include <stdint.h>\n#include <cuda/barrier>\n",
      "uint32_t x = CUDA_VERSION; *p = (int)x;", NULL, false},
-    // The toolkit's headers find each other, and what they define fits to ours, before and behind them.
+    // The toolkit's headers find each other, and their definitions agree with ours, both before and after them.
     {"#include <stdint.h>\n#include <limits.h>\n#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n"
      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" ALL_SIZES ALL_LIMITS,
      "*p = 1;", NULL, false},
     {"#include <cooperative_groups.h>\n#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n#include <cstdint>\n"
      "#include <climits>\n" ALL_SIZES ALL_LIMITS,
      "*p = (int)cooperative_groups::this_thread_block().size();", NULL, false},
-    // Words that nvcc's programs know by themselves.
+    // Names that nvcc predefines.
     {"", "uint a = 1; uint32_t b = 2; int64_t c = 3; *p = (int)(a + b + c);", NULL, false},
     {"", "*p = (INFINITY > 1.f) + (*p < INT_MAX) + (FLT_MAX > 1.f) + (int)M_PI + isnan(NAN);", NULL, false},
     {"typedef unsigned long uint64_t;\n#define INFINITY 5\nusing uint = unsigned char;\n",
      "uint a = 1; uint64_t b = INFINITY; *p = (int)(a + b);", NULL, false},
     {"// uint is a word of a comment\nstruct not_uint {};\n", "*p = 1;", NULL, false},
     {"#if !__has_include(<stdint.h>) || __has_include(<vector>)\n#error which\n#endif\n", "*p = 1;", NULL, false},
-    // Without them.
+    // Without the stand-ins.
     {"#include <stdint.h>\n", "*p = 1;", "cannot open source file \\\"stdint.h\\\"", true},
     {"", "uint a = 1; *p = (int)a;", "identifier \\\"uint\\\" is undefined", true},
     {"#include <vector>\n", "*p = 1;", "cannot open source file \\\"vector\\\"", false},

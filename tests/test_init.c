@@ -1,5 +1,5 @@
-// `sweetspot init` on kernels of the kinds that are public (tests/init): what it says of each; that `check` refuses it
-// for its blanks alone, each with its line, and accepts it, compiled, when they are filled in.
+// `sweetspot init` on kernels like those that people publish (tests/init). Tests the draft of each job: `check` refuses
+// it only for its blanks, each with its line, and once they are filled in, `check` accepts and compiles it.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -7,8 +7,8 @@
 
 enum { MOST_WORDS = 12 };
 
-// What a user writes into the blanks, done by sed: the same for all sources. `check` looks at more than the syntax
-// then.
+// A sed script that fills in the blanks as a user would, the same for all sources. `check` then tests more than the
+// syntax.
 #define FILL                                                                                                   \
     "s/= \"? the values[^\"]*\"/= [16, 32]/; s/\"? a number\"/64/g; s/grid = \"?.*\";/grid = [1];/; "          \
     "s/block = \"?.*\";/block = [32];/; s/shape = \"?[^\"]*\"/shape = [64]/g; s/\"? a value\"/1/g; "           \
@@ -26,7 +26,7 @@ enum { MOST_WORDS = 12 };
     }
 static const struct {
     const char *source, *options;
-    const char *fill; // what is left, besides FILL; NULL: there is more than that
+    const char *fill; // sed for the blanks that FILL leaves; NULL: some cannot be filled in
     const char *words[MOST_WORDS];
 } cases[] = {
     CASE("add", "",
@@ -169,7 +169,7 @@ TEST(a_job_elsewhere_finds_its_source)
                     "name = \"a_b\"");
 }
 
-// What a tokenizer is easily wrong about.
+// Texts that tokenizers often get wrong.
 TEST(tokens_leave_out_what_is_no_code)
 {
     static const struct {
@@ -207,7 +207,7 @@ TEST(without_a_compiler_there_are_more_blanks)
                     "{ scalar = \"n\"; type = \"i64\"; }");
 }
 
-// A source is cut off anywhere: init answers, and does not crash.
+// Wherever a source is cut off, init must not crash.
 TEST(broken_sources_are_read_to_their_end)
 {
     char *folder = e2e_folder("init_broken"), *text = test_file("tests/init/stencil.cu");
@@ -219,7 +219,7 @@ TEST(broken_sources_are_read_to_their_end)
     }
 }
 
-// The runner of tests says that there is no nvcc.
+// The test runner disables nvcc; this enables it again.
 static void use_nvcc(void)
 {
     unsetenv("SWEETSPOT_NVCC");

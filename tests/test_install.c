@@ -1,6 +1,6 @@
-// What `make install` puts where, moved to another folder as a whole: programs find each other and their files, a job's
-// results are found from any folder, a CMake project builds with a header. Outside the project, so that nothing of it
-// is found by chance.
+// The result of `make install`, moved to another folder as a whole: programs find each other and their files, a job's
+// results are found from any folder, and a CMake project builds with a header. The tests run outside the project, so
+// that none of its files are found by chance.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -9,7 +9,7 @@
 
 static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
 
-// The programs are built already; make's own settings are of no concern here.
+// The programs are already built, and the settings of the calling make are not wanted here.
 static struct e2e_result make(const char *target)
 {
     return e2e_run(folder,
@@ -23,7 +23,7 @@ static void setup(void)
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
     prefix = text_format("%s/opt/spot", folder);
-    // A stand-in for the libraries of the page.
+    // A stand-in for the report page's libraries.
     e2e_run(folder, "mkdir $DIR/charts && cd $DIR/charts && echo 'charts()' >libraries.js && echo licence >LICENSES");
     e2e_passed(make("install"));
 }
@@ -35,7 +35,7 @@ static void teardown(void)
     free(prefix);
 }
 
-// In a fresh folder under the test's; $S is the installed program.
+// Runs a command in a subfolder of the test's folder; $S is the installed program.
 #define INSTALLED(name, format, ...)                                                                                   \
     e2e_run(folder, "mkdir -p %s/%s && cd %s/%s && S=%s/bin/sweetspot && " format, folder, name, folder, name, prefix, \
             ##__VA_ARGS__)
@@ -87,12 +87,12 @@ TEST(man_finds_the_page_of_a_command)
     struct e2e_result r = e2e_run(
         folder, "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune | tr -s ' \n' ' '",
         prefix);
-    if (r.status == 77 || strstr(r.out, "has been minimized")) skip(); // a container's `man` that shows no pages
+    if (r.status == 77 || strstr(r.out, "has been minimized")) skip(); // in a container, `man` may show no pages
     assert_contains(r.out, "SWEETSPOT-TUNE(1)", "how long the command may take");
     expect_done(&r);
 }
 
-// The sources of a commit, which are complete and need no git.
+// The tarball has a commit's sources, which are complete and do not need git.
 TEST(the_tarball_has_what_the_commit_has)
 {
     struct e2e_result r =
@@ -105,7 +105,7 @@ TEST(the_tarball_has_what_the_commit_has)
     expect_done(&r);
 }
 
-// Installed with a umask that keeps others out.
+// Installation ran with a umask that excludes other users.
 TEST(everybody_can_read_it)
 {
     struct e2e_result r = e2e_run(folder, "find $DIR/opt ! -perm -004; find $DIR/opt -type d ! -perm -005");
@@ -182,8 +182,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
         assert_contains(r.out, test_text("%s/p/out/include/golden_best.h\n", folder));
         expect_done(&r);
     }
-    // A first run from elsewhere goes there too; results in `out` of the current folder are found, unless there are
-    // both.
+    // A first run from elsewhere stores its results there too. Results in the current folder's `out` are found, unless
+    // both exist.
     r = INSTALLED("other",
                   "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q "
                   "&& test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && rm "
@@ -191,7 +191,7 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   project);
     expect_done(&r);
     assert_contains(r.err, "p/out/golden.db is used, not out/golden.db, which has results too: --store chooses");
-    // A repository is a project without `out` as well.
+    // A repository without `out` is a project as well.
     r = INSTALLED("q/deep", "mkdir ../.git ../jobs && cp ../../p/jobs/* ../jobs && $S status ../jobs/job.cfg");
     assert_contains(r.err, "/q/out/golden.db'");
     // An installed job's results do not go among the installed files.
@@ -199,12 +199,12 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,
                   prefix);
     assert_contains(r.err, "no store 'out/sgemm.db'");
-    // A source tree is a project, though its programs find their files in it.
+    // A source tree is a project, although its programs find their files in it.
     r = e2e_in(folder, "$BIN/sweetspot status %s/configs/suite/fp32_129.cfg", project);
     assert_contains(r.err, test_text("no store '%s/out/fp32_129.db'", project));
 }
 
-// The demo's job on its recording, as if it had been recorded with the installed template.
+// Tunes the demo's job on its recording, as if it had been recorded with the installed template.
 static void tune_for_cmake(void)
 {
     struct error err;
@@ -240,7 +240,7 @@ TEST(a_cmake_project_builds_with_the_header_until_the_template_changes)
     r = INSTALLED("cmake", "cmake -S %s/examples/cmake -B build -DALLOW_STALE=ON >/dev/null && cmake --build build",
                   project);
     assert_contains(r.err, "the template is not the one");
-    assert_contains(r.out, "Building C object"); // compiled again, for another template
+    assert_contains(r.out, "Building C object"); // recompiled, because the template differs
     expect_done(&r);
 }
 

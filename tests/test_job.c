@@ -1,10 +1,10 @@
-// What a sound job says: its space, values, buffers and objective; and the shipped jobs are sound.
+// Valid jobs: their space, values, buffers and objective. The shipped jobs are valid.
 #include "tests/sanitized.h"
 #include "tests/sound_job.h"
 
 #include <math.h>
 
-// Of the first problem, N = 1000.
+// The values are for the first problem, N = 1000.
 TEST(constants_and_images_are_buffers_with_a_place)
 {
     struct error err;
@@ -30,7 +30,7 @@ TEST(constants_and_images_are_buffers_with_a_place)
     assert_true(t.normalized && t.read == IMAGE_NORMALIZED && t.filter == IMAGE_INTERPOLATED && !t.surface);
     assert_true(s.rank == 2 && s.size[0] == 1000 && s.size[1] == 3 && s.size[2] == 1 && s.pitch == 4096);
     assert_true(s.surface && s.filter == IMAGE_INTERPOLATED && job->buffers[3].image->texture);
-    // ns::coef, count, t twice, s twice, r: the arrays are beside the buffers.
+    // ns::coef, count, t twice, s twice, r. Images count twice because their arrays exist in addition to the buffers.
     assert_int_equal(job_problem_bytes(job, 0, &err), 8000 + 4 + 2 * 840 + 2 * 3 * 4096 + 4);
 }
 
@@ -39,7 +39,7 @@ TEST(a_sound_job_loads_and_its_space_is_built)
     struct error err;
     sound_write(0, NULL);
     struct job *job = sound_build();
-    assert_int_equal(space_size(job->space), 9); // (32 with a or b, 64 with a) times three unroll factors
+    assert_int_equal(space_size(job->space), 9); // (32 with a or b, 64 with a) x three unroll factors
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     uint16_t config[3] = {1, 0, 2};
     assert_int_equal(job_problem_values(job, config, 1, values, &err), 0);
@@ -91,7 +91,7 @@ TEST(integers_are_read_as_they_are_written)
     }
 }
 
-// The check of a reference by an operation sees every scalar of every stage.
+// A reference operation can use every scalar of every stage.
 TEST(a_scalar_behind_many_others_is_found)
 {
     char scalars[60 * 48] = "", *at = scalars;
@@ -156,11 +156,11 @@ TEST(check_holds_the_limits_of_the_architecture)
     assert_contains(r.err, "the limits of 'sm_77' are unknown");
 }
 
-// A tensor map's numbers in CUDA's order, or what TMA does not allow of them; "@" stands for the argument's members.
+// A tensor map's numbers in CUDA's order, or the reason why TMA does not allow them.
 TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
 {
     static const struct {
-        const char *members, *refusal; // NULL: sound
+        const char *members, *refusal; // NULL: valid
         struct tensor_map_shape expected;
     } cases[] = {
         {"shape = [100, 64]; box = (\"BLOCK\", 8); swizzle = \"BLOCK\";",
@@ -221,11 +221,12 @@ TEST(the_shipped_jobs_are_sound)
         e2e_run(folder,
                 "n=0; for job in configs/*.cfg %s; do $BIN/sweetspot check $job --compile 0 || exit 1; n=$((n+1)); "
                 "done; echo jobs $n; test $n -ge 40",
-                SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // made of the same pieces
+                SANITIZED ? "" : "configs/layers/*.cfg configs/suite/*.cfg"); // they use the same includes
     if (r.status) fail_msg("%s", r.err);
 }
 
-// The ends come first; the sizes lie in the range, evenly by their logarithm, and every third problem is held back.
+// The ends of the ranges come first. The sizes lie within the range, evenly distributed by their logarithm, and every
+// third problem is held back.
 TEST(problems_are_sampled_from_ranges)
 {
     sound_write(6, "problems = ( { N = [16, 65536]; M = 3; K = [1, 2]; }, { N = 1000; M = 4; K = 9; } ); objective = "
@@ -245,7 +246,7 @@ TEST(problems_are_sampled_from_ranges)
         octaves[(int)(log2((double)sizes[0]) - 4)]++;
     }
     for (int i = 0; i < 12; i += 3) assert_true(octaves[i] + octaves[i + 1] + octaves[i + 2] >= 2);
-    // A range of few sizes has few problems. Without a kernel for each problem none is held back.
+    // A range with few sizes gives few problems. With objectives other than "each", no problem is held back.
     sound_write(6, "problems = ( { N = [5, 8]; } );");
     job = sound_build();
     assert_int_equal(job->tuned_count, 4);
@@ -280,7 +281,7 @@ TEST(how_far_behind_a_candidate_is_follows_the_objective)
     } cases[] = {
         {OBJECTIVE_GEOMEAN, {2, 8}, 2},       {OBJECTIVE_GEOMEAN, {1, 64}, 2}, {OBJECTIVE_MEAN, {2, 8}, 2},
         {OBJECTIVE_MEAN, {1, 11}, 2},         {OBJECTIVE_WORST, {4, 4}, 3},    {OBJECTIVE_EACH, {9, 6}, 1.5},
-        {OBJECTIVE_EACH, {INFINITY, 6}, 1.5}, // the problem that it does not do
+        {OBJECTIVE_EACH, {INFINITY, 6}, 1.5}, // a problem that it cannot run
         {OBJECTIVE_GEOMEAN, {9, 0}, 0},       {OBJECTIVE_EACH, {0, 9}, 0},     {OBJECTIVE_WORST, {0, 9}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -289,7 +290,7 @@ TEST(how_far_behind_a_candidate_is_follows_the_objective)
             fail_msg("case %zu: %g, expected %g", i, found, cases[i].expected);
     }
     const double none[] = {1, 0};
-    assert_true(objective_ratio(OBJECTIVE_GEOMEAN, weights, best, none, 2) == 0); // no best is known
+    assert_true(objective_ratio(OBJECTIVE_GEOMEAN, weights, best, none, 2) == 0); // the best time is unknown
 }
 
 TEST_MAIN(sound_setup, sound_teardown)

@@ -1,6 +1,6 @@
-// What a job says of its data: structs and vectors by value, fills in relation, inputs that are restored, outputs that
-// are compared in part. What the GPU worker is asked for, and what is refused. Mistakes within one setting are in
-// tests/job_mistakes.txt.
+// A job's data: structs and vectors by value, fills with relations, restored inputs, and outputs that are compared in
+// part. Tests the requests to the GPU worker, and the mistakes that are refused. tests/job_mistakes.txt has the
+// mistakes within one setting.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
@@ -22,7 +22,7 @@ static void teardown(void)
 {
 }
 
-// A job with these arguments beside an output y. NULL with the first mistake, or what building its space says.
+// A job with these arguments and an output y. NULL with the first mistake, or with the error from building its space.
 static struct job *job_with(const char *arguments, char **mistake)
 {
     char *path = test_text("%s/job.cfg", folder);
@@ -56,7 +56,7 @@ static struct job *sound_job(const char *arguments)
     return test_job(job);
 }
 
-// The request's part of problem 0; NULL with a message. A new reference.
+// The request's part for problem 0, a new reference. NULL with a message on failure.
 static json_t *problem_of(const struct job *job)
 {
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
@@ -66,7 +66,7 @@ static json_t *problem_of(const struct job *job)
 TEST(fills_and_parts_are_asked_for_in_numbers)
 {
     static const struct {
-        const char *argument, *buffer; // of the request, without its name
+        const char *argument, *buffer; // in the request, without its name
     } cases[] = {
         {"{ buffer = \"a\"; type = \"i32\"; shape = [\"N\"]; fill = { kind = \"integer\"; low = \"-M\"; high = \"N - "
          "1\"; }; }",
@@ -154,7 +154,7 @@ TEST(mistakes_that_involve_two_buffers_have_their_line)
     }
 }
 
-// As the job describes it below.
+// Corresponds to the job's description below.
 struct inner {
     int8_t flag;
     double weight;
@@ -276,7 +276,7 @@ TEST(members_that_cannot_be_are_refused_by_name)
 #define MEMBER(type, value) \
     "{ scalar = \"s\"; members = ( { name = \"m\"; type = \"" type "\"; value = \"" value "\"; } ); }"
 
-// Addresses in a struct and in buffers, as they are asked for.
+// Addresses in a struct and in buffers, as the request describes them.
 TEST(addresses_are_asked_for_as_places_in_buffers)
 {
     struct job *job = sound_job(
@@ -358,7 +358,7 @@ TEST(addresses_that_lead_nowhere_are_refused)
     assert_contains(err.message, "argument 's': member 's.m': element -1 is not within buffer 'a', which has 8");
 }
 
-// The "hash" of the reference in the request.
+// The reference's "hash" in the request.
 static char *hash_of_reference(const struct job *job)
 {
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));

@@ -1,7 +1,8 @@
-// Job files that are refused: every mistake with its line, the nearest name for a misspelt one, exit status 2.
+// Job files that are refused: every mistake is reported with its line, and a misspelt name with the nearest valid one.
+// The exit status is 2.
 #include "tests/sound_job.h"
 
-// Texts that replace a line of the sound job, the line, and the line of the mistake.
+// The line of the valid job to be replaced, its new text, and the line of the mistake.
 #define ARGUMENTS(text) 8, "arguments = ( " text " );", 8
 #define PARAMETERS(text) 3, "parameters = ( " text " );", 3
 #define CONSTANTS(text) 12, "constants = ( " text " );", 12
@@ -137,7 +138,7 @@ static const struct {
     {PARAMETERS("{ name = \"BLOCK\"; range = [1, 65536]; }"), "'range' of 'BLOCK' has 65536 values; at most 65535"},
     {PARAMETERS("{ name = \"BLOCK\"; range = (-9223372036854775807, 9223372036854775807, 1); }"),
      "'range' of 'BLOCK' has 18446744073709551615 values"},
-    // What libconfig itself would read as another number, or another text.
+    // Values that libconfig would read as another number or text.
     {PROBLEMS("{ N = 99999999999999999999; }"), "99999999999999999999 does not fit into a 64-bit integer"},
     {PROBLEMS("{ N = 0x8000000000000000; }"), "0x8000000000000000 does not fit into a 64-bit integer"},
     {PROBLEMS("{ N = 99999999999999999999L; }"), "does not fit into a 64-bit integer"},
@@ -155,7 +156,7 @@ static const struct {
     {PROBLEMS("{ N = 5; holdout = 3; }"), "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "the first problem has no size 'M'"},
     {13, "verification = { problems = ( { N = [1, 7]; } ); };", 13, "ranges are for problems that are tuned for"},
-    // What no configuration's text, no macro and no file could hold.
+    // Values that do not fit into a configuration's text, a macro or a file name.
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; }"),
      "parameter 'P' has the value '1,Q=1', which a configuration's text"},
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"a\\nb\"]; }"), "a value of 'P' has a line break"},
@@ -165,7 +166,7 @@ static const struct {
     {KERNEL("template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; };"),
      "the value of macro 'D' has a line break"},
     {1, "name = \"-t\";", 1, "not begin with '-'"},
-    // Constants, textures and surfaces: tests/job_mistakes.txt has the others.
+    // Constants, textures and surfaces; tests/job_mistakes.txt has the other mistakes with these.
     {CONSTANTS("\"coef\""), "a constant must be a group { name = \"coef\";"},
     {CONSTANTS("{ type = \"f32\"; }"), "a constant lacks 'name'"},
     {CONSTANTS("{ name = \"coef\"; }"), "constant 'coef' needs 'type'"},
@@ -225,7 +226,7 @@ static char *repeated(const char *before, int count, const char *each, const cha
     return all.text;
 }
 
-// How much a job may hold: the most is taken as it is, one more is refused with its line.
+// Limits on the size of a job: the maximum is accepted, one more is refused with its line.
 TEST(what_there_is_too_much_of_is_refused_by_name)
 {
     static const char argument[] = "{ buffer = \"b%d\"; type = \"f32\"; shape = [1]; direction = \"out\"; }";
@@ -235,7 +236,7 @@ TEST(what_there_is_too_much_of_is_refused_by_name)
         int most; // 0: no limit
         const char *expected;
     } cases[] = {
-        {6, "problems = ( ", "{ N = 1%d; }", " );", 64 - 1, "more than 64 problems"}, // and one that is verified
+        {6, "problems = ( ", "{ N = 1%d; }", " );", 64 - 1, "more than 64 problems"}, // and one for verification
         {8, "arguments = ( ", argument, " );", 32, "buffer 'b32' is one too many: at most 32 are possible"},
         {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, ",
          "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }", " );", 64 - 1, "more than 64 arguments"},
@@ -289,7 +290,7 @@ TEST(names_that_are_too_long_are_refused)
         job_free(job);
         mistakes_release(&m);
     }
-    // By its text a configuration is known in stores, however long it is.
+    // Stores identify a configuration by its text, however long that is.
     struct error err = {""};
     memset(name, 'v', sizeof name);
     name[sizeof name - 1] = 0;
@@ -327,7 +328,7 @@ TEST(text_from_outside_that_is_not_utf_8_is_refused)
     }
 }
 
-// The file's name stands for a name that the job does not give.
+// A job without a name is named after its file.
 TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
 {
     char longest[JOB_MAX_NAME + 2];
@@ -342,7 +343,7 @@ TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
     }
 }
 
-// libconfig compares every name with all others of its group: 60,000 took half a minute.
+// libconfig compares every name with all others in its group; 60,000 names took half a minute.
 TEST(a_group_of_many_settings_is_refused)
 {
     autofree char *all = memory_new(1, 60001 * 16);
@@ -360,7 +361,7 @@ TEST(a_group_of_many_settings_is_refused)
 TEST(an_integer_that_libconfig_would_lose_is_refused_in_the_included_file)
 {
     static const struct {
-        const char *number, *expected; // NULL: sound
+        const char *number, *expected; // NULL: valid
     } cases[] = {{"3000000000", NULL},
                  {"0xFFFFFFFF", NULL},
                  {"99999999999999999999", "/deep.inc:2: 99999999999999999999 does not fit into"},
@@ -399,7 +400,8 @@ TEST(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2)
     }
 }
 
-// For a matrix product: what is not a matrix, or fits no memory, is refused before anything is launched.
+// For a matrix product, shapes that are not a matrix or that do not fit into memory are refused before anything is
+// launched.
 TEST(shapes_that_cannot_be_are_refused)
 {
     static const struct {
@@ -433,7 +435,7 @@ TEST(mistakes_in_an_included_file_are_shown_there)
         const char *constraint, *expected;
     } cases[] = {
         {"\nconstraints = ( \"BLOC <= 32\" );\n", "/common.inc:2: unknown name 'BLOC'"},
-        {"\nconstraints = ( \"BLOCK > 64\" );\n", "/common.inc:2: "}, // leaves nothing
+        {"\nconstraints = ( \"BLOCK > 64\" );\n", "/common.inc:2: "}, // excludes all configurations
         {"\nconstraints = ;\n", "/common.inc:2: syntax error"},
     };
     sound_write(5, "@include \"common.inc\"");

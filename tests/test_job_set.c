@@ -1,4 +1,4 @@
-// status, compare, header and export over several jobs, over folders of them, and over stores of several devices; the
+// status, compare, header and export for several jobs, for folders with jobs, and for stores with several devices; the
 // gate of compare; tables on a terminal.
 #include "tests/scripted.h"
 #include "tests/shared_job.h"
@@ -17,7 +17,7 @@ static void write_job(const char *folder, const char *file, const char *name, co
     SCRIPTED_JOB(folder, .file = file, .name = name, .parameters = "{ name = \"X\"; range = [0, 15]; }", .more = more);
 }
 
-// A recorded space: the best, 1 ms, is at X = `best`, and the library takes `library` seconds.
+// Writes a recorded space. The best time, 1 ms, is at X = `best`, and the library takes `library` seconds.
 static void write_space(const char *folder, const char *file, int best, double library)
 {
     json_t *trials = json_array(), *values = json_array();
@@ -32,7 +32,7 @@ static void write_space(const char *folder, const char *file, int best, double l
                              trials, "baselines", "name", "cublas", "problems", "time", library));
 }
 
-// A night over three jobs, a fourth that was not begun and a fifth that is not a job.
+// Tunes three jobs as in a nightly run. A fourth has not been tuned, and a fifth has a mistake.
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
@@ -67,7 +67,7 @@ TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
 {
     char *folder = make_night();
     struct e2e_result r = e2e_in(folder, "$BIN/sweetspot status night");
-    assert_int_equal(r.status, EXIT_USAGE); // the greatest of 1 (not begun) and 2 (a mistake)
+    assert_int_equal(r.status, EXIT_USAGE); // the maximum of 1 (not tuned) and 2 (a mistake)
     assert_int_equal(lines_with(r.out, "NVIDIA Test"), 3);
     assert_contains(r.out, "\nfast ", "\nslow ");
     assert_contains(r.err, "later has no results yet", "night/4.cfg:5: ");
@@ -75,7 +75,7 @@ TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
     assert_int_equal(r.status, EXIT_USAGE);
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
     assert_contains(r.out, "2.000 [2.000, 2.000]", "0.500 [0.500, 0.500]");
-    // A job that was not begun is not an error.
+    // A job that has not been tuned is not an error.
     r = e2e_in(folder, "$BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg");
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
@@ -100,7 +100,7 @@ TEST(programs_get_one_document)
         assert_string_equal(json_get_string(json_array_get(failed, 0), "path", ""), "night/3.cfg");
         assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
         assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
-        // One job: its members are at the top.
+        // For a single job, its members are at the top level.
         r = e2e_passed(e2e_in(folder, "$BIN/sweetspot %s night/1.cfg -f json", command));
         all = test_json(json_parse(r.out, NULL));
         assert_string_equal(json_get_string(all, "format", ""), format);
@@ -141,7 +141,7 @@ TEST(headers_and_exports_of_several_go_into_a_folder)
     }
     r = e2e_run(folder, "test -e $DIR/nowhere"); // checking makes no folder
     assert_int_equal(r.status, 1);
-    // Nothing would distinguish two jobs of one name.
+    // Two jobs with the same name could not be told apart.
     write_job(folder, "night/5.cfg", "same", "");
     r = e2e_in(folder, "$BIN/sweetspot compare night");
     assert_int_equal(r.status, EXIT_USAGE);
@@ -176,12 +176,12 @@ TEST_WITH(every_device_of_a_store_is_shown_the_newest_first, setup, teardown)
     out = finished_says(&job, 0, "status JOB -s STORE").out;
     const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
     assert_true(newest && other && newest < other);
-    // The newest has no final: that is said, and the other is compared.
+    // The newest device has no final. This is reported, and the other is compared.
     struct said said = finished_says(&job, EXIT_NOTHING, "compare JOB -s STORE");
     assert_contains(said.out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(said.out, "A100"));
     assert_contains(said.err, "has decided a winner yet");
-    finished_final(&job); // on the one used last
+    finished_final(&job); // on the device used last
     out = finished_says(&job, 0, "compare JOB -s STORE --format=json").out;
     json_t *all = test_json(json_parse(out, NULL)), *others = json_object_get(all, "other_devices");
     assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
@@ -225,7 +225,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
     assert_contains(finished_says(&job, EXIT_USAGE, "compare JOB -s STORE --lower-bound").err, "--fail-below");
 }
 
-// Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
+// The ratio to one library is 1.0 to 1.2, to another always 1.3; a third has none.
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};
@@ -258,7 +258,7 @@ TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_want
     file = fmemopen(text, sizeof text, "w");
     assert_int_equal(gate_check(&(struct gate){0, false}, &final, &about, "j", file), 1);
     about.verify.enabled = false;
-    assert_int_equal(gate_check(&(struct gate){0.5, false}, &final, &about, "j", file), 1); // whatever its figures
+    assert_int_equal(gate_check(&(struct gate){0.5, false}, &final, &about, "j", file), 1); // whatever the figures are
     fclose(file);
     assert_contains(text, "j: N=1: no baseline has a time in the final: the job needs");
     final_release(&final);
@@ -282,7 +282,7 @@ TEST_WITH(json_has_all_the_digits_of_a_time, setup, teardown)
     assert_contains(finished_says(&job, 0, "status JOB -s STORE -fjson").out, "1790000123.456789");
 }
 
-// What table_print writes to a terminal that has so many columns.
+// The output of table_print on a terminal with this number of columns.
 static char *print_on_terminal(const struct table *table, unsigned short columns)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY);

@@ -29,7 +29,7 @@ static void write_suite(const char *folder)
     write_job(folder, "b.cfg", "b", "budget = { evaluations = 4096; };");
 }
 
-// What the summary says of a job; -1: nothing.
+// The evaluations of a job in the summary; -1 if it is not there.
 static int evaluations_of(const char *summary, const char *job)
 {
     size_t length = strlen(job);
@@ -50,13 +50,13 @@ TEST(a_folder_is_tuned_within_one_budget)
         "timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
         "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg"));
     assert_contains(r.out, "ratio (not paired)");
-    // a's own limit holds, whatever time is left: it is used up in a small part of a's first slice of 3 s.
+    // a's own limit applies even if time is left. It is reached in a small part of a's first slice of 3 s.
     assert_int_equal(evaluations_of(r.out, "a"), 20);
     assert_true(evaluations_of(r.out, "b") > 20);
     assert_contains(r.out, "20 evaluations");
     assert_contains(r.err, "-- a: ", "-- b: continues for ");
     assert_null(strstr(r.err, "-- a: continues for "));
-    // Again: the stores are gone on with.
+    // A second run resumes with the stores.
     r = e2e_passed(
         e2e_in(folder, "timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet"));
     assert_int_equal(evaluations_of(r.out, "a"), 20);
@@ -85,7 +85,7 @@ TEST(mistakes_are_found_before_anything_is_tuned)
     r = e2e_in(folder, "$BIN/sweetspot tune . --device replay:none.json --time 2s");
     assert_true(r.status != 0);
     assert_contains(r.err, "-- a: ");
-    assert_null(strstr(r.err, "-- b: ")); // what is wrong with the machine is said once
+    assert_null(strstr(r.err, "-- b: ")); // a problem with the machine is reported once
     assert_contains(r.err, "2 jobs need at least 2 s each: give --time 4s or more, not 2 s");
 }
 
@@ -108,9 +108,9 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     assert_contains(r.err, "has the same name as a.cfg, 'a'");
 }
 
-// Each configuration of a is faster than the one before; each of b's is as fast as the others. At 10 ms a trial a has
-// more configurations than the time allows on any machine, so that it never runs out. How the time is shared is tested
-// in simulated time (test_policy.c).
+// Each configuration of a is faster than the one before; all of b's are equally fast. At 10 ms per trial, a has more
+// configurations than there is time for on any machine, so it never runs out. test_policy.c tests how the time is
+// shared, in simulated time.
 TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
 {
     enum { SIDE = 6000 };

@@ -1,7 +1,7 @@
-// The table of a job's settings, against the reader that uses it and the page that explains it. docs/job-file.md has
-// one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs that
-// are refused, with the message. In both files, the first text is a whole job, and each later one replaces settings of
-// it.
+// Compares the table of a job's settings with the reader that uses it and the page that explains it. docs/job-file.md
+// has one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs
+// that are refused, with the messages. In both files, the first text is a whole job, and each later text replaces some
+// of its settings.
 #include "tests/golden.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 static char *page, *folder;
 
-// A piece of a job file is read setting by setting. Places are those of the table: "arguments[].fill.low".
+// Reads a piece of a job file setting by setting. Places are written as in the table: "arguments[].fill.low".
 struct piece {
     const char *at; // in the text
     char place[256];
@@ -35,7 +35,7 @@ static const char *end_of_string(const char *c)
     return c;
 }
 
-// Moves to the value of the next setting, and `place` to the setting. False: there is none.
+// Moves to the value of the next setting and sets `place`. False if there is none.
 static bool next_setting(struct piece *p)
 {
     for (const char *c = p->at; *c; c++) {
@@ -60,7 +60,7 @@ static bool next_setting(struct piece *p)
     return false;
 }
 
-// Stages have arguments as well; four groups are implementations.
+// Whether a place has this path. Stages have arguments as well, and four groups are implementations.
 static bool is_at(const char *place, const char *path)
 {
     static const char *const groups[] = {"reference.", "current.", "fallback.", "baselines[]."};
@@ -73,7 +73,7 @@ static bool is_at(const char *place, const char *path)
     return (length == wanted || inner) && !strcmp(place + length - wanted, path);
 }
 
-// Where the value of a setting begins; NULL: the text does not have it.
+// The beginning of a setting's value; NULL if the text does not have the setting.
 static const char *value_of(const char *text, const char *path)
 {
     struct piece p = {.at = text};
@@ -95,7 +95,7 @@ static const char *end_of_value(const char *value)
     return NULL;
 }
 
-// The mistakes of a job whose settings the piece replaces, a line each; "" where there is none. malloc'ed.
+// The mistakes in a job after the piece has replaced some of its settings, one per line; "" if there are none.
 static char *mistakes_with(const char *whole, const char *piece)
 {
     autorelease(text_release) struct text text = {0};
@@ -121,8 +121,8 @@ static char *mistakes_with(const char *whole, const char *piece)
     return test_owned(found.text);
 }
 
-// The page's next example after `at`, indented blocks between blank lines, without its indentation, and the end of it.
-// malloc'ed; NULL: there is none.
+// The page's next example after `at`, an indented block between blank lines, without its indentation, and its end. NULL
+// if there is none.
 static char *example_after(const char *at, const char **end)
 {
     if (!at || !(at = strstr(at, "\n\n    "))) return NULL;
@@ -138,7 +138,7 @@ static char *whole_job(const char **end)
     return example_after(page, end);
 }
 
-// The first example, after the whole job, that has the setting.
+// The first example after the whole job that has the setting.
 static char *example_of(const char *path)
 {
     const char *at;
@@ -180,7 +180,7 @@ static char *row_start(const struct job_setting *s)
     return test_text("\n| `%s` |", s->path);
 }
 
-// Writes the rows as the table has them. A new one comes after that of the setting before it.
+// Writes the rows as the table has them. A new row follows that of the previous setting.
 static void write_rows(void)
 {
     size_t count;
@@ -251,7 +251,7 @@ TEST(every_mistake_is_refused_with_its_message)
     assert_true(tried > 100);
 }
 
-// The setting's example with another value. malloc'ed; NULL for names that the job chooses.
+// The setting's example with another value. NULL for names that the job chooses.
 static char *with_value(const struct job_setting *s, const char *value)
 {
     if (job_setting_is_open(s)) return NULL;
@@ -307,7 +307,7 @@ TEST(defaults_are_values_that_the_setting_takes)
     const struct job_setting *settings = job_settings(&count);
     for (size_t i = 0; i < count; i++) {
         const struct job_setting *s = &settings[i];
-        assert_true((s->fallback != NULL) != (s->unset != NULL)); // one of the two
+        assert_true((s->fallback != NULL) != (s->unset != NULL)); // exactly one of the two
         if (!s->fallback) continue;
         char *value = job_setting_default(s), *text = with_value(s, value), *mistakes = mistakes_of(text);
         if (*mistakes) fail_msg("%s = %s: %s", s->path, value, mistakes);

@@ -1,4 +1,4 @@
-// sweetspot judge against a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c has real
+// sweetspot judge with a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c has real
 // kernels.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
@@ -21,7 +21,7 @@
     "\"other_word\" ]; } );\nconstraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
 #define PROBLEMS "problems = ( { N = 1024; } );\n"
 
-// What Triton 3.6 writes, a part of it.
+// Part of the metadata that Triton 3.6 writes.
 #define TRITON(global, more)                                                                                      \
     "{\"hash\": \"ab\", \"target\": {\"backend\": \"cuda\", \"arch\": 90, \"warp_size\": 32}, \"num_warps\": 8, " \
     "\"shared\": 49152, \"name\": \"mine\", \"triton_version\": \"3.6.0\", \"global_scratch_size\": " global      \
@@ -70,7 +70,7 @@ static struct e2e_result run(const char *folder, const char *before, const char 
 static const struct {
     const char *before, *options;
     int status;
-    const char *out, *err; // parts of it
+    const char *out, *err; // parts of the output
 } cases[] = {
     {"", "plain.cfg", 0, "fake: right\n", "timing it"},
     {"", "empty.cfg", 0, "fake: right\n", ""},
@@ -102,7 +102,7 @@ static const struct {
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},
     {"", "plain.cfg --no-counters", 0, "fake: right\n", ""},
     {"", "plain.cfg --implementation other.cu --entry other", 0, "other.cu", ""},
-    {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""}, // its older name
+    {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""}, // the option's older name
     {"", "plain.cfg --implementation nothing.cu", 2, "", "cannot read 'nothing.cu'"},
     {"", "job.cfg --implementation x.ptx --set MODE=good", 0, "/x.ptx  X=1,MODE=good\n", ""},
     {"", "job.cfg --implementation x.ptx --set MODE=wrong", 1, "fake: wrong\n", ""},
@@ -146,7 +146,8 @@ static int64_t number(const struct job *job, const struct expr *e)
     return value;
 }
 
-// Block, shared memory and the pointers behind the job's arguments. The reference keeps the job's own.
+// The block, the shared memory and the pointers after the job's arguments come from the metadata. The reference keeps
+// the job's own.
 TEST(a_kernel_of_triton_is_launched_as_its_metadata_says)
 {
     static const struct {
@@ -190,7 +191,7 @@ TEST(the_table_of_verdicts_and_exit_statuses_holds)
         assert_contains(r.out, cases[i].out);
         assert_contains(r.err, cases[i].err);
     }
-    assert_int_equal(rmdir(test_text("%s/out", folder)), 0); // it is empty: no store
+    assert_int_equal(rmdir(test_text("%s/out", folder)), 0); // empty, so there is no store
 }
 
 static json_t *judge(const char *folder, const char *options, int status)
@@ -281,7 +282,7 @@ TEST(the_document_of_a_wrong_kernel_has_no_times)
     }
 }
 
-// The other commands take such a job as well.
+// The other commands accept such a job as well.
 TEST(a_job_without_parameters_is_one_configuration)
 {
     char *folder = e2e_folder("judge_plain");
@@ -301,7 +302,7 @@ TEST(a_job_without_parameters_is_one_configuration)
     }
 }
 
-// The seed of the final's data is drawn, not that of the job.
+// The seed of the final's data is random, not the job's.
 TEST(no_two_judgements_use_the_same_data)
 {
     char *folder = e2e_folder("judge_seed");

@@ -1,4 +1,4 @@
-// sweetspot judge --serve against a scripted worker: requests do not influence each other, and no client does harm.
+// sweetspot judge --serve with a scripted worker: requests do not influence each other, and no client can do harm.
 #include "tests/e2e.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static char *make_folder(const char *name)
     return folder;
 }
 
-// No folder of a request is left behind.
+// Fails if a request's folder is left behind.
 static void expect_tidy(const char *folder)
 {
     struct e2e_result r = e2e_run(folder, "ls $DIR/tmp");
@@ -51,7 +51,7 @@ static void expect_tidy(const char *folder)
 
 // Two hundred requests ------------------------------------------------------------------------------------------------
 
-// A request, and the command line of the same judgement, or a part of the error.
+// A request, and the command line for the same judgement or a part of the error.
 static const struct {
     const char *request, *options, *error;
 } kinds[] = {
@@ -78,7 +78,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, REQUESTS = 200 };
 
-// What two judgements of one kernel may differ in.
+// The document without its seed, the only difference between two judgements of one kernel.
 static char *plain(json_t *document)
 {
     json_object_set_new(document, "seed", json_null());
@@ -169,7 +169,7 @@ static void say(int fd, const char *text)
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-// The next line from the server; NULL at the end. One byte after the other: what follows stays in the socket.
+// The next line from the server; NULL at the end. Reads byte by byte, so that later lines stay in the socket.
 static json_t *hear(int fd)
 {
     autorelease(text_release) struct text line = {0};
@@ -210,7 +210,7 @@ __attribute__((unused)) static long most_memory(const struct served *s)
     return atol(peak + strlen("VmHWM:")); // kB
 }
 
-// Children of a process, at most `most`.
+// Lists up to `most` children of a process.
 static size_t children_of(pid_t pid, pid_t *to, size_t most)
 {
     char *text = test_owned(text_read_file(test_text("/proc/%d/task/%d/children", (int)pid, (int)pid), NULL));
@@ -260,7 +260,7 @@ TEST(a_socket_has_one_server_and_is_removed_with_it)
     for (size_t i = 0; i < count; i++) assert_false(is_there(workers[i]));
     assert_false(is_there(spare[0]));
     close(fd);
-    e2e_pass(s.folder, "rm -rf $DIR/tmp/*"); // of the server that was killed
+    e2e_pass(s.folder, "rm -rf $DIR/tmp/*"); // left by the killed server
 }
 
 TEST(files_outside_the_folder_are_refused)
@@ -319,10 +319,10 @@ TEST(a_client_that_disconnects_takes_its_requests_with_it)
     double begun = clock_now();
     int fd = join(&s), half = join(&s);
     for (int i = 0; i < 30; i++) say(fd, request);
-    usleep(300000); // the first is at work
+    usleep(300000); // the first is in progress
     close(fd);
     expect_service(&s);
-    say(half, "{\"id\":5,\"job\":\"job.cfg\",\"sanitize\":false}"); // it ends what it says, and listens
+    say(half, "{\"id\":5,\"job\":\"job.cfg\",\"sanitize\":false}"); // it closes its side, but still listens
     shutdown(half, SHUT_WR);
     assert_int_equal(json_get_integer(hear(half), "id", 0), 5);
     assert_null(hear(half));
@@ -330,7 +330,7 @@ TEST(a_client_that_disconnects_takes_its_requests_with_it)
     assert_true(clock_now() - begun < 60);
 }
 
-// With what a tool has started, which outlives the tool.
+// This includes a process that a tool has started and that outlives the tool.
 TEST(a_request_that_is_late_ends_with_all_that_it_started)
 {
     char *folder = make_folder("serve_late"), *file = test_text("%s/child", folder);
@@ -410,7 +410,7 @@ TEST(the_server_takes_no_other_options)
     expect_tidy(folder);
 }
 
-// The text that a tool answered; `failed`: with an error.
+// The text of a tool's answer, which must be an error if `failed`.
 static const char *tool_text(const json_t *answer, bool failed)
 {
     const json_t *result = json_object_get(answer, "result");

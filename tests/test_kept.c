@@ -1,4 +1,4 @@
-// What `profile` leaves in the store (docs/json.md), against a scripted worker.
+// The documents that `profile` stores (docs/json.md), with a scripted worker.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -16,7 +16,7 @@ static void write_job(const char *folder)
                                "\"wrong\"]; }");
 }
 
-// The document of a kind that the trial of a configuration has; NULL: none. Every one has a version.
+// The document of this kind that belongs to a configuration's trial; NULL if there is none. Each must have a version.
 static json_t *kept(const char *folder, const char *config, const char *kind)
 {
     struct store *store = opened_store("%s/job.db", folder);
@@ -36,7 +36,7 @@ static void run_kept(const char *folder, const char *command, const char *said)
     assert_contains(r.err, said);
     const char *first = strstr(r.err, "are not stored");
     assert_true(!first == !strstr(said, "are not stored"));
-    if (first) assert_null(strstr(first + 1, "are not stored")); // said once
+    if (first) assert_null(strstr(first + 1, "are not stored")); // reported only once
 }
 
 TEST(what_was_found_is_kept_with_the_trial)
@@ -49,7 +49,7 @@ TEST(what_was_found_is_kept_with_the_trial)
     snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
     run_kept(folder, command, "");
     for (size_t i = 0; i < 3; i++) assert_null(kept(folder, "X=2,MODE=good", kinds[i]));
-    // Of both that were compared; not of a baseline, nor of what was never tried.
+    // Documents are stored for both candidates that were compared, but not for a baseline or an untried configuration.
     snprintf(command, sizeof command, "profile %s/job.cfg --trial X=2,MODE=good -a X=1,MODE=good -f table", folder);
     run_kept(folder, command, "");
     snprintf(command, sizeof command, "profile %s/job.cfg --trial cublas", folder);
@@ -62,7 +62,7 @@ TEST(what_was_found_is_kept_with_the_trial)
                          json_object_get(json_array_get(json_object_get(profile, "stages"), 0), "lines"), 0),
                      *first = json_array_get(json_object_get(found, "findings"), 0);
         assert_string_equal(json_get_string(profile, "config", ""), config);
-        assert_string_equal(json_get_string(line, "text", ""), source); // as it was
+        assert_string_equal(json_get_string(line, "text", ""), source); // unchanged
         assert_string_equal(json_get_string(first, "rule", ""), "bank_conflicts");
         assert_string_equal(json_get_string(json_object_get(first, "line"), "file", ""), "x.cu");
         assert_int_equal(json_get_integer(json_object_get(first, "line"), "line", 0), 1);
@@ -70,7 +70,7 @@ TEST(what_was_found_is_kept_with_the_trial)
         assert_null(kept(folder, config, "limits"));
     }
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
-    // The newest counts.
+    // The newest document replaces older ones.
     snprintf(command, sizeof command, "profile %s/job.cfg --trial X=2,MODE=good", folder);
     setenv("FAKE_TIME", "20", 1);
     run_kept(folder, command, "counting a kernel");
@@ -82,7 +82,7 @@ TEST(what_was_found_is_kept_with_the_trial)
     document = kept(folder, "X=2,MODE=good", "limits");
     assert_true(json_get_number(document, "whole_time", 0) > 0 && json_get_number(document, "math_time", 0) > 0);
     assert_non_null(json_object_get(document, "limiter"));
-    // Of a source that has changed nothing is kept, and that is said, once.
+    // If the source has changed, nothing is stored, and this is reported once.
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // changed SWEETSPOT_VARIANT X");
     snprintf(command, sizeof command, "profile %s/job.cfg --trial X=7,MODE=good -a X=2,MODE=good", folder);
     run_kept(folder, command, "the findings are not stored: the source has changed");
@@ -91,7 +91,7 @@ TEST(what_was_found_is_kept_with_the_trial)
 
 TEST(a_store_that_cannot_be_written_is_said_once)
 {
-    if (!geteuid()) skip(); // may write everywhere
+    if (!geteuid()) skip(); // root may write everywhere
     char *folder = e2e_folder("kept_not"), command[256];
     write_job(folder);
     snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);

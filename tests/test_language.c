@@ -1,4 +1,4 @@
-// What a job file may say of values: decimals.
+// Decimal values in a job file.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 #include "tests/shared_job.h"
@@ -41,7 +41,7 @@ static void add_define(void *to, const char *name, const char *value)
     *text = longer;
 }
 
-// "NAME=value " of all macros of a configuration. malloc'ed.
+// "NAME=value " for all macros of a configuration. malloc'ed.
 static char *macros_of(const struct job *j, const char *configuration)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -88,7 +88,7 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     macros = macros_of(j, FIRST);
     assert_string_equal(macros, "BLOCK_M=64 UNROLL_K= REDUCTION=shared ALPHA=0.1 ");
     free(macros);
-    // A configuration of the job file names a value by its number.
+    // A configuration in the job file matches a value numerically, however it is written.
     autofree char *text = text_replaced(finished_job_text, UNROLL, "{ name = \"UNROLL_K\"; values = [0.5, 1.0]; }");
     j = load_text(test_text("%sfallback = { BLOCK_M = 64; UNROLL_K = 1.00; REDUCTION = \"shared\"; };\n", text));
     assert_int_equal(j->others.fallback.config[1], 1);

@@ -1,6 +1,6 @@
-// How long a proposal of `default` takes in a large space, in processor time, so that what else runs matters little.
-// The bounds are three times what is promised (2 ms on average, 20 ms the longest; 1 ms on average where 64 or 256 are
-// outstanding, 50 ms the longest): other processors are slower, and shared.
+// How long a proposal of `default` takes in a large space, measured in processor time, so that other programs matter
+// little. The bounds are three times the promised times, because other processors are slower, and shared. Promised are
+// 2 ms on average and 20 ms at most, or with 64 or 256 outstanding, 1 ms on average and 50 ms at most.
 #include <math.h>
 
 #include "search/strategies/strategy.h"
@@ -27,7 +27,7 @@ static struct observation result(const struct space *space, const uint16_t *conf
                                 .objective = fails ? NAN : time * (1 + 0.03 * (mix % 17) / 17)};
 }
 
-// Results come in the order of the proposals.
+// Results arrive in the order of the proposals.
 static void propose(size_t proposals, size_t outstanding, double most, double longest_allowed)
 {
     struct job *job = loaded_job("configs/sgemm.cfg");

@@ -1,5 +1,5 @@
-// Occupancy and launch limits (tuner/setup/launch_check.c) against the CUDA driver's own figures: a table taken on an
-// H200, and a recorded space whose occupancy the GPU worker asked the driver for.
+// Compares occupancy and launch limits (tuner/setup/launch_check.c) with the CUDA driver's own figures: a table made on
+// an H200, and a recorded space for which the GPU worker obtained the occupancy from the driver.
 #include <math.h>
 
 #include "tests/loaded_job.h"
@@ -9,8 +9,8 @@
 #include "tuner/base/text.h"
 #include "tuner/setup/launch_check.h"
 
-// tests/occupancy_h200.txt.gz: cuOccupancyMaxActiveBlocksPerMultiprocessor over blocks of 1 to 1,024 threads, 24 to 254
-// registers and 0 to 232,448 bytes of shared memory.
+// tests/occupancy_h200.txt.gz has cuOccupancyMaxActiveBlocksPerMultiprocessor for blocks of 1 to 1,024 threads with 24
+// to 254 registers and 0 to 232,448 bytes of shared memory.
 TEST(blocks_an_sm_are_the_drivers_on_an_h200)
 {
     struct error err = {""};
@@ -33,7 +33,7 @@ TEST(blocks_an_sm_are_the_drivers_on_an_h200)
     free(text);
 }
 
-// One row of that table for each rule, so that a failure says which.
+// One row of that table for each rule, so that a failure names the rule.
 TEST(each_limit_binds_where_it_should)
 {
     static const struct {

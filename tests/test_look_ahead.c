@@ -1,4 +1,4 @@
-// How far proposals run ahead (look_ahead.h), alone and in simulated time.
+// How far proposals run ahead (look_ahead.h): the module on its own, and in simulated time.
 #include "tests/testing.h"
 
 #include "tests/policy_sim.h"
@@ -9,14 +9,14 @@ TEST(proposals_run_ahead_as_far_as_the_times_ask_for)
         size_t compilers, gpus;
         double (*compile_time)(struct sim *);
         double gpu_time;
-        size_t least, most; // outstanding, when the times are known
+        size_t least, most; // outstanding, once the times are known
     } cases[] = {
         {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
         {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
         {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel's keep the compilers busy
         {1, 1, third_of_a_second, 0.015, 2, 3},
         {16, 4, third_of_a_second, 0.35, 7, 14},
-        {32, 2, at_once, 0.012, 4, 5}, // one waits behind each that is measured, and is not there for the other GPU
+        {32, 2, at_once, 0.012, 4, 5}, // each GPU has one waiting, which the other cannot take
         {16, 1, hundredfold, 0.35, 5, 10},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -47,7 +47,7 @@ TEST(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding)
         size_t outstanding;
         double throughput;
     } cases[] = {
-        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // one goes round: compiled, measured, compiled ..
+        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // a single one is compiled, measured, replaced ..
         {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
         {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
         {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
@@ -77,13 +77,13 @@ TEST(what_the_driver_takes_to_replace_a_result_asks_for_more_outstanding)
         look_ahead_proposed(&a, i + 0.02);
         look_ahead_proposed(&a, i + 0.04);
     }
-    look_ahead_proposed(&a, 5000); // in place of nothing
+    look_ahead_proposed(&a, 5000); // nothing to replace
     look_ahead_freed(&a, 5000);
     look_ahead_full(&a);
-    look_ahead_proposed(&a, 6000); // it was not wanted any sooner
+    look_ahead_proposed(&a, 6000); // it was not wanted earlier
     assert_float_equal(a.replace.mean, 0.03, 2e-3);
     for (int i = 0; i < 4 * LOOK_AHEAD_RECENT; i++) look_ahead_measured(&a, 0.3);
-    assert_in_range(a.number, without + 15, without + 60); // 853 a second come back 0.03 s later: 26
+    assert_in_range(a.number, without + 15, without + 60); // 853 per second, replaced after 0.03 s: 26
     assert_true(fabs(look_ahead_throughput(&a, 200) / (200 / 0.331) - 1) < 0.05);
     assert_true(fabs(look_ahead_throughput(&a, 300) / (256 / 0.3) - 1) < 0.05);
 }
@@ -104,7 +104,7 @@ TEST(one_candidate_that_hangs_does_not_change_how_far_ahead)
     assert_true(a.number >= before - 1);
 }
 
-// With many compilers, some candidates fail before the first one can have been measured.
+// With many compilers, some candidates fail before the first one can be measured.
 TEST(a_few_that_fail_at_once_do_not_send_the_compilers_far_ahead)
 {
     struct look_ahead a;
@@ -149,7 +149,7 @@ TEST(compile_times_that_vary_hundredfold_keep_the_gpus_busy)
         for (int k = 0; k < s->reported_count; k++) {
             assert_false(seen[s->reported[k]]); // each once
             seen[s->reported[k]] = true;
-            assert_int_equal(s->reported[k], again->reported[k]); // and the same way again
+            assert_int_equal(s->reported[k], again->reported[k]); // and again in the same order
         }
         for (size_t g = 0; g < cases[i].gpus; g++) busy += s->run.busy[g] / (double)cases[i].gpus;
         if (busy < 0.95 * s->run.now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->run.now);

@@ -1,5 +1,5 @@
-// The manual pages: one a command, with every option of --help in its words, and facts that exist; readers of manual
-// pages find nothing to complain about.
+// The manual pages: one per command, with every option in the words of --help, and with facts that exist. Programs that
+// read manual pages print no warnings.
 #include "tests/e2e.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #include "tuner/cli/manual.h"
 #include "tuner/cli/options.h"
 
-// The page as it is written; NULL: the overview. malloc'ed.
+// A command's page in roff; NULL: the overview. malloc'ed.
 static char *source_of(const struct command *command)
 {
     char *text = NULL;
@@ -23,7 +23,7 @@ static char *source_of(const struct command *command)
     return test_owned(text);
 }
 
-// The words of a text, with a blank between them, without marks and backticks. malloc'ed.
+// The words of a text, separated by blanks, without markup and backticks. malloc'ed.
 static char *words_of(const char *text, bool roff)
 {
     static const struct {
@@ -164,12 +164,12 @@ TEST(facts_and_references_are_of_commands_that_exist)
     for (size_t i = 0; i < command_count; i++) {
         char *page = source_of(commands[i]), *see = section(page, "SEE ALSO");
         expect_commands(commands[i]->see, commands[i]->name);
-        assert_contains(see, ".BR sweetspot (1)", ".BR sweetspot\\-"); // one more at least
-        assert_null(strstr(see, ",\n\n"));                             // no comma behind the last
+        assert_contains(see, ".BR sweetspot (1)", ".BR sweetspot\\-"); // at least one more
+        assert_null(strstr(see, ",\n\n"));                             // no comma after the last
     }
 }
 
-// Each command in an example exists, and so do its options.
+// Fails unless all options in an example's command line exist.
 static void find_options(const struct command *command, char *line)
 {
     for (char *word = strtok(line, " \n)"); word; word = strtok(NULL, " \n)")) {
@@ -202,7 +202,7 @@ TEST(examples_use_commands_and_options_that_exist)
     assert_true(seen > 10);
 }
 
-// Variables of the program's own tests are nobody else's concern.
+// Variables for the program's own tests are not documented.
 TEST(every_variable_that_the_program_reads_is_named)
 {
     char *folder = e2e_folder("variables"), *page = source_of(NULL);
@@ -238,7 +238,7 @@ TEST(readers_of_manual_pages_have_nothing_to_complain_about)
         folder,
         "has() { command -v $1 >/dev/null; }; has mandoc || has man || exit 77; cd $DIR/man; ! has mandoc || mandoc "
         "-Tlint * >&2; ! has man || LC_ALL=C.UTF-8 man --warnings -l $(has mandoc && echo sweetspot-tune.1 || echo *)");
-    bool absent = r.status == 77 || strstr(r.out, "has been minimized"); // a container's `man` that shows no pages
+    bool absent = r.status == 77 || strstr(r.out, "has been minimized"); // in a container, `man` may show no pages
     assert_string_equal(r.err, "");
     if (!absent) assert_contains(r.out, "SEE ALSO");
     if (absent) skip();

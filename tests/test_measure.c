@@ -1,5 +1,5 @@
 // The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c),
-// on made-up clocks.
+// with simulated clocks.
 #include "tests/testing.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/sampler.h"
@@ -29,13 +29,13 @@ TEST(the_median_of_odd_and_even_counts)
     const double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
     assert_true(stats_median(odd, 3) == 2);
     assert_true(stats_median(even, 4) == 2.5);
-    assert_true(odd[0] == 3); // left as it was
+    assert_true(odd[0] == 3); // unchanged
     assert_true(isnan(stats_median(odd, 0)));
 }
 
 TEST(the_interval_has_the_ranks_of_the_textbook)
 {
-    // Ranks k for 95% from tables of the sign test: n = 6, 10, 20, 30, 50, 100.
+    // Ranks k for 95%, from tables of the sign test.
     static const struct {
         size_t n, k;
     } table[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {20, 6}, {30, 10}, {50, 18}, {100, 40}};
@@ -90,14 +90,15 @@ TEST(a_paired_ratio_is_immune_to_drift_that_both_share)
     assert_true(again.low < ratio.low && again.high > ratio.high);
 }
 
-// Three clusters of very different numbers: the middle one's median, and an interval from the lowest to the highest.
+// Three clusters with very different numbers. The median is the middle cluster's, and the interval reaches from the
+// lowest cluster to the highest.
 TEST(a_clustered_median_is_as_uncertain_as_its_clusters)
 {
     double x[45];
     unsigned char cluster[45], one[45] = {0};
     uint64_t seed = 3;
     for (int i = 0; i < 45; i++) {
-        cluster[i] = (unsigned char)(2 * (i % 3)); // numbers may be left out
+        cluster[i] = (unsigned char)(2 * (i % 3)); // cluster numbers may have gaps
         x[i] = (i % 3 == 0 ? 1 : i % 3 == 1 ? 1.1 : 1.05) + 1e-3 * noise(&seed);
     }
     struct interval m = stats_clustered_median(x, cluster, 45, 0.95, 1);
@@ -108,7 +109,7 @@ TEST(a_clustered_median_is_as_uncertain_as_its_clusters)
     assert_true(isnan(stats_clustered_median(x, cluster, 0, 0.95, 1).value));
 }
 
-// Samples of a process have a share of their error in common: what can be had is in stats.h.
+// Samples of one process share part of their error. stats.h states the coverage that is possible.
 TEST(intervals_of_clustered_medians_cover_as_much_as_can_be_had)
 {
     uint64_t seed = 4;
@@ -134,7 +135,7 @@ TEST(intervals_of_clustered_medians_cover_as_much_as_can_be_had)
     }
 }
 
-// Feeds a sampler from a clock until it is content; returns the number of batches.
+// Feeds a sampler from a clock until it wants no more; returns the number of batches.
 static int feed(struct sampler *s, double time, double spread, uint64_t seed)
 {
     int batches = 0;
@@ -203,7 +204,8 @@ TEST(a_clear_loser_is_not_measured_to_the_end)
     assert_true(rival.count > 7);
 }
 
-// A candidate 1% behind may be among the first, and three samples that scatter by 5% say nothing of one 5% behind.
+// A candidate that is 1% slower may be among the first. Three samples that scatter by 5% are not enough to reject one
+// that is 5% slower.
 TEST(a_candidate_that_may_be_among_the_first_is_measured_in_full)
 {
     struct sampler s;
@@ -228,7 +230,7 @@ TEST(first_launches_say_nothing_before_enough_candidates_are_known)
         early_stop_learn(&r, 1.1, 1.0);
     }
     assert_true(fabs(early_stop_bound(&r, 1.1) - 1) < 1e-12);
-    early_stop_learn(&r, 0, 1); // a candidate that was not verified: no first launch
+    early_stop_learn(&r, 0, 1); // a candidate that was not verified has no first launch
     early_stop_learn(&r, 1, NAN);
     assert_int_equal(r.count, EARLY_STOP_LEAST);
 }
@@ -243,7 +245,7 @@ TEST(the_worst_first_launch_of_late_counts)
     assert_true(fabs(early_stop_bound(&r, 3) - 2.5) < 1e-12);
 }
 
-// A bound that is wrong would end a good candidate. A share beyond all of 32 others has a probability of 1/33.
+// A wrong bound would stop a good candidate. A share is beyond those of all 32 others with a probability of 1/33.
 TEST(a_first_launch_seldom_underrates_a_candidate)
 {
     struct early_stop r = {0};
@@ -318,7 +320,7 @@ TEST(settings_go_to_a_worker_and_come_back)
                                     .early_stop = 6};
     autojson json_t *object = settings_write(measure_table, &all);
     assert_string_equal(json_get_string(object, "cache", ""), "warm");
-    assert_null(json_object_get(object, "timeout")); // the driver's alone
+    assert_null(json_object_get(object, "timeout")); // used only by the driver
     assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
     assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
     assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);

@@ -1,8 +1,8 @@
-// What typical mistakes print, held against tests/golden/messages-*.txt: the whole of stderr and the exit status, so
-// that messages are reviewed as text. `make golden` (SWEETSPOT_GOLDEN=write) writes the files anew.
+// Compares the output of typical mistakes with tests/golden/messages-*.txt: all of stderr and the exit status, so that
+// messages are reviewed as text. `make golden` (SWEETSPOT_GOLDEN=write) rewrites the files.
 //
-// A mistake in a job file is a sed script on tests/golden/job.cfg. A mistake on the command line is run in a folder
-// with that job, its recorded results (space.json), a store with them (job.db) and some files that are wrong.
+// A mistake in a job file is a sed script for tests/golden/job.cfg. A mistake on the command line runs in a folder with
+// that job, its recorded results (space.json), a store with them (job.db) and some invalid files.
 #include "tests/golden.h"
 #include "tests/testing.h"
 
@@ -21,7 +21,7 @@
 #define STAGES "/^launch/d; /^arguments/,/^);/d; $ a stages = ( " STAGE("a") ", " STAGE("A") " );"
 
 struct mistake {
-    const char *what, *input; // of a job file: the sed script; else the command line
+    const char *what, *input; // input: the sed script for a job file, or the command line
 };
 
 static const struct mistake job_mistakes[] = {
@@ -129,7 +129,7 @@ static const struct mistake job_mistakes[] = {
     {"settings of the wrong type", "s/^kernel.*/kernel = \"kernel.cu\";/; s/shape = . \"N\" .; }/shape = 5.5; }/"},
 };
 
-// A mistake that `check` finds with these options: what it prints is held, standard output included.
+// Mistakes that `check` finds with these options. Standard output is compared as well.
 static const struct mistake check_mistakes[] = {
     {"a source that does not compile", "--compile 1 s/kernel.cu/wrong.cu/"},
     {"a source with a name that nothing declares", "--compile 4 s/kernel.cu/undefined.cu/"},
@@ -142,7 +142,7 @@ static const struct mistake check_mistakes[] = {
     {"an architecture that nobody knows", "--arch sm_57x s/X < 8/X < 9/"},
 };
 
-// In this order, in one folder.
+// These run in this order in one folder.
 static const struct mistake command_mistakes[] = {
     {"no such command", "tun job.cfg"},
     {"no such option", "tune job.cfg --tmie 8h"},

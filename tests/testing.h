@@ -1,4 +1,4 @@
-// What a test program is made of. A test registers itself where it stands:
+// The parts of a test program. A test registers itself where it is defined:
 //
 //     TEST(two_and_two_are_four)
 //     {
@@ -7,11 +7,11 @@
 //
 //     TEST_MAIN(NULL, NULL)
 //
-// TEST_WITH names functions that run before and after this test, TEST_MAIN those of the whole program. Tests run in the
-// order of the file. TEST_FILTER="*four*" in the environment runs only tests with matching names.
+// TEST_WITH names functions that run before and after the test, TEST_MAIN names those of the whole program. Tests run
+// in the order of the file. With TEST_FILTER="*four*" in the environment only tests with matching names run.
 //
 // Texts and folders from functions that use testing_later, such as test_text and e2e_folder, are released after the
-// test, or after the last test if the program's set-up made them. Folders of a failed test stay.
+// test, or after the last test if the program's set-up made them. Folders of a failed test are kept.
 #pragma once
 
 #include <setjmp.h>
@@ -24,14 +24,14 @@
 #include "tuner/base/json.h"
 #include "tuner/base/text.h"
 
-// It wants the headers above before it.
+// It needs the headers above.
 #include <cmocka.h>
 
 enum { TESTING_MOST = 128 };
 
 typedef void testing_function(void);
 
-// A test, and what runs before and after it; NULL: nothing.
+// A test, and the functions that run before and after it (NULL: none).
 struct testing_row {
     testing_function *body, *before, *after;
 };
@@ -47,11 +47,11 @@ static struct testing {
     int line[TESTING_MOST];
     struct CMUnitTest test[TESTING_MOST];
     testing_function *before, *after;
-    bool begun, failed;                         // a test, with what runs before and after it
+    bool begun, failed;                         // about the current test, including its before and after
     struct testing_thing *of_test, *of_program; // the latest first
 } testing;
 
-// What is released after the test, or after the last one where the program's set-up asks for it.
+// Releases `what` after the test, or after the last test if the program's set-up calls this.
 static inline void testing_later(void (*release)(void *what), void *what)
 {
     struct testing_thing **list = testing.begun ? &testing.of_test : &testing.of_program,
@@ -78,7 +78,7 @@ static inline void *test_owned(void *memory)
     return memory;
 }
 
-// As text_format; freed after the test.
+// Like text_format; freed after the test.
 static inline char *test_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static inline char *test_text(const char *format, ...)
 {
@@ -90,7 +90,7 @@ static inline char *test_text(const char *format, ...)
     return test_owned(text);
 }
 
-// The content of the file of this path, which must be there; freed after the test.
+// The content of the file at this path, which must exist; freed after the test.
 #define test_file(...) testing_file(test_text(__VA_ARGS__))
 static inline char *testing_file(const char *path)
 {
@@ -104,14 +104,14 @@ static inline void testing_release_json(void *value)
     json_decref(value);
 }
 
-// Takes the reference, which is released after the test.
+// Takes ownership of the reference, which is released after the test.
 static inline json_t *test_json(json_t *value)
 {
     testing_later(testing_release_json, value);
     return value;
 }
 
-// Fails with the whole text unless every part is in it.
+// Fails, and shows the whole text, unless every part is in it.
 #define assert_contains(text, ...) \
     testing_contains(text, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
 static inline void testing_contains(const char *text, const char *const *parts, size_t count)
@@ -120,7 +120,7 @@ static inline void testing_contains(const char *text, const char *const *parts, 
         if (!strstr(text, parts[i])) fail_msg("'%s' is not in:\n%s", parts[i], text);
 }
 
-// Keeps the tests in the order of their lines: functions that run before main have no order of their own.
+// Keeps the tests in the order of their lines, because functions that run before main run in no defined order.
 static inline void testing_add(int line, struct CMUnitTest test)
 {
     size_t at = testing.count++;
@@ -157,7 +157,7 @@ static inline int testing_run(testing_function *before, testing_function *after)
 static inline int testing_begin(void **state)
 {
     const struct testing_row *row = *state;
-    testing.begun = testing.failed = true; // until it has run to its end
+    testing.begun = testing.failed = true; // cleared when it reaches its end
     if (row->before) row->before();
     return 0;
 }

@@ -1,9 +1,9 @@
-// Answers of workers that only let time pass: what GPUs and compilers would say of candidates of any job, by a
-// synthetic landscape, each when its time is up. One instance stands for any number of workers, so that it can be a
-// worker process (timed_worker.c), or speak for all workers of a node (timed_node.c). A GPU does one request after
-// another; compilers answer after $TIMED_COMPILE seconds (at once). A trial takes $TIMED_TRIAL seconds (0.3), at
-// most $TIMED_SPREAD (0.2) of that more or less. $TIMED_DEVICE is the GPU's name (Timed GPU). Where $TIMED_COUNT is
-// set, there are counters, and a batch takes so many seconds.
+// Answers of workers that only let time pass. They answer as GPUs and compilers would for candidates of any job, with
+// the times of a synthetic landscape, each when its time is up. One instance can simulate any number of workers: a
+// single worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU does one request after another;
+// compilers answer after $TIMED_COMPILE seconds (default: at once). A trial takes $TIMED_TRIAL seconds (0.3), varied by
+// at most the fraction $TIMED_SPREAD (0.2) either way. $TIMED_DEVICE is the GPU's name (Timed GPU). If $TIMED_COUNT is
+// set, there are counters, and a batch takes that many seconds.
 #pragma once
 
 #include <math.h>
@@ -24,9 +24,9 @@ struct timed_answer {
 
 struct timed_answers {
     size_t workers;
-    double *busy_until;                    // by worker
-    double trial, compile, spread;         // s, s, share
-    bool (*spoils)(const json_t *request); // whether a request gets no answer; NULL: each gets one
+    double *busy_until;                    // one for each worker
+    double trial, compile, spread;         // s, s, fraction
+    bool (*spoils)(const json_t *request); // whether a request gets no answer; NULL: all are answered
     size_t count, room;
     struct timed_answer *waiting; // in any order
 };
@@ -45,14 +45,14 @@ static inline void timed_init(struct timed_answers *t)
     t->spread = timed_setting("TIMED_SPREAD", 0.2);
 }
 
-// A new worker under this number.
+// Starts a new worker with this number.
 static inline void timed_start(struct timed_answers *t, size_t worker)
 {
     if (worker >= t->workers) t->busy_until = memory_grow(t->busy_until, t->workers = worker + 1, sizeof(double));
     t->busy_until[worker] = 0;
 }
 
-// It is gone, with all that it would have said.
+// Removes a worker and its pending answers.
 static inline void timed_forget(struct timed_answers *t, size_t worker)
 {
     size_t kept = 0;
@@ -81,8 +81,8 @@ static inline uint64_t timed_hash(const char *text, size_t length)
     return hash * 0x9e3779b97f4a7c15u >> 11;
 }
 
-// Smooth in the logarithm of every parameter that is a number, with a best value somewhere, and a ripple of a few
-// percent. NaN: it fails, one in sixteen.
+// Smooth in the logarithm of every numeric parameter, with one optimum for each and a ripple of a few percent. NaN, in
+// one of sixteen configurations: it fails.
 static inline double timed_landscape(const char *config)
 {
     uint64_t whole = timed_hash(config, strlen(config));
@@ -150,7 +150,7 @@ static inline json_t *timed_count(const json_t *request)
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
 }
 
-// Takes a request (borrowed) for one of the workers.
+// Accepts a request (borrowed) for one of the workers.
 static inline void timed_take(struct timed_answers *t, size_t worker, const json_t *request, double now)
 {
     if (t->spoils && t->spoils(request)) return;
@@ -189,7 +189,7 @@ static inline void timed_take(struct timed_answers *t, size_t worker, const json
     t->waiting[t->count++] = (struct timed_answer){worker, begin + seconds, answer};
 }
 
-// Takes the whole lines of a worker's input, and leaves the rest.
+// Accepts the complete lines of a worker's input, and leaves the rest.
 static inline void timed_take_lines(struct timed_answers *t, size_t worker, char *input, size_t *size, double now)
 {
     char *line = input, *end;
@@ -203,7 +203,7 @@ static inline void timed_take_lines(struct timed_answers *t, size_t worker, char
     memmove(input, line, *size);
 }
 
-// The one that is due first, of those of the same time the one that was taken first; `count` if there is none.
+// The answer that is due first, or the earlier request's if two are due at the same time; `count` if there is none.
 static inline size_t timed_first(const struct timed_answers *t)
 {
     size_t first = 0;
@@ -212,13 +212,13 @@ static inline size_t timed_first(const struct timed_answers *t)
     return t->count ? first : t->count;
 }
 
-// When the next answer is due; INFINITY: none waits.
+// When the next answer is due; INFINITY if there is none.
 static inline double timed_next(const struct timed_answers *t)
 {
     return t->count ? t->waiting[timed_first(t)].due : INFINITY;
 }
 
-// An answer that is due, which is the caller's, and the worker that gives it; NULL: none is.
+// An answer that is due, which the caller owns, and its worker; NULL if none is due.
 static inline json_t *timed_due(struct timed_answers *t, double now, size_t *worker)
 {
     size_t first = timed_first(t);

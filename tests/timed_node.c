@@ -1,6 +1,6 @@
-// An agent of a node whose GPUs only let time pass: it speaks sweetspot-node's part of the protocol (node_frame.h), and
-// in place of starting workers it answers for all of them by timed_answers.h, in one process and one thread. So 32 of
-// these are 256 GPUs: tests/measure/width.sh. It takes sweetspot-node's arguments, and ignores them.
+// The agent of a node whose GPUs only let time pass. It implements sweetspot-node's part of the protocol
+// (node_frame.h). Instead of starting workers, it answers for all of them (timed_answers.h), in one process and one
+// thread. tests/measure/width.sh uses 32 of these for 256 GPUs. It accepts sweetspot-node's arguments and ignores them.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_message.h"
 
-// A worker: its number is that of the GPU in timed_answers.h. A compiler has one, too.
+// A worker. Its index is its number in timed_answers.h; compilers have one as well.
 struct location {
     uint32_t channel; // 0: free
-    char *input;      // of its lines, the last of which may not be whole
+    char *input;      // its lines, the last of which may be incomplete
     size_t size;
 };
 
@@ -83,7 +83,7 @@ static void take_frame(struct timed_node *n, const struct frame *f)
     case FRAME_KILL:
         if (p) end(n, p);
         break;
-    default: // a beat; no file is ever needed
+    default: // a heartbeat; files are never needed
         break;
     }
 }
@@ -103,7 +103,7 @@ static void send_answers(struct timed_node *n, double now)
     n->beaten = now;
 }
 
-// False when the pipe has ended, or brings something else.
+// False if the pipe has ended or an invalid frame arrives.
 static bool turn(struct timed_node *n)
 {
     struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO, .events = POLLOUT}};

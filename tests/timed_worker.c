@@ -1,6 +1,6 @@
-// A worker process that answers by timed_answers.h, for runs with many GPUs on a machine without one: tests/measure/
-// width.sh. $TIMED_FAULTS is the share of its trials in which it does something else, $TIMED_FAULT_KINDS what: some of
-// the words death (the default), hang and garbage.
+// A worker process that answers with timed_answers.h, for runs with many GPUs on a machine without one
+// (tests/measure/width.sh). $TIMED_FAULTS is the share of trials in which it misbehaves. $TIMED_FAULT_KINDS names the
+// kinds of fault, one or more of death (the default), hang and garbage.
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// For tests: a job of two parameters, X and MODE, tuned by the driver on scripted workers (fake_worker.c). A
+// For tests: a job with two parameters, X and MODE, which the driver tunes on scripted workers (fake_worker.c). A
 // candidate's MODE says what its worker does; the best X is 7.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define SWEETSPOT SCRIPTED "$BIN/sweetspot "
 
-// Makes the folder and writes job.cfg: "5, 7" and "\"good\", \"wrong\"".
+// Makes the folder and writes job.cfg with these values of X and MODE, such as "5, 7" and "\"good\", \"wrong\"".
 static inline char *job_folder(const char *name, const char *xs, const char *modes)
 {
     char *folder = e2e_folder(name);
@@ -20,13 +20,14 @@ static inline char *job_folder(const char *name, const char *xs, const char *mod
     return folder;
 }
 
-// For tests of what comes too late; otherwise a trial may take a minute, however busy the machine is.
+// For tests of answers that come too late. In other tests a trial may take a minute, so that a busy machine does not
+// matter.
 static inline void set_timeout(const char *folder, const char *time)
 {
     e2e_pass(folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' $DIR/job.cfg", time);
 }
 
-// "0, 1, 2" .. malloc'ed.
+// "0, 1, 2", and so on up to `count` numbers. malloc'ed.
 static inline char *numbers(int count)
 {
     struct text list = {0};
@@ -34,7 +35,7 @@ static inline char *numbers(int count)
     return list.text;
 }
 
-// Tunes into job.db and fails unless the exit status is this. `before`: variables of the shell.
+// Tunes with the store job.db and fails unless this is the exit status. `before` sets shell variables.
 static inline struct e2e_result tune_to(int status, const char *folder, const char *before, const char *options)
 {
     struct e2e_result r =
@@ -49,7 +50,7 @@ static inline void tune(const char *folder, const char *before, const char *opti
     tune_to(0, folder, before, options);
 }
 
-// The file of the folder, which must be there. malloc'ed.
+// The content of a file in the folder, which must exist. malloc'ed.
 static inline char *folder_file(const char *folder, const char *name)
 {
     char *path = test_text("%s/%s", folder, name), *text = text_read_file(path, NULL);
@@ -57,7 +58,7 @@ static inline char *folder_file(const char *folder, const char *name)
     return text;
 }
 
-// What was measured, a line each, since the last call. malloc'ed.
+// The configurations measured since the last call, one per line. malloc'ed.
 static inline char *newly_measured(const char *folder)
 {
     char *text = folder_file(folder, "measured"), *path = test_text("%s/measured", folder);
@@ -65,7 +66,7 @@ static inline char *newly_measured(const char *folder)
     return text;
 }
 
-// Lines of a text that begin so.
+// The number of lines of a text that begin with `beginning`.
 static inline size_t count_lines(const char *text, const char *beginning)
 {
     size_t n = 0, length = strlen(beginning);
@@ -90,7 +91,7 @@ static inline int64_t stored_count(const char *folder, enum trial_status status)
     return counts[status];
 }
 
-// Fails unless the trial has this status and the part in its reason.
+// Fails unless the trial has this status and its reason contains this text.
 static inline void expect_stored(const char *folder, const char *config, enum trial_status status, const char *reason)
 {
     struct store *store = opened_store("%s/job.db", folder);

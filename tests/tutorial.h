@@ -1,12 +1,12 @@
-// Follows a document word by word. Fenced blocks are what a reader does and sees, by the words after the
-// fence:
+// Follows a document word by word. Fenced blocks are what a reader types and sees. The words after the fence tell
+// which:
 //
 //     sh              a command line (several: one after another), which must succeed
 //     sh gpu          the same on a GPU; without one it must fail, and say that there is none or that this was a replay
 //     sh no-gpu       not run where there is a GPU
-//     LANGUAGE FILE   a file to be written
-//     text            what the commands before print on stdout; "..." stands for anything
-//     text gpu, text no-gpu   the same where there is a GPU, or none
+//     LANGUAGE FILE   a file to write
+//     text            the output of the preceding commands on stdout; "..." stands for anything
+//     text gpu, text no-gpu   the same, only with a GPU or only without one
 #pragma once
 
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static inline bool tutorial_is_file(const struct tutorial_block *b)
     return *b->word && strcmp(b->word, "gpu") != 0 && strcmp(b->word, "no-gpu") != 0;
 }
 
-// Whether `printed` is `expected`, whose "..." stand for anything.
+// Whether `printed` matches `expected`, in which "..." stands for anything.
 static inline bool tutorial_prints(const char *printed, const char *expected)
 {
     bool anywhere = false;
@@ -81,8 +81,8 @@ static inline bool tutorial_prints(const char *printed, const char *expected)
     }
 }
 
-// A script of all blocks. That of a command writes N.out and N.err, and the first that does not end as it must ends
-// all.
+// Writes a script with all blocks. Command N writes N.out and N.err, and the script ends at the first command with an
+// unexpected exit status.
 static inline void tutorial_write_script(const struct tutorial *t, const char *folder, bool gpu)
 {
     FILE *script = fopen(test_text("%s/all.sh", folder), "w");
@@ -109,7 +109,7 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
     return text_read_file(test_text("%s/%d.%s", folder, block, which), NULL);
 }
 
-// Why a command that needs a GPU fails without one.
+// Expects one of the reasons for which a command that needs a GPU fails without one.
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
     static const char *const reasons[] = {
@@ -123,7 +123,7 @@ static inline void tutorial_expect_no_gpu(const char *folder, int block, const c
     if (!known) fail_msg("%sdoes not say that it lacks a GPU:\n%s%s", command, out, err);
 }
 
-// Follows a document in a folder with links to what it takes from the project's root: out/bin and tests.
+// Follows a document in a folder that has links to out/bin and tests, which it uses from the project's root.
 static inline void tutorial_follow(const char *document, bool gpu)
 {
     struct tutorial t;
