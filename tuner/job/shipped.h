@@ -10,11 +10,11 @@ struct shipped_problem {
     struct interval time; // s, median
 };
 
-// By which a winner can be recognised (tuner/setup/shipped_build.h has the hashes). tests/measure/shipped.sh records it
-// where the present job and sources make the same code as those that were measured.
+// Hashes by which a winner can be recognised (see tuner/setup/shipped_build.h). tests/measure/shipped.sh records them
+// if the present job and sources give the same code as those that were measured.
 struct shipped_identity {
     const char *arch;                // "sm_90a"
-    const char *source, *job, *code; // hashes; the code is that of the winner's compiler
+    const char *source, *job, *code; // hashes; `code`: as the winner's compiler made it
 };
 
 struct shipped_winner {
@@ -30,5 +30,5 @@ struct shipped_winners {
     size_t winner_count;
 };
 
-// 0, also without a file, when there is no winner. -1 with a message. Texts live in the arena.
+// 0, also if there is no file and so no winner. -1 with a message. Texts live in the arena.
 int shipped_read(const struct job *, struct shipped_winners *, struct arena *, struct error *);
