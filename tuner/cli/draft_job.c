@@ -21,7 +21,7 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
         complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
         return NULL;
     }
-    bool one = true; // several of one name are alternatives under #if
+    bool one = true; // several with one name are alternatives under #if
     for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
     if (!name && one) return &file->kernels[0];
     for (size_t i = 0; name && i < file->kernel_count; i++)
@@ -40,7 +40,7 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
     return NULL;
 }
 
-// The path of a file as seen from a folder. malloc'ed.
+// The path of a file relative to a folder. malloc'ed.
 static char *path_from(const char *folder, const char *path)
 {
     autofree char *here = getcwd(NULL, 0);
@@ -57,7 +57,7 @@ static char *path_from(const char *folder, const char *path)
     return same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
 }
 
-// The file's name without folder and ending, as a job may be called. malloc'ed.
+// The file's name without folder and extension, as a valid name for a job. malloc'ed.
 static char *job_name(const char *path)
 {
     const char *base = text_file_name(path), *dot = strrchr(base, '.');
@@ -80,7 +80,7 @@ static void ask(struct job_draft *d, const char *path)
         fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
 }
 
-// "n=16777216" of --size and --parameter. -1 after a message.
+// Reads "n=16777216" from --size or --parameter. -1 after a message.
 static int answer_pairs(struct job_draft *d, const char *what, const struct option_list *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
@@ -105,7 +105,7 @@ static int answer(struct job_draft *d, const struct draft_request *r)
     return 0;
 }
 
-// The next setting that is still unknown; NULL: all are known.
+// The next setting that is still unknown, or NULL.
 static const struct draft_question *next_question(const struct job_draft *d)
 {
     for (size_t i = 0; i < d->question_count; i++)
@@ -113,7 +113,7 @@ static const struct draft_question *next_question(const struct job_draft *d)
     return NULL;
 }
 
-// False at the end of the input.
+// Asks the user a question. False at the end of the input.
 static bool ask_user(struct job_draft *d, const struct draft_question *q)
 {
     char line[4096];
@@ -124,7 +124,7 @@ static bool ask_user(struct job_draft *d, const struct draft_question *q)
     return true;
 }
 
-// The option that answers a question; NULL: there is none.
+// The option that answers a question, or NULL.
 static const char *option_for(const char *what)
 {
     static const char *const options[] = {"size NAME=NUMBER", "parameter NAME=VALUES", "reference NAME",
@@ -192,7 +192,7 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
         free(text);
         text = draft_text(d, name, template);
         if (!d->mistake) continue;
-        fprintf(stderr, "%s\n", d->mistake); // and ask again
+        fprintf(stderr, "%s\n", d->mistake); // then ask again
         d->mistake = NULL;
         d->answer_count = known;
         free(text);

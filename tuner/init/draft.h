@@ -34,7 +34,7 @@ struct draft_launch {
     const char *grid[3], *block[3]; // NULL: 1
     const char *shared;             // bytes, or NULL
     int line;                       // 0: none in the source
-    bool known;                     // otherwise the source's launch cannot be understood
+    bool known;                     // otherwise the launch cannot be taken from the source
     const char *reason;             // why it is not known; NULL: no reason
 };
 

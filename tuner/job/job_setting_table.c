@@ -15,8 +15,7 @@
 
 static const char *const compiler_text[] = {PROTOCOL_NVRTC, PROTOCOL_NVCC, NULL}; // enum job_compiler
 static const char *const reference_by[] = {"cublas", "cpu", NULL};
-static const char *const directions[] = {"in",      "out",      "inout",
-                                         "scratch", "restored", NULL}; // direction_text and one more
+static const char *const directions[] = {"in", "out", "inout", "scratch", "restored", NULL}; // direction_text, restored
 static const char *const out_of_bounds[] = {"zero", "nan", NULL}, *const conversions[] = {"none", "tf32", NULL};
 
 const struct job_setting job_setting_table[] = {
