@@ -16,7 +16,7 @@ struct command {
     const struct option_spec *options;
     int (*run)(void); // once the options are parsed; returns an exit status (protocol.h)
     const char *more; // what the manual page adds to the description, or NULL; see manual.h
-    const char *see;  // commands that the page refers to, with a blank between them
+    const char *see;  // commands that the page refers to, separated by blanks
 };
 
 extern const struct command *const commands[]; // ends with NULL, in the order of --help

@@ -6,8 +6,8 @@
 // started when a request begins, so that it is ready before that request's kernel is timed.
 //
 // Everything is bounded: the number of clients, waiting requests (at the limit no more are read), the length of lines,
-// answers that a client does not read, and the time for a request. A process that exceeds its time, or whose client has
-// gone, is killed with all processes that it started.
+// unread answers, and the time for a request. A process that exceeds its time, or whose client has gone, is killed with
+// all processes that it started.
 #pragma once
 
 // `socket` NULL or "-": serves standard input until it ends. `cache` may be NULL. Prints its own messages. Returns the

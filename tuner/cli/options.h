@@ -16,7 +16,8 @@
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
-// (the default) when its option is not given; the last of repeated options counts. -h and --help are built in.
+// (the default) when its option is not given; if an option is repeated, the last one counts. -h and --help are built
+// in.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -34,7 +35,7 @@ struct option_spec {
     const char *name;           // without dashes ("time"); for a positional argument the name shown ("JOB")
     char letter;                // short form, or 0
     bool positional;            // in the table's order; only string and list
-    bool optional;              // whether a positional argument may be missing; others always may
+    bool optional;              // for a positional argument: it may be missing; options always may
     bool *flag;                 // becomes true
     const char **string;        // borrowed from argv
     int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up

@@ -35,8 +35,7 @@ int session_complain(int status, const struct error *);
 // the one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes. With a `kind` such as "warning: " before each, the list has less serious findings. `path` is the job
-// file's.
+// Prints mistakes, or less serious findings with `kind` ("warning: ") before each. `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
 // From now on, mistakes are also added to `list`, as objects with `file`, `line` (0: none), `warning` and `text`. The
 // list is borrowed; NULL ends this.

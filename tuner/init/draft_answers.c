@@ -137,7 +137,8 @@ bool draft_is_size(const struct draft_argument *a)
            !draft_is_object(a, "cudaTextureObject_t") && !draft_is_object(a, "cudaSurfaceObject_t");
 }
 
-// "out" if the body only assigns elements of the buffer, "in" if it assigns none, "inout" for anything else.
+// "out" if the body only assigns elements of the buffer, "in" if it only reads them, otherwise "inout". NULL if it uses
+// none.
 const char *draft_usual_direction(const struct job_draft *d, const struct draft_argument *a)
 {
     bool read = false, written_to = false;

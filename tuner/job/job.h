@@ -4,7 +4,7 @@
 // program only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits
 // ("device.max_shared"), and problem sizes ("M"). Names of problem sizes have the first problem's values while the
 // space is built (constraints see them), and each problem's own values when its launch geometry and arguments are
-// worked out (job_problem_values).
+// computed (job_problem_values).
 #pragma once
 
 #include "kernels/operation.h"
@@ -108,7 +108,7 @@ struct job {
         struct implementation reference;
         struct implementation fallback;   // for devices without tuning results (job_configuration.c)
         size_t baseline_count;            // of the user's own
-        struct implementation *baselines; // the current kernel first, where the job has one
+        struct implementation *baselines; // the current kernel first, if the job has one
     } others;
     struct {                               // of a problem
         struct expr *flops, *bytes;        // NULL: unknown
@@ -222,7 +222,7 @@ struct tensor_map_shape {
     bool nan, tf32;
 };
 // The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
-// before it), by dimension in that order; the first has no stride. (tensor_map.c)
+// before it). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // An image with its sizes for the problem that has these values. -1 with a message. (job_image.c)
@@ -241,7 +241,7 @@ int job_check_compiled(const struct job *, const uint16_t *config, const struct 
 struct job_number {
     const char *name;
     const struct expr *value;
-    double real; // where value is NULL
+    double real; // if value is NULL
 };
 struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
@@ -278,7 +278,7 @@ double job_objective(const struct job *, const double *times);
 // The warning for results that are not verified, or NULL. Static text.
 const char *job_unverified(const struct job *);
 
-// The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static text.
+// The compute class of a job's operation ("tf32"), or NULL if the operation has no classes. Static text.
 const char *job_compute_class(const struct job *);
 
 // The pipe (tuner/base/execution_unit.h) that the job's arithmetic is measured against: the one that `work` names,

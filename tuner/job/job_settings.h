@@ -30,7 +30,7 @@ struct job_setting {
     const char *unset;        // if there is no default: "required", "none", or how the value is chosen
     double low, high;         // of integers, numbers and durations; infinite: no limit
     const char *const *words; // allowed for a word; ends with NULL
-    const char *also;         // other forms than its kind that are allowed; NULL: none
+    const char *also;         // values allowed in addition to its kind; NULL: none
     const char *forms;        // if its group has several forms, those with the setting: "buffer tensor_map"
     const char *meaning;      // one line without a full stop
 };

@@ -9,8 +9,8 @@ struct reader;
 struct node; // a setting of the file; belongs to the reader
 
 // Opens and parses. NULL, with the mistakes in the list, if the file cannot be read, its syntax is wrong, or it has
-// blanks (strings that begin with ?; the list has each). After other mistakes that are added (a number that is too
-// large) the reader is open.
+// blanks (strings that begin with ?; the list has each). Other mistakes (a number that is too large) are added too, but
+// the reader is returned.
 struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);

@@ -1,4 +1,4 @@
-// Winners that come with a job: tuned/<job name>.json beside the job file or in the folder above
+// Winners that come with a job: tuned/<job name>.json next to the job file or in the folder above
 // (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header of one.
 #pragma once
 
@@ -14,7 +14,7 @@ struct shipped_problem {
 // if the present job and sources give the same code as those that were measured.
 struct shipped_identity {
     const char *arch;                // "sm_90a"
-    const char *source, *job, *code; // hashes; `code`: as the winner's compiler made it
+    const char *source, *job, *code; // hashes; `code` is that of the winner's compiler
 };
 
 struct shipped_winner {

@@ -18,7 +18,7 @@ struct address {
 struct fill {
     enum fill_kind kind;
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
-    struct expr *low_value, *high_value; // used instead, depend on sizes. May be NULL
+    struct expr *low_value, *high_value; // expressions of sizes that replace them, or NULL
     const char *path;                    // npy: absolute
     struct address *addresses;           // addresses: each stands for the same number of equal pieces of its buffer
     size_t address_count;
@@ -39,9 +39,9 @@ struct buffer_image {
     bool texture;                        // it is read as one; about.surface: as a surface
 };
 
-// A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart. A buffer with
-// `symbol` is a module variable of the buffer's name (job_buffer.c), and one whose image has memory "array" is copied
-// to an array. The GPU worker copies both before a launch, and copies results back.
+// A buffer with the dimensions `shape`, seen as rows x columns (one dimension: one row); rows are `ld` elements apart.
+// A buffer with `symbol` is a module variable of the buffer's name (job_buffer.c), and one whose image has memory
+// "array" is copied to an array. The GPU worker copies both before a launch, and copies results back.
 struct buffer {
     const char *name;
     enum element type;
@@ -81,7 +81,7 @@ struct value_member {
     enum element type;
     size_t offset; // bytes from the argument's beginning
     struct expr *value;
-    double real;     // where value is NULL
+    double real;     // if value is NULL
     bool is_address; // `address` counts, not value or real
     struct address address;
 };
@@ -95,7 +95,7 @@ struct argument {
     const char *name;        // for a scalar: its role in the reference ("alpha"); otherwise the buffer's name, borrowed
     enum element type;
     struct expr *value;  // integer scalar
-    double real;         // where value is NULL
+    double real;         // if value is NULL
     size_t member_count; // not 0: a struct or a vector; value and type do not count
     struct value_member *members;
     size_t bytes, alignment; // of all members with their padding
@@ -107,7 +107,7 @@ struct stage_role {
     const char *role;
     int buffer;         // index into job.buffers, or -1: a size or scalar
     struct expr *value; // integer
-    double real;        // where value is NULL
+    double real;        // if value is NULL
 };
 
 // How often a stage runs, and which buffers are exchanged in between (job_repeat.c). Loops are as in C, the outermost
@@ -142,9 +142,8 @@ struct stage {
     bool cooperative;
     size_t define_count; // macros only for this stage
     struct macro *defines;
-    size_t unit; // number of the compiled unit, from 0; stages with the same macros share one
-    struct expr
-        *overlap; // whether it may begin before the previous launch ends (programmatic dependent launch); NULL: no
+    size_t unit;          // number of the compiled unit, from 0; stages with the same macros share one
+    struct expr *overlap; // may begin before the previous launch ends (programmatic dependent launch); NULL: no
     size_t argument_count;
     struct argument *arguments;
 };
