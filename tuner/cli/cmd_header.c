@@ -115,7 +115,7 @@ static json_t *tied_configurations(struct session *session, const struct final *
     return ties;
 }
 
-// Notes that the section's times come from a recording and are as old as it.
+// Notes that the section's times come from a recording, and sets their date to the recording's.
 static void add_recording(json_t *section, const json_t *recording)
 {
     int64_t when = (int64_t)json_get_number(recording, "when", 0);

@@ -1,4 +1,5 @@
-// The winner of a final against its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print it.
+// The winner of a final compared with its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print
+// it.
 #pragma once
 
 #include "tuner/cli/session.h"

@@ -222,7 +222,7 @@ static void print_energy(const struct comparison *c)
     }
 }
 
-// Prints how often the results of the winner, or of each kernel, were correct.
+// Prints the remaining risk of wrong results for the winner, or for each kernel.
 static void print_risk(const struct comparison *c)
 {
     const struct final *final = &c->final;

@@ -307,7 +307,7 @@ static const char *write_expression(const struct job_draft *d, const struct draf
     struct expression_writer w = {d, s, out, 0};
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
-    // The written text may not be an expression, because the source's was none.
+    // If the text is not an expression, the source's was none either.
     return good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
 }
 

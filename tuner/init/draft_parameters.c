@@ -47,7 +47,7 @@ static bool whole_number(const char *text, int64_t *value)
 // What preprocessor directives tell about a name.
 struct tested {
     bool unroll, choice; // used by a #pragma unroll; used by #if as a condition
-    int64_t values[8];   // values that it is compared with by ==
+    int64_t values[8];   // values that == compares it with
     size_t count;
 };
 

@@ -56,7 +56,7 @@ bool draft_usual_launch(struct job_draft *, const char **grid, const char **bloc
 // The answer for the reference that results are verified against, as a job file has it. NULL: there is no answer, or a
 // mistake in it.
 const char *draft_reference(struct job_draft *);
-// Reports answers to which there was no question as mistakes.
+// Reports answers without a question as mistakes.
 void draft_check_answers(struct job_draft *);
 bool draft_is_object(const struct draft_argument *, const char *type); // a texture or surface object
 // Whether the argument is an integer by value: that is a size of the problems, however the kernel uses it.

@@ -180,7 +180,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
     return host_fill_check(&how, &to, err) ? error_prefix(err, "buffer '%s'", b->name) : 0;
 }
 
-// What is compared ---------------------------------------------------------------------------------------------------
+// Compared parts -----------------------------------------------------------------------------------------------------
 
 struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
                                const char *buffer)

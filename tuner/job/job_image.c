@@ -17,7 +17,7 @@ static bool is_image_type(enum element type)
     return element_size(type) <= 4 && type != ELEMENT_BF16;
 }
 
-// Reads how a texture is read, and refuses modes that the hardware does not have.
+// Reads the modes of a texture and refuses those that the hardware does not have.
 static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
     bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;

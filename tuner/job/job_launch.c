@@ -205,7 +205,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         if (node_member(root, kernel_only[i]))
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
-    // The dynamic shared memory of a single launch has a name that constraints can use.
+    // With a single launch, constraints can use the name of its dynamic shared memory.
     if (job->stage_count == 1 && job->stages[0].shared && !reads_loop(&job->stages[0], job->stages[0].shared) &&
         symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;

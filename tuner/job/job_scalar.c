@@ -1,7 +1,7 @@
 // Values of numbers that kernels get: integer expressions or real numbers.
 #include "tuner/job/job_parts.h"
 
-// Whether a finite number stays finite in this type.
+// Whether the number is finite, and stays finite in this type.
 static bool fits(enum element type, double value)
 {
     unsigned char bytes[8];
