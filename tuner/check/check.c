@@ -33,7 +33,7 @@ static void add_kernels(struct source_scan *scan, struct scanned_file *f)
             (struct scanned_kernel){cuda_token_copy(&f->file.memory, name), f->path, name->line, is_template};
 }
 
-// Takes a file's path and text, and follows its includes, but those in comments and strings.
+// Takes a file's path and text, and follows its includes, except those in comments and strings.
 static void scan_file(struct source_scan *scan, struct source *s, size_t file)
 {
     struct source_file *from = &s->files[file];
@@ -47,7 +47,7 @@ static void scan_file(struct source_scan *scan, struct source *s, size_t file)
         const struct include *include = &from->includes.list[i];
         bool found = from->target[i] < s->file_count;
         if (!include->real || include->kind != INCLUDE_DIRECTIVE) continue;
-        if (found && s->files[from->target[i]].text && s->files[from->target[i]].inode) // not a stand-in
+        if (found && s->files[from->target[i]].text && s->files[from->target[i]].inode) // not a stand-in for a header
             scan_file(scan, s, from->target[i]);
         else if (!found && !scan->missing && (include->computed || *include->name == '"'))
             scan->missing = text_format("%.*s", (int)strcspn(include->name + !include->computed, "\""),

@@ -1,18 +1,18 @@
-// Entries that the source lacks, and arguments that the kernel does not take. See check.h.
+// Finds entries that the source does not have, and arguments that do not match the kernel's parameters. See check.h.
 
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 
 enum { TENSOR_MAP_BYTES = 128 };
 
-// A launch as the job file has it: the stage, and where its entry and its arguments are.
+// A launch in the job file: its stage, and the locations of its entry and arguments.
 struct launch {
     struct stage stage;
     struct location entry;
-    size_t owner; // the stage whose arguments they are
+    size_t owner; // the stage that has the arguments
 };
 
-// The word of job files for a type of the compiler; NULL: there is none.
+// The word in job files for a type of the compiler, or NULL.
 static const char *element_for(const struct kernel_type *type)
 {
     return type && type->element && element_find(type->element) >= 0 ? type->element : NULL;
@@ -30,7 +30,7 @@ static bool same_class(const struct kernel_type *type, enum element element)
     return (type->kind == 'f') == element_is_float(element);
 }
 
-// An argument of a launch, and what the kernel takes there.
+// An argument of a launch, and the kernel's parameter for it.
 struct given_argument {
     struct check *check;
     struct location at;
@@ -66,7 +66,7 @@ static void check_scalar(const struct given_argument *g, const struct argument *
         add(g, m, "%s, but scalar '%s' is of type %s, whose bits mean another number%s", g->takes, a->name, word, fix);
 }
 
-// Whether the members are the lanes of such a vector.
+// Whether the members are exactly the components of this vector type.
 static bool same_lanes(const struct argument *a, const struct vector_type *v)
 {
     bool same = a->member_count == (size_t)v->lanes;
@@ -75,7 +75,7 @@ static bool same_lanes(const struct argument *a, const struct vector_type *v)
     return same;
 }
 
-// A struct or a vector by value.
+// Checks a struct or a vector that is passed by value.
 static void check_struct(const struct given_argument *g, const struct argument *a, const struct kernel_parameter *p)
 {
     struct mistakes *m = &g->check->mistakes;
@@ -90,7 +90,8 @@ static void check_struct(const struct given_argument *g, const struct argument *
             p->vector->name);
 }
 
-// Whether a kernel may well see elements of this type through such a pointer: as bytes, as bits, or several at once.
+// Whether a kernel can reasonably access elements of this type through such a pointer: as bytes, as bits, or several at
+// once.
 static bool pointee_fits(const struct kernel_parameter *p, enum element element)
 {
     const struct kernel_type *type = p->type;
@@ -179,8 +180,8 @@ static char *base_name(const char *entry)
     return text_format("%.*s", (int)strcspn(name, "<( "), name);
 }
 
-// Whether a function that the compiler knows may be a kernel: the source or the compiled code has one of its name, or
-// the name is a macro's, or the source makes names of its own.
+// Whether a function that the compiler knows may be a kernel: the source or the compiled code has a kernel of this
+// name, or the name is a macro, or the source may build names with ##.
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)
 {
@@ -192,7 +193,7 @@ static bool is_kernel(const struct job *job, const struct source_scan *scan, con
     return found;
 }
 
-// Why the compiler does not know an entry.
+// Adds a mistake that explains why the compiler does not know an entry.
 static void explain_entry(struct check *c, const struct launch *l, const struct source_scan *scan,
                           const struct signatures *all, const struct kernel_signature *s)
 {

@@ -1,10 +1,11 @@
-// Constants that the source does not have, or not as the job says, and images that no device takes. See check.h.
+// Finds constants that the source does not have, or has in another form, and images beyond the limits of devices. See
+// check.h.
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
 
 enum { CONSTANT_MEMORY = 64 << 10 };
 
-// The most bytes that a buffer has on any problem; 0 where its shape has no value.
+// The largest size of a buffer in bytes for any problem; 0 if its shape cannot be computed.
 static size_t most_bytes(const struct job *job, const struct buffer *b)
 {
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -69,7 +70,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     if (total > CONSTANT_MEMORY)
         check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),
                   "the __constant__ variables of the source have %zu bytes; a device has %d", total, CONSTANT_MEMORY);
-    // Constants are the job's first buffers, in their order.
+    // The job's first buffers are the constants, in the same order.
     for (size_t i = 0; i < job->buffer_count && job->buffers[i].symbol; i++) {
         const struct buffer *b = &job->buffers[i];
         struct location at = job_location(job, "constants[%zu].name", i);
@@ -83,7 +84,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     }
 }
 
-// Where an argument stands that sees a buffer by an object.
+// The location of an argument through which a kernel sees a buffer as an object.
 static struct location place_of(const struct check *c, int buffer)
 {
     for (size_t s = 0; s <= c->job->stage_count; s++) {

@@ -1,4 +1,4 @@
-// Files that a job names: .npy files of inputs and of expected values, libraries, binaries. See check.h.
+// Checks the files that a job names: .npy files with inputs and with expected values, libraries, binaries. See check.h.
 
 #include "kernels/npy.h"
 #include "tuner/base/elf_file.h"
@@ -6,7 +6,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/check/check.h"
 
-// Values of a buffer from a file, for every problem.
+// Checks a file with a buffer's values against the buffer in every problem.
 static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
     const struct job *job = c->job;
@@ -28,7 +28,7 @@ static void check_values(struct check *c, struct location at, const char *path, 
     for (size_t p = 0; p < job->problem_count; p++) {
         struct operand o;
         if (job_problem_values(job, NULL, p, values, &err) || job_buffer_shape(b, values, &o, &err))
-            break; // said elsewhere
+            break; // reported elsewhere
         if (npy.count != (size_t)(o.rows * o.cols)) {
             check_add(&c->mistakes, at,
                       "'%s' has %zu elements (%s), but buffer '%s' of problem %s has %" PRId64 " x %" PRId64, path,
@@ -57,7 +57,8 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// The functions of a library that the job names. What is a source is built later (the compiler says what it lacks).
+// Checks that a library has the functions that the job names. A library given as a source is built later, by a compiler
+// that reports missing functions.
 static void check_library(struct check *c, const struct implementation *m)
 {
     if (implementation_is_built(m)) return;
@@ -71,7 +72,7 @@ static void check_library(struct check *c, const struct implementation *m)
     }
 }
 
-// A cubin or PTX must have the kernel, under the name that compiled code has for it.
+// Checks that a cubin or PTX has the kernel, under its name in compiled code.
 static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;
@@ -98,7 +99,7 @@ static void check_constant_fills(struct check *c)
     }
 }
 
-// .npy files with the values of the outputs.
+// Checks .npy files with the expected values of the outputs.
 static void check_expected(struct check *c, const struct implementation *m)
 {
     const struct job *job = c->job;

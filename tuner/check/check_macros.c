@@ -1,4 +1,4 @@
-// Parameters that change nothing, and macros that would break the source's own names. See check.h.
+// Finds parameters without effect, and macros that would replace other names in the source. See check.h.
 #include "tuner/check/check.h"
 
 static bool reads(const struct expr *e, int slot)
@@ -26,13 +26,14 @@ bool check_launch_reads(const struct job *job, int slot)
     struct slot_search search = {slot, false};
     for (size_t s = 0; s < job->stage_count; s++) stage_each_expression(&job->stages[s], look, &search);
     if (search.found) return true;
-    for (size_t d = 0; d < job->names.derived_count; d++) // a derived name cannot read itself, nor a later one
+    for (size_t d = 0; d < job->names.derived_count; d++) // derived names can only read earlier ones
         if (reads(job->names.derived[d].value, slot) && check_launch_reads(job, job->names.derived[d].slot))
             return true;
     return false;
 }
 
-// Whether a derived name or a constraint has the parameter, by its text: constraints are the space's.
+// Whether a derived name or a constraint uses the parameter. Constraints belong to the space, so their text is
+// searched.
 static bool mentioned(const struct job *job, const char *name, int slot)
 {
     bool found = false;
@@ -49,7 +50,7 @@ static bool defines_have(const struct macro *list, size_t count, const char *nam
     return found;
 }
 
-// Whether the job itself uses the name in what a compiler gets: options, entries, and the values of macros.
+// Whether the job itself uses the name in text that a compiler gets: options, entries, and the values of macros.
 static bool compiled_with(const struct job *job, const char *name)
 {
     bool found = defines_have(job->code.defines, job->code.define_count, name);
@@ -75,7 +76,7 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     if (job->code.parameter_options[parameter]) return; // the compiler uses it
     if (!s->file_count || source_scan_uses(s, name) || compiled_with(job, name) || check_launch_reads(job, slot))
         return;
-    if (defined_again) return; // said already
+    if (defined_again) return; // already reported
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
                   "parameter '%s' changes nothing but what is valid: neither the source nor a launch uses it", name);
@@ -98,8 +99,8 @@ bool check_is_macro(const struct job *job, const char *name)
     return false;
 }
 
-// Whether a line of the source counts in all configurations: no condition is around it that the job, or the source
-// itself, decides.
+// Whether a line of the source is compiled in all configurations: no enclosing condition depends on the job or the
+// source.
 static bool always_counts(const struct job *job, const struct cuda_file *f, int line)
 {
     for (size_t i = 0; i < f->condition_count; i++) {
@@ -109,8 +110,8 @@ static bool always_counts(const struct job *job, const struct cuda_file *f, int 
     return true;
 }
 
-// A #define of the macro in the source that takes the place of the job's. Whether there is one. One under a condition
-// is the source's own business.
+// Adds a mistake if a #define in the source overrides the job's macro, and returns whether one does. A #define under a
+// condition is not reported, because it may be intended.
 static bool check_defined_again(struct check *c, const char *what, const char *name, struct location at)
 {
     for (size_t i = 0; i < c->template.file_count; i++) {

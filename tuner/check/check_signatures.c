@@ -1,15 +1,15 @@
-// Asks the compiler which arguments the kernels take: those of the first configuration, of one configuration for each
-// stage that it leaves out, and of the reference. Has it build libraries that the job gives by their sources. See
-// check.h.
+// Asks the compiler which arguments the kernels take, for the first configuration, for one configuration with each
+// stage that the first leaves out, and for the reference. Also has it build libraries that the job gives as sources.
+// See check.h.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
-// A stage that is in none of this many configurations, evenly spread, is not checked.
+// So many configurations, evenly spread, are searched for a stage. If none has the stage, it is not checked.
 enum { STAGE_TRIES = 1000 };
 
-// A request to compile for one of its "units": with the unit's macros and entries. New reference.
+// A request that compiles only one of the "units", with that unit's macros and entries. New reference.
 static json_t *request_of_unit(const json_t *request, const json_t *unit)
 {
     json_t *one = json_copy((json_t *)request), *defines = json_copy(json_object_get(request, "defines"));
@@ -76,7 +76,7 @@ static int ask_candidates(struct check *c, struct worker *w, const char *folder,
     return failed;
 }
 
-// A library that the job gives by its source, as it is built before a run.
+// Builds a library that the job gives as a source, in the same way as before a run.
 static int build(struct check *c, struct worker *w, const struct implementation *m, const char *folder,
                  struct error *err)
 {

@@ -1,6 +1,6 @@
-// See signature.h. The compiler is given a text that includes the source and has a constant for each entry, whose bytes
-// templates compute from decltype(&entry). It makes PTX of it, in which the constants are initialised arrays: neither
-// ptxas nor a name mangling is involved.
+// See signature.h. The compiler gets a text that includes the source and has a constant for each entry, whose bytes are
+// computed by templates from decltype(&entry). In the PTX that it produces, the constants are initialised arrays. So
+// neither ptxas nor name mangling is involved.
 #include "tuner/check/signature.h"
 
 #include "tuner/check/check.h"
@@ -8,7 +8,7 @@
 
 #define PROBE "sweetspot_probe"
 
-// The number of a row, plus one, stands for the type in the constants; higher numbers for vector types.
+// In the constants, a type is encoded as the number of its row plus one; higher numbers encode vector types.
 static const struct kernel_type types[] = {
     {"void", "void", 0, 0, NULL},
     {"bool", "bool", 'u', 1, NULL},
@@ -32,7 +32,7 @@ static const struct kernel_type types[] = {
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
-// The names begin with the program's own, so that no macro of a job can be one of them.
+// The names begin with the program's name, so that no macro of a job can replace one of them.
 static const char templates[] =
     "struct __half;\n"
     "struct __nv_bfloat16;\n"
@@ -68,7 +68,7 @@ static const char templates[] =
     "};\n"
     "}\n";
 
-// Other names of the same type are left out, and those of 32 bytes, which CUDA 13 warns of.
+// Second names for the same type are left out, and so are types of 32 bytes, which CUDA 13 warns about.
 static bool is_probed(const struct vector_type *v)
 {
     return strcmp(v->name, "half2") && strcmp(v->name, "nv_bfloat162") && vector_type_size(v) < 32;
@@ -81,7 +81,7 @@ static const struct vector_type *vector_of(size_t code)
     return vector_types[i].name ? &vector_types[i] : NULL;
 }
 
-// Gives a type its number.
+// Writes the template that gives a type its number.
 static void add_code(struct text *text, const char *type, size_t number)
 {
     text_add(text,
@@ -90,7 +90,7 @@ static void add_code(struct text *text, const char *type, size_t number)
              type, number);
 }
 
-// The text after the source. `only`: the entry that it asks about; SIZE_MAX: all; the number of entries: none.
+// The text after the source. `only`: the entry to ask about; SIZE_MAX: all entries; the number of entries: none.
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};
@@ -111,8 +111,8 @@ static char *write_text(const json_t *entries, size_t only)
     return text.text;
 }
 
-// The PTX of the source and a text; NULL with *log set when it does not compile, or with a message. nvcc is given the
-// text in addition to the source, NVRTC instead of it.
+// The PTX of the source and a text. NULL with *log set if it does not compile, otherwise NULL with a message. nvcc gets
+// the text in addition to the source, NVRTC instead of it.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
@@ -139,7 +139,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     return ptx;
 }
 
-// Reads "{4, 2, 1, ...}" after the constant's name. -1: it is not there.
+// Reads "{4, 2, 1, ...}" after the constant's name. -1 if it is missing.
 static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
 {
     autofree char *name = text_format(" " PROBE "_%zu[", number);
@@ -181,7 +181,8 @@ static void read_kernels(const char *ptx, struct signatures *all)
     }
 }
 
-// ".visible .const .align 4 .b8 coef[36];", ".global .align 4 .u32 counter = 1;": begins at a word of 8 to 64 bits.
+// Reads a variable from PTX such as ".const .align 4 .b8 coef[36];" or ".global .align 4 .u32 counter = 1;". `line`
+// begins after the first word.
 static void read_variable(const char *line, bool constant, struct signatures *all)
 {
     autofree char *text = text_format("%.*s", (int)strcspn(line, "=;\n"), line);
@@ -231,7 +232,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    bool each = !ptx && log; // all entries together do not compile: only the source, then each entry
+    bool each = !ptx && log; // they do not compile together: first only the source, then each entry
     if (each) {
         free(log);
         log = NULL;

@@ -15,8 +15,8 @@
 
 enum { REVISION_DEADLINE = 120 }; // s
 
-// Runs a script with three arguments. What it printed, without the last newline, malloc'ed; NULL where it failed,
-// with its words or another message.
+// Runs a script with three arguments. Returns its output without newlines at the end, malloc'ed; NULL if it failed,
+// with its output or another message as the error.
 static char *run_script(const char *script, const char *first, const char *second, const char *third, struct error *err)
 {
     char *const argv[] = {"/bin/sh",
@@ -38,7 +38,7 @@ static char *run_script(const char *script, const char *first, const char *secon
     return NULL;
 }
 
-// The top of the repository that the job file is in, and the file's path below it. False: it is in none.
+// The top of the repository that contains the job file, and the file's path below it. False if it is in no repository.
 static bool find_repository(const struct job *job, char **top, char **below, struct error *err)
 {
     autofree char *path = realpath(job->path, NULL);
@@ -80,7 +80,7 @@ static int look_into(struct base_version *base, const struct job *job, const cha
     return complain(EXIT_USAGE, "--base %s: it has no %s", folder, below ? below : name);
 }
 
-// `#define NAME_CONFIGURATION "BLOCK=128,..."`
+// Reads the line `#define NAME_CONFIGURATION "BLOCK=128,..."`.
 static int read_header(struct base_version *base, const char *path)
 {
     static const char word[] = "_CONFIGURATION \"";

@@ -98,7 +98,7 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     char *end;
     errno = 0;
     long long id = strtoll(text, &end, 10);
-    if (errno) end = (char *)text; // no number of a trial
+    if (errno) end = (char *)text; // not a trial's number
     if (!strcmp(text, "best")) {
         if (!c->best) return nothing_known(c, "best");
         snprintf(s->name, sizeof s->name, "trial %" PRId64, c->best_trial);

@@ -1,5 +1,5 @@
-// sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; what
-// the kernels take, and whether candidates compile (for any architecture, without a GPU).
+// sweetspot check: is this job file correct? Prints every mistake with file and line, the space and each problem's
+// memory, and checks the kernels' arguments and whether candidates compile (for any architecture, without a GPU).
 #include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,10 +37,10 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The configurations that are compiled, and what their code says of the parameters.
+// The configurations that are compiled, and hashes of their code, which show the effect of parameters.
 struct check_samples {
     size_t count;
-    uint64_t *index;              // into the space, each once
+    uint64_t *index;              // in the space; all different
     char (*code)[HASH_TEXT_SIZE]; // hash of its cubin; "": not compiled
 };
 
@@ -58,7 +58,7 @@ static bool only_in_code(const struct job *job, size_t parameter)
     return p->count > 1 && !check_launch_reads(job, symbols_find(job->symbols, p->name));
 }
 
-// Adds a configuration that differs from a random sample in this parameter alone.
+// Adds a configuration that differs from a random sample only in this parameter.
 static bool add_neighbour(struct check_samples *s, const struct job *job, size_t parameter, struct random *random)
 {
     const struct parameter *p = space_parameter(job->space, parameter);
@@ -73,8 +73,9 @@ static bool add_neighbour(struct check_samples *s, const struct job *job, size_t
     return false;
 }
 
-// All of a space of at most `count`, else `count` different ones: every other one is a neighbour of an earlier one
-// in a parameter that no launch reads, so that their code can be compared. One: the first.
+// Chooses `count` different configurations, or all if the space has no more. Every other one differs from an earlier
+// one only in a parameter that no launch reads, so that their code can be compared. A single one is the first of the
+// space.
 static void choose_samples(struct check_samples *s, const struct job *job, uint64_t count)
 {
     uint64_t total = space_size(job->space);
@@ -107,7 +108,7 @@ static bool is_of(const char *section, const char *kernel)
     return before && section[before - 1] == '.';
 }
 
-// Whether a section belongs to a kernel that the configuration does not launch: nvcc compiles all of a file.
+// Whether a section belongs to a kernel that the configuration does not launch: nvcc compiles all kernels in a file.
 static bool of_another(const char *section, const char *cubin, size_t size, const json_t *entries)
 {
     const char *kernel;
@@ -117,7 +118,7 @@ static bool of_another(const char *section, const char *cubin, size_t size, cons
     return other;
 }
 
-// Notes the code of a sample.
+// Stores the hash of a sample's code.
 static void note_code(struct check_samples *s, size_t sample, const json_t *answer)
 {
     size_t size;
@@ -128,7 +129,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     struct elf_file elf;
     Elf64_Shdr section;
     bool good = !elf_open(&elf, bytes, size);
-    // Without names: a template's instance has its values in its name.
+    // Names are left out, because an instance of a template has its values in its name.
     for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
         const char *name = elf_code_name(&elf, &section);
         if (!name || of_another(name, bytes, size, json_object_get(answer, "entries"))) continue;
@@ -138,7 +139,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     if (!good) *s->code[sample] = 0;
 }
 
-// The only parameter in which two samples differ; the number of parameters: there are others.
+// The only parameter in which two samples differ. If there is not exactly one, the number of parameters.
 static size_t only_difference(const struct job *job, const uint16_t *a, const uint16_t *b)
 {
     size_t parameters = space_parameter_count(job->space), found = parameters;
@@ -150,12 +151,11 @@ static size_t only_difference(const struct job *job, const uint16_t *a, const ui
     return found;
 }
 
-// Doubts about parameters that no launch reads and with whose values the code never differed, in at least two pairs of
-// samples.
+// Adds doubts about parameters that no launch reads and that never changed the code, in at least two pairs of samples.
 static void compare_samples(const struct check_samples *s, struct check *c)
 {
     const struct job *job = c->job;
-    enum { COMPARED_MOST = 1000 }; // of samples: pairs grow with the square
+    enum { COMPARED_MOST = 1000 }; // samples; the number of pairs grows with the square
     size_t parameters = space_parameter_count(job->space), count = s->count < COMPARED_MOST ? s->count : COMPARED_MOST;
     autofree size_t *same = memory_new(parameters + 1, sizeof *same),
                     *different = memory_new(parameters + 1, sizeof *different);
@@ -178,15 +178,15 @@ static void compare_samples(const struct check_samples *s, struct check *c)
 }
 
 struct sample {
-    const struct implementation *own; // no candidate, but the reference or a baseline; NULL: a configuration
+    const struct implementation *own; // the reference or a baseline; NULL: a candidate's configuration
     size_t number;                    // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
-    json_t *answer; // that waits to be printed
+    json_t *answer; // not yet printed
 };
 
-// What has been printed about samples.
+// The state of printing results of samples.
 struct printed {
-    uint64_t count; // of the samples
+    uint64_t count; // of samples that were printed
     bool brief;     // only failures
     char *error;    // the newest one; NULL: none
     int64_t same;   // samples that failed in the same way and were not printed
@@ -198,7 +198,7 @@ static void print_same(struct printed *p)
     p->same = 0;
 }
 
-// Whether it failed.
+// Returns whether the sample failed.
 static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, struct printed *p)
 {
     autofree char *text = s->own ? implementation_label(job, s->own) : space_text(job->space, s->config);
@@ -228,7 +228,7 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     return !good;
 }
 
-// What is said of a configuration whose compiler died or was late, as in a run.
+// The answer for a configuration whose compiler died or timed out, the same as in a run.
 static json_t *lost(const struct pool_event *event)
 {
     autofree char *reason =
@@ -237,7 +237,7 @@ static json_t *lost(const struct pool_event *event)
                      "reason", reason);
 }
 
-// Prints the answers that are there, in the order of the requests. Returns how many failed.
+// Prints the answers that have arrived, in the order of the requests. Returns the number of failures.
 static int64_t print_ready(const struct job *job, struct check_samples *chosen, struct sample *all, uint64_t count,
                            struct printed *p)
 {
@@ -262,15 +262,15 @@ static int send_sample(const struct job *job, const struct sample *s, const char
     return pool_send_compiler(pool, compiler, request, job->code.compile_timeout + COMPILE_GRACE, err);
 }
 
-// A compiler that ended by itself cannot work here at all.
+// Whether the compiler cannot work on this machine at all, which is assumed if it ended by itself.
 static bool is_useless(const struct worker_pool *pool, const struct pool_event *event)
 {
     bool died = event->kind == POOL_COMPILER_LOST && event->busy && !event->late;
     return event->kind == POOL_FAILED || (died && !WIFSIGNALED(pool->compilers[event->worker].worker.exit_status));
 }
 
-// Compiles the kernels of the reference and of baselines, and the samples, one worker per core. A NULL
-// cache: none. Returns how many fail, or -1.
+// Compiles the kernels of the reference and of baselines, and the samples, with one worker per core. `cache` NULL:
+// none. Returns the number of failures, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
@@ -334,7 +334,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
-// Prints what was found. EXIT_USAGE where there are mistakes.
+// Prints the mistakes and doubts found. EXIT_USAGE if there are mistakes.
 static int print_found(struct check *c)
 {
     mistakes_sort(&c->mistakes);
@@ -347,7 +347,7 @@ static int print_found(struct check *c)
     return status;
 }
 
-// What needs a compiler. `count` -1: the option was not given, and it is no mistake if there is no compiler.
+// The checks that need a compiler. `count` -1: the option was not given, so a missing compiler is not an error.
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};
@@ -377,11 +377,11 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     return status;
 }
 
-// The device that jobs are checked for.
+// The device for which jobs are checked.
 struct checked_device {
     struct device_limits limits;
     const char *name;
-    json_t *jobs; // what is said of each
+    json_t *jobs; // the results for each job
 };
 
 static int check_job(void *user, const char *path, struct job *job)
@@ -450,7 +450,7 @@ static int run(void)
         fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch,
                 device.name);
     bool json = given.format == FORMAT_JSON;
-    FILE *out = json ? fdopen(dup(STDOUT_FILENO), "w") : NULL; // what is for people goes to stderr
+    FILE *out = json ? fdopen(dup(STDOUT_FILENO), "w") : NULL; // text for people goes to stderr
     if (json && (!out || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
         int status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
         if (out) fclose(out);
@@ -465,7 +465,7 @@ static int run(void)
                             json_pack("{s:i, s:s, s:O, s:O, s:O}", "exit_status", status, "arch", given.arch, "jobs",
                                       jobs, "found", found, "failed", given.jobs.failed),
                             out);
-    if (out && fclose(out) && errno != EPIPE) // a reader may have seen enough
+    if (out && fclose(out) && errno != EPIPE) // the reader may have closed the pipe
         status = complain(EXIT_ENVIRONMENT, "cannot write: %s", strerror(errno));
     session_collect_mistakes(NULL);
     job_set_close(&given.jobs);

@@ -1,9 +1,8 @@
-// sweetspot compare: the winner of the newest final against every baseline that ran in it, from the rounds' paired
-// times.
+// sweetspot compare: compares the winner of the newest final with every baseline in it, from the rounds' paired times.
 //
-// Nothing is measured here; everything comes from the store. The "ceilings" document, where there is
-// one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
-// (tuner/setup/work_bounds.h) over the time taken.
+// Nothing is measured here; everything comes from the store. If the store has a "ceilings" document with the device's
+// measured limits, percentages are shown: the time that the problem's work needs at these ceilings
+// (tuner/setup/work_bounds.h) divided by the measured time.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -27,7 +26,7 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// A final that is newer than the one shown and has no winner.
+// Mentions a final that is newer than the one shown and has no winner.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
@@ -91,7 +90,7 @@ struct comparing {
     struct gate gate;
     size_t below; // problems below the gate
     bool printed;
-    json_t *documents; // of every comparison, for what is printed of all of them
+    json_t *documents; // of every comparison, for output about all of them
 };
 
 static struct comparing given = {.gate = {.figure = NAN}};
@@ -157,7 +156,7 @@ static void print_all(const struct comparing *all)
         compare_print_all(all->documents);
 }
 
-// A job without a comparison does not pass the gate.
+// The number of jobs without a comparison, which therefore do not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
-// sweetspot completion: a shell's script, which asks the same command for the words that can stand next. Scripts know
-// neither commands nor options, so they are never out of date.
+// sweetspot completion: prints a shell script, which asks the same command for the words that can come next. The
+// scripts contain neither commands nor options, so they are never out of date.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -8,9 +8,8 @@ static const char *shell;
 static struct option_list words;
 
 static const char *const names[] = {"bash", "zsh", "fish", NULL};
-// What the scripts give for SHELL, and after it the command line without its first word. The answer is the words that
-// may stand in place of the last one, each on a line; ":file" or ":folder" where that is the name of a file or
-// folder.
+// The scripts pass this word as SHELL, followed by the command line without its first word. The answer has the words
+// that may replace the last one, one per line, or ":file" or ":folder" if it is the name of a file or folder.
 static const char asking[] = "words";
 
 static const char *const scripts[] = {
@@ -32,7 +31,7 @@ static const char *const scripts[] = {
     "    (:folder) _files -/ ;;\n"
     "    (*) compadd -a candidates ;;\n"
     "    esac\n}\n"
-    // In a folder of $fpath the file is the function's body; sourced, it declares what to complete.
+    // In a folder of $fpath, the file is the function's body. When sourced, it registers the completion.
     "if [ \"$funcstack[1]\" = _sweetspot ]; then\n    _sweetspot \"$@\"\nelse\n    compdef _sweetspot sweetspot\nfi\n",
     "# fish completion for sweetspot, written by `sweetspot completion fish`.\n"
     "function __sweetspot_words\n"
@@ -64,7 +63,7 @@ static void print_value(const struct option_spec *spec)
         puts(":file");
 }
 
-// The option that the word before the last one names, if it takes a value.
+// The option that a word names, if it takes a value.
 static const struct option_spec *option_before(const struct option_spec *specs_of, const char *word)
 {
     for (const struct option_spec *spec = specs_of; spec->name; spec++)
@@ -79,7 +78,7 @@ static void print_next(const struct command *command)
 {
     const char *last = words.items[words.count - 1];
     size_t before = words.count - 2;
-    // bash makes three words of --format=json.
+    // bash splits --format=json into three words.
     if (!strcmp(words.items[before], "=") && before > 1) before--;
     if (!strcmp(last, "=")) last = "";
     size_t name = *last == '-' ? strcspn(last, "=") : 0;

@@ -1,4 +1,4 @@
-// sweetspot doctor: the GPUs of this machine, what works on it, and how to fix the rest.
+// sweetspot doctor: shows the GPUs of this machine, what works on it, and how to fix the rest.
 #include <errno.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ enum verdict { GOOD, PARTLY, BAD };
 
 static const char *const verdict_text[] = {"ok", "warn", "FAIL"};
 
-// Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at. What is good needs no
-// mending.
+// Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of findings. "mend" is empty if the verdict is
+// good.
 __attribute__((format(printf, 5, 6))) static void add(json_t *all, enum verdict verdict, const char *what,
                                                       const char *mend, const char *format, ...)
 {
@@ -31,7 +31,7 @@ __attribute__((format(printf, 5, 6))) static void add(json_t *all, enum verdict 
                                          json_text(text, strlen(text)), "mend", verdict == GOOD ? "" : mend));
 }
 
-// A text of several lines, each at the column of the others.
+// Prints a text of several lines, all at the same column.
 static void print_mend(const char *text)
 {
     while (*text) {
@@ -54,7 +54,7 @@ static void print_findings(const json_t *all)
     }
 }
 
-// The answers of all GPUs to "hello", with their "index": empty with a message where the first cannot be used.
+// The answers of all GPUs to "hello", with their "index". Empty, with a message, if the first one cannot be used.
 static json_t *find_devices(struct error *err)
 {
     json_t *devices = json_array();

@@ -1,4 +1,4 @@
-// sweetspot export: all trials of a job as a recorded space.
+// sweetspot export: writes all trials of a job as a recorded space.
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"

@@ -83,7 +83,7 @@ static const struct record gate_record = {"a gate", sizeof(struct gate_document)
 // Printing
 // -------------------------------------------------------------------------------------------------------------
 
-// What has changed since the job's last gate, as lines.
+// Prints the changes since the job's last gate, one per line.
 static void print_changes(FILE *to, const struct gate_document *d, const struct gate_document *last)
 {
     const struct {
@@ -152,7 +152,7 @@ static void show(const struct gate_document *d, const struct gate_document *last
 // The race
 // -------------------------------------------------------------------------------------------------------------
 
-// Both jobs must have the same buffers and problems, since the base's kernel runs on the new job's data.
+// Checks that both jobs have the same buffers and problems, since the base's kernel runs on the new job's data.
 static int check_same_task(const struct job *base, const struct job *job)
 {
     bool same = base->buffer_count == job->buffer_count && base->problem_count == job->problem_count;
@@ -167,8 +167,8 @@ static int check_same_task(const struct job *base, const struct job *job)
                            "same data");
 }
 
-// Compiles what the job calls its current configuration, else what `text` says, else the best that is known, else the
-// first one.
+// Compiles the configuration `text`. If that is NULL, the job's current configuration, otherwise the best one known,
+// otherwise the first one.
 static int compile(struct candidate_source *source, struct single_run *single, const char *text, const char *which,
                    struct single_run_candidate *candidate)
 {
@@ -198,7 +198,7 @@ static int open_single(struct single_run **single, struct job *job, bool compile
     return status ? session_complain(status, &err) : 0;
 }
 
-// The base's kernel, compiled from its own job and sources. `now` is the new version's configuration.
+// Compiles the base's kernel from its own job and sources. `now` is the new version's configuration.
 static int compile_base(const struct base_version *base, const struct job *job, const char *now,
                         struct single_run_candidate *candidate)
 {
@@ -244,7 +244,7 @@ static struct gate_document describe(const struct single_run *single, const stru
                                   .problem_count = job->tuned_count};
 }
 
-// Prints the verdict, and keeps it in the job's store where there is one.
+// Prints the verdict, and stores it if the job has a store.
 static int report(struct candidate_source *source, const struct gate_document *d)
 {
     static const int statuses[] = {EXIT_DONE, EXIT_DONE, EXIT_UNDECIDED, EXIT_GATE};
@@ -285,7 +285,7 @@ static int race(struct candidate_source *source, struct single_run *single, cons
     return status;
 }
 
-// "1%", "0.5%"
+// Reads a percentage such as "1%" or "0.5%".
 static int read_allowed(double *allow)
 {
     char *end;

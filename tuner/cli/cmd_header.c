@@ -1,5 +1,5 @@
-// sweetspot header: the winner as a C header (tuner/header/header.h) or a Python file, merged with other devices'
-// sections of an older header; also checks whether a header still belongs to its template.
+// sweetspot header: writes the winner as a C header (tuner/header/header.h) or a Python file, merged with other
+// devices' sections from an older header. Also checks whether a header still matches its template.
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -54,7 +54,7 @@ static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
     return request_source_hash(job, hash, &err) ? session_complain(EXIT_USAGE, &err) : 0;
 }
 
-// With the job's name in front if there are several jobs.
+// Prints a hash, preceded by the job's name if there are several jobs.
 static int print_hash(const struct job *job, bool job_set)
 {
     char hash[HASH_TEXT_SIZE], number[32];
@@ -63,7 +63,7 @@ static int print_hash(const struct job *job, bool job_set)
     return status;
 }
 
-// What is wrong with a section's template, whose present hash is `hash`; NULL: it is the one that was measured.
+// The problem with a section's template, whose present hash is `hash`. NULL if it is the template that was measured.
 static const char *source_trouble(const json_t *section, const char *hash)
 {
     const char *measured = json_get_string(section, "source_hash", "");
@@ -74,7 +74,7 @@ static const char *source_trouble(const json_t *section, const char *hash)
                     : "the template has changed since it was tuned: tune again";
 }
 
-// One line per section; EXIT_NOTHING if one was tuned on another version of the template.
+// Prints one line per section. EXIT_NOTHING if one was tuned with another version of the template.
 static int check_header(const struct job *job, const char *path)
 {
     struct error err = {""};
@@ -115,7 +115,7 @@ static json_t *tied_configurations(struct session *session, const struct final *
     return ties;
 }
 
-// The section's times come from a recording and are as old as it is.
+// Notes that the section's times come from a recording, and sets their date to the recording's.
 static void add_recording(json_t *section, const json_t *recording)
 {
     int64_t when = (int64_t)json_get_number(recording, "when", 0);
@@ -124,14 +124,14 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
-// The result of nvcc's build of the winner, where it was raced.
+// Adds the result of nvcc's build of the winner, if it was raced.
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
     autojson json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
     json_object_set_new(section, "nvcc", builds_summary(document, final, session->job));
 }
 
-// A final, or something that it would have stored, is missing.
+// Explains that a final, or something that it would have stored, is missing.
 static int say_how_to_decide(const struct session *session, const char *what)
 {
     return session_advise(session, "a run ends with a final", "%s", what);
@@ -147,8 +147,8 @@ static int complain_binary(const struct session *session, int failed, const stru
                                     : session_complain(EXIT_ENVIRONMENT, err);
 }
 
-// The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
-// NULL.
+// Makes the section for one trial, which is kernel number `kernel` of the final. The binary is added to the list,
+// unless that is NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
                             const struct final *final, size_t kernel, json_t *ties, int *status)
 {
@@ -173,7 +173,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     return missing ? NULL : json_incref(section);
 }
 
-// Adds the job's fallback after the device's own sections, or notes in the first of them why there is none.
+// Adds the job's fallback after the device's own sections, or notes in the first one why there is none.
 static void add_fallback(struct session *session, json_t *sections)
 {
     const struct job *job = session->job;
@@ -192,7 +192,7 @@ static void add_fallback(struct session *session, json_t *sections)
     }
 }
 
-// One section a kernel: one, unless the job's objective is "each".
+// Makes one section per kernel. There is one kernel, unless the job's objective is "each".
 static json_t *make_sections(struct session *session, struct binary_list *binaries, int *status)
 {
     autorelease(final_release) struct final final = {0};
@@ -203,7 +203,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     if (!*status && !decided && session->job->search.objective == OBJECTIVE_EACH)
         *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
     if (*status) return NULL;
-    ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
+    ties = tied_configurations(session, &final); // before the winner's, because the store holds one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
         json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, binaries,
                                        decided ? &final : NULL, k, ties, status);
@@ -247,7 +247,7 @@ static int write_kernels(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Says how the machine and the source differ from those of the results.
+// Prints how the machine and the source differ from those of the results.
 static void say_age(struct session *session, const json_t *section)
 {
     char hash[HASH_TEXT_SIZE];
@@ -260,7 +260,7 @@ static void say_age(struct session *session, const json_t *section)
         fprintf(stderr, "sweetspot: %s: %s; the header describes what was measured\n", session->job->name, trouble);
 }
 
-// Writes the sections with those for other devices that the file has, and prints its path.
+// Writes the sections, keeps those that the file has for other devices, and prints the file's path.
 static int write_sections(const struct header_options *o, const char *job, const char *path, const json_t *fresh,
                           struct binary_list *binaries)
 {
@@ -290,7 +290,7 @@ static int write_header(const struct header_options *o, struct session *session,
     return status;
 }
 
-// Options that exclude each other are refused; none is ignored.
+// Refuses options that exclude each other, instead of ignoring one.
 static int refuse_combination(const struct header_options *o)
 {
     const struct {
@@ -318,14 +318,14 @@ static int refuse_combination(const struct header_options *o)
                     o->output);
 }
 
-// The file's name in a folder. malloc'ed.
+// The header's file name. malloc'ed.
 static char *header_name(const struct job *job)
 {
     autofree char *identifier = header_identifier(job->name);
     return text_format("%s_best.%s", identifier, given.python ? "py" : "h");
 }
 
-// malloc'ed.
+// The path of the header that is written. malloc'ed.
 static char *header_path(const struct header_options *o, const struct job *job)
 {
     autofree char *name = header_name(job), *folder = o->output ? NULL : results_folder(job);
@@ -342,7 +342,7 @@ static int write_shipped(const struct header_options *o, const char *job_path, s
     return fresh ? write_sections(o, job->name, path, fresh, &binaries) : status;
 }
 
-// What needs only the job.
+// The actions that need only the job and no store.
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;

@@ -1,5 +1,4 @@
-// sweetspot import: reads a recorded space in any format that recorded.h knows, prints what is in it, and writes it in
-// ours.
+// sweetspot import: reads a recorded space in any format of recorded.h, prints a summary, and writes it in our format.
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -50,7 +49,7 @@ static int run(void)
                 recorded->left_out.unknown_columns[i]);
     recorded_warn(recorded, input);
     print_summary(output && output_is_stdout(output) ? stderr : stdout,
-                  recorded); // the space and the summary never share stdout
+                  recorded); // stdout never gets both the space and the summary
     int status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {
         status = complain(EXIT_ENVIRONMENT, "%s", err.message);

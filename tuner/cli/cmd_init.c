@@ -1,4 +1,4 @@
-// sweetspot init: a job file for a kernel, as far as its source and the compiler tell (tuner/init).
+// sweetspot init: writes a job file for a kernel, as far as its source and the compiler determine it (tuner/init).
 #include "tuner/cli/commands.h"
 #include "tuner/cli/draft_job.h"
 

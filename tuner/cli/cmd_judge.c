@@ -1,6 +1,6 @@
-// sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store. `judge -`
-// takes a request (judge_request.h) in place of options, starts its workers before it comes, and answers a line:
-// judge_server.h keeps such processes ready. Requests are not trusted.
+// sweetspot judge: reports everything about one kernel, for people and programs that write kernels. Uses no store.
+// `judge -` reads a request (judge_request.h) instead of options, starts its workers before the request arrives, and
+// answers with one line. judge_server.h keeps such processes ready. Requests are not trusted.
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ struct judge_options {
     struct option_list set;
     int64_t problem;
     bool no_counters, no_sanitizers, serve;
-    bool asked; // by a request
+    bool asked; // given by a request
     int format;
 };
 
@@ -66,14 +66,14 @@ static int replace_entry(struct job *job, const char *entry)
     return 0;
 }
 
-// A binary or a function of a shared library in place of the template.
+// A binary, or a function of a shared library, that replaces the template.
 struct given_binary {
     const char *path; // NULL: none
     char hash[HASH_TEXT_SIZE];
     struct implementation function; // IMPLEMENTATION_NONE: a binary, or nothing
 };
 
-// Finds the job's kernels among those of a binary. If it has only one, the job's only kernel is that.
+// Finds the job's kernels in a binary. If both the job and the binary have only one kernel, their names may differ.
 static int find_kernels(const struct judge_options *o, struct job *job, const char *image, size_t size)
 {
     autorelease(text_list_release) struct text_list names = gpu_binary_kernels(image, size);
@@ -104,8 +104,8 @@ static int use_library(const struct judge_options *o, const struct job *job, con
     return 0;
 }
 
-// Replaces the template by another source, a binary or a function of a library; a reference that is a kernel of the
-// job's template is kept.
+// Replaces the template by another source, a binary or a library function. A reference that is a kernel of the job's
+// template is kept.
 static int replace_implementation(const struct judge_options *o, struct job *job, struct given_binary *binary)
 {
     struct error err = {"the file cannot be found"};
@@ -219,7 +219,7 @@ static int judge_job(const struct judge_options *o, struct single_run *single)
     return status;
 }
 
-// The options of a request. `folder` is for the source's text.
+// Reads options from a request. `folder` is for the source's text.
 static int read_request(struct judge_options *o, const json_t *message, struct arena *memory, const char *folder,
                         struct error *err)
 {
@@ -255,7 +255,7 @@ static int judge_request(struct judge_options *o)
     autofree char *line = NULL;
     size_t room = 0;
     if (work_folder_make("source", folder, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
-    single_run_start(&single, o->device, &err); // the job's set-up tries again, and says why it fails
+    single_run_start(&single, o->device, &err); // setting up the job tries again and reports the failure
     autojson json_t *message = json_parse(getline(&line, &room, stdin) < 0 ? "" : line, &err);
     int status = EXIT_USAGE;
     if (message && !read_request(o, message, &memory, folder, &err))

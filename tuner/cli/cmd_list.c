@@ -1,8 +1,8 @@
-// sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
-// from the tables that the program itself uses.
+// sweetspot list: lists everything that a job file or a command line can name, with options, roles, bounds and units.
+// It comes from the tables that the program itself uses.
 //
-// A function for each kind prints all entries (`name` NULL) or one entry with its details on stdout and returns an exit
-// status; an unknown name is a usage error that suggests the nearest.
+// There is one function for each kind. It prints all entries (`name` NULL), or one entry with its details, on stdout
+// and returns an exit status. An unknown name is a usage error, and the nearest name is suggested.
 
 #include <fnmatch.h>
 
@@ -23,7 +23,7 @@ static struct {
     int format;
 } given;
 
-// Prints the document as JSON, or some of its objects as a table or CSV.
+// Prints the whole document as JSON, or `rows`, some of its objects, as a table or CSV.
 static void print_rows(const json_t *document, const json_t *rows, const struct row_column *columns)
 {
     if (given.format == FORMAT_JSON)
@@ -32,8 +32,8 @@ static void print_rows(const json_t *document, const json_t *rows, const struct 
         rows_print(rows, columns, given.format == FORMAT_CSV, stdout);
 }
 
-// Prints all entries, or those of a name; an unknown one is refused as a `what`. Takes them. `note`: what follows a
-// table.
+// Prints all entries, or those with the name `wanted`; if there is none, the error says "unknown `what`". Takes the
+// entries. `note` is printed after a table.
 static int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted,
                         const char *note)
 {
@@ -53,7 +53,7 @@ static int list_entries(const char *what, json_t *all, const struct row_column *
     return status;
 }
 
-// As command_refuse_unknown, where the names are too many to be listed: `how` says what lists them.
+// Like command_refuse_unknown if there are too many names to list. `how` is the command that lists them.
 static int refuse_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how)
 {
     const char *nearest = text_nearest(name, names);
@@ -66,7 +66,7 @@ static int list_strategies(const char *wanted)
     static const struct row_column columns[] = {
         COLUMN_OF("strategy", "name"), COLUMN_OF("what it does", "summary"), {0}};
     struct error err;
-    if (wanted && !strategy_choose(wanted, &err)) // which knows those that were removed
+    if (wanted && !strategy_choose(wanted, &err)) // reports removed strategies
         return command_refuse("%s", err.message);
     json_t *all = json_array();
     for (const struct strategy_class *const *s = strategy_classes; *s; s++)
@@ -74,14 +74,14 @@ static int list_strategies(const char *wanted)
     return list_entries("strategy", all, columns, wanted, "");
 }
 
-// What measures a field; "" where the driver knows it by itself.
+// The source that measures a field; "" if the driver itself knows it.
 static const char *source_name(const struct trial_field *f)
 {
     if (f->flags & FIELD_DERIVED) return "derived";
     return f->flags & FIELD_COMPILER ? "compiler" : f->flags & FIELD_GPU ? "GPU" : "";
 }
 
-// A name may exist at several levels.
+// Lists fields. A name may exist at several levels.
 static int list_fields(const char *wanted)
 {
     static const struct row_column columns[] = {
@@ -140,7 +140,8 @@ static json_t *setting_json(const struct job_setting *s)
                      "has_default", s->fallback != NULL, "range", range, "words", words, "meaning", s->meaning);
 }
 
-// A name is a path or a part of one, of whole words: a group's has all that is in the group.
+// Whether `name` selects the setting: it is the path, or whole parts of it. A group's name selects all settings in the
+// group.
 static bool is_meant(const struct job_setting *s, const char *name)
 {
     size_t length = strlen(name);
@@ -178,7 +179,7 @@ static const char *reference_name(const struct operation *op)
                          : "on all CPU cores (by = \"cpu\")";
 }
 
-// A scalar's default; for the compute class, its word. Null for other roles.
+// A scalar's default, or the default compute class as a word. Null for other roles.
 static json_t *default_of(const struct operation *op, const struct operation_role *role)
 {
     if (op->classes && !strcmp(role->name, "compute")) return json_string(op->classes[(size_t)role->fallback]);
@@ -260,8 +261,8 @@ static bool has_metric(const json_t *list, const char *metric)
     return false;
 }
 
-// Those of the set itself; with `key`, only that one. A set counts a metric once, also where sets that it includes
-// share it.
+// Adds the set's own metrics; with `key`, only that one. A metric is counted once, even if several included sets have
+// it.
 static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {
     for (const struct metric *m = set->metrics; m->key; m++) {
@@ -272,7 +273,7 @@ static void add_metrics(json_t *list, const struct metric_set *set, const char *
     }
 }
 
-// The set's own metrics, after those of the sets that it includes.
+// Adds the metrics of the included sets, then the set's own.
 static void add_set(json_t *list, const struct metric_set *set)
 {
     for (const char *at = set->includes ? set->includes : ""; *at; at += strspn(at, " ")) {
@@ -350,7 +351,7 @@ static bool matches(const char *pattern, const char *name, const char *keys)
     return strstr(name, pattern) || strstr(keys, pattern);
 }
 
-// A metric's keys in the sets, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
+// A metric's keys in the sets, each with the roll-up that it uses: "icache_misses (.sum)". malloc'ed.
 static char *keys_of(const json_t *sets, const char *name)
 {
     size_t length = strlen(name);
@@ -388,8 +389,8 @@ static int print_metrics(const json_t *answer, const char *pattern)
     return count ? EXIT_DONE : EXIT_NOTHING;
 }
 
-// The hardware counters of a chip, and the short keys that the program has for some of them. Needs CUPTI, but no GPU if
-// a chip is named.
+// Lists the hardware counters of a chip, with the short keys that the program has for some of them. Needs CUPTI, but no
+// GPU if a chip is named.
 static int list_counters(const char *pattern)
 {
     struct error err = {""};

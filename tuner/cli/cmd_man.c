@@ -1,4 +1,4 @@
-// sweetspot man: the manual pages, as roff (manual.h).
+// sweetspot man: prints the manual pages as roff (manual.h).
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -24,7 +24,7 @@ static int write_page(FILE *file, void *user, struct error *err)
     return 0;
 }
 
-// The overview, then each command's.
+// Writes the overview, then the page of each command.
 static int write_all(const char *to)
 {
     struct error err;

@@ -1,7 +1,7 @@
-// sweetspot profile: why a candidate is fast or slow, or why it differs from another one.
+// sweetspot profile: explains why a candidate is fast or slow, or why it differs from another one.
 //
-// The candidate's configuration comes from the store. It is compiled, verified, timed and counted again. The store
-// keeps the device's ceilings, and the findings as documents of the trial.
+// The candidate's configuration comes from the store. It is compiled, verified and timed again, and its counters are
+// read. The store keeps the device's ceilings, and the findings as documents of the trial.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/candidate_spec.h"
@@ -48,7 +48,7 @@ static const struct option_spec specs[] = {
 // The values of SWEETSPOT_VARIANT, for --limits: the whole kernel, only its memory traffic, only its arithmetic.
 enum { VARIANTS = 3 };
 
-// `blocks`: at most so many at once on a multiprocessor; 0: as many as there is room for.
+// `blocks`: the most blocks that may run at once on a multiprocessor; 0: as many as fit.
 static int make_profile(struct profiling *p, const struct candidate_spec *s, int variant, int64_t blocks,
                         json_t *ceilings, json_t **out)
 {
@@ -86,8 +86,8 @@ static int64_t not_kept(struct candidate_source *c, const char *why)
     return 0;
 }
 
-// The trial of a profile (tuner/explain/explain.h): the one with its configuration in the store's environment, if that
-// is for this device and the present source; otherwise 0 and a note on stderr.
+// The trial that a profile (tuner/explain/explain.h) belongs to: the one with its configuration in the store's
+// environment, if that environment has this device and the present source. Otherwise 0, with a note on stderr.
 static int64_t owner_of(struct candidate_source *c, const struct single_run *single, const json_t *profile)
 {
     const struct session *s = &c->session;
@@ -104,8 +104,8 @@ static int64_t owner_of(struct candidate_source *c, const struct single_run *sin
     return missing ? 0 : trial.id;
 }
 
-// Keeps a document with a trial, for `report`; docs/json.md describes the shapes. Takes the document; the newest of
-// a kind counts. Trial 0: does nothing. A store that cannot be written is a note on stderr, the first time.
+// Stores a document with a trial, for `report`; docs/json.md describes the shapes. Takes the document; the newest of a
+// kind counts. Does nothing for trial 0. If the store cannot be written, a note is printed on stderr, once.
 static void put_document(struct candidate_source *c, int64_t trial, const char *kind, json_t *document)
 {
     enum { DOCUMENT_VERSION = 1 };
@@ -115,7 +115,7 @@ static void put_document(struct candidate_source *c, int64_t trial, const char *
     json_decref(document);
 }
 
-// Kept for `report`. A baseline is not a trial.
+// Stores both documents for `report`, except for a baseline, which is not a trial.
 static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
 {
     int64_t trial = spec->baseline ? 0 : owner_of(&p->source, p->single, profile);
@@ -124,7 +124,7 @@ static void keep(struct profiling *p, const struct candidate_spec *spec, json_t 
                  json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
 }
 
-// Adds to the document what tables work out for themselves: source lines and the place under the roofline.
+// Adds facts to the document that tables compute themselves: source lines and the position under the roofline.
 static void complete(const struct profiling *p, json_t *profile)
 {
     if (!profile) return;
@@ -183,7 +183,7 @@ static int check_limits(const struct job *job, const struct candidate_spec *spec
     return 0;
 }
 
-// With --limits: times all variants at the same occupancy, and says what the three times mean.
+// For --limits: times all variants at the same occupancy and explains the three times.
 static int limits(struct profiling *p)
 {
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};

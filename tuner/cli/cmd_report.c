@@ -1,4 +1,4 @@
-// sweetspot report: everything in the stores of jobs as one page or as a document.
+// sweetspot report: shows everything in the stores of jobs, as one page or as a document.
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -32,7 +32,7 @@ static bool is_store(const char *path)
     return text_before(path, ".db");
 }
 
-// Given as an argument, not found in a folder.
+// Whether the path was given as an argument, not found in a folder.
 static bool is_named(const struct job_set *files, const char *path)
 {
     bool named = false;
@@ -43,7 +43,7 @@ static bool is_named(const struct job_set *files, const char *path)
     return named;
 }
 
-// Without arguments, the stores of the folder `out`. 0, or an exit status after a message.
+// Finds the files; without arguments, the stores in the folder `out`. 0, or an exit status after a message.
 static int find_files(struct job_set *files)
 {
     if (!files->named.count && !job_set_is_folder("out"))
@@ -55,7 +55,7 @@ static int find_files(struct job_set *files)
     return status;
 }
 
-// Reports the first of the mistakes.
+// Reads a job file. The error is its first mistake.
 static int read_job(const char *path, struct job **job, struct error *err)
 {
     autorelease(mistakes_release) struct mistakes mistakes = {0};
@@ -67,7 +67,7 @@ static int read_job(const char *path, struct job **job, struct error *err)
     return error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
 }
 
-// The space on the device used last. A job whose space cannot be built there is shown without one.
+// The size of the space on the device that was used last; NaN if the space cannot be built for it.
 static double build_space(struct job *job, struct store *store, const char *arch)
 {
     struct error err = {""};
@@ -76,7 +76,7 @@ static double build_space(struct job *job, struct store *store, const char *arch
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
-// The file of this job that the store was last tuned with, malloc'ed; NULL: unknown, deleted, or that of another job.
+// The job file that the store was last tuned with, malloc'ed. NULL if it is unknown, deleted, or another job's.
 static char *known_job(struct store *store, const char *name, struct job **job)
 {
     struct error err = {""};
@@ -90,7 +90,7 @@ static char *known_job(struct store *store, const char *name, struct job **job)
     return NULL;
 }
 
-// A JOB; NULL for a job of a folder that was never tuned.
+// Reads one file into a JOB of the document. NULL for a job in a folder that was never tuned.
 static json_t *read_one(const struct job_set *files, const char *file, size_t points)
 {
     struct error err = {""};
@@ -129,7 +129,7 @@ out:
     return json;
 }
 
-// Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", which is also
+// Reads the jobs, one after another, into a list of JOBs. If one cannot be read, it has an "error", which is also
 // printed on stderr, and *failed is set.
 static json_t *read_jobs(const struct job_set *files, bool *failed)
 {
@@ -150,7 +150,7 @@ static json_t *read_jobs(const struct job_set *files, bool *failed)
 
 struct writing {
     const json_t *report;
-    const struct report_charts *charts; // NULL: the document alone
+    const struct report_charts *charts; // NULL: only the document
 };
 
 static int write_report(FILE *file, void *user, struct error *err)
@@ -169,7 +169,8 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-// EXIT_NOTHING if a store could not be read (the others are in the report) or all were empty, as stderr says.
+// Writes the report. EXIT_NOTHING if a store could not be read (the others are in the report), or if all were empty;
+// stderr says which.
 static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
     bool failed;

@@ -1,8 +1,8 @@
-// sweetspot status: how far a job is, its best so far, what the runs did, and how to resume. Only reads; a tuner may be
-// running meanwhile.
+// sweetspot status: shows a job's progress, its best result so far, what the runs did, and how to resume. It only
+// reads; a tuner may be running at the same time.
 //
-// Everything is gathered into one JSON object per job and device: --format json prints it, the rest prints what people
-// want of it.
+// Everything is gathered into one JSON object per job and device. --format json prints it whole; the other functions
+// print the parts that people need.
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
@@ -22,7 +22,7 @@ struct status {
     struct ageing ageing;
 };
 
-// A run may have written a document when it began and another when it ended; the newest comes first.
+// Adds a run, which may have written a document when it began and another when it ended. The newest comes first.
 static int add_run(void *user, double when, json_t *run)
 {
     struct status *status = user;
@@ -35,7 +35,7 @@ static int add_run(void *user, double when, json_t *run)
     return 0;
 }
 
-// Every known figure of the best trial, by the names of the table of fields.
+// Adds every known figure of the best trial, under the names in the table of fields.
 static int add_best(void *user, const struct trial *trial)
 {
     struct status *status = user;
@@ -47,7 +47,7 @@ static int add_best(void *user, const struct trial *trial)
     return 0;
 }
 
-// With objective each, the best is the objective of the fastest trials of all problems together.
+// With objective each, the best value is the objective of the fastest trial of each problem.
 static int note_problems(void *user, const struct trial *trial)
 {
     struct status *status = user;
@@ -162,7 +162,7 @@ static int gather(struct status *status)
 
 enum { RUNS_SHOWN = 3 };
 
-// The document with what it means here: "state" and "age" before all else. New reference; NULL where there is none.
+// The document with "state" and "age" added in front. New reference; NULL if there is none.
 static json_t *live_json(const struct live_status *live)
 {
     if (!live->document) return NULL;
@@ -218,7 +218,7 @@ static void print_search(const json_t *live)
                100 * json_get_number(live, "compilers_busy", 0), 100 * json_get_number(live, "driver_busy", 0));
 }
 
-// What a worker does: its trial, or the configuration that it compiles; or the reason why it stopped.
+// What a worker is doing: its trial, or the configuration that it compiles, or the reason why it stopped.
 static char *work_text(const json_t *w)
 {
     int64_t trial = json_get_integer(w, "trial", 0);
@@ -226,7 +226,7 @@ static char *work_text(const json_t *w)
                  : text_copy(json_get_string(w, "reason", json_get_string(w, "config", "")));
 }
 
-// One row for all compilers of a node, made for the first of them. NULL for the others.
+// One row for all compilers of a node, if `first` is the first of them; otherwise NULL.
 static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
@@ -264,8 +264,8 @@ static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
                                             COLUMN_TEXT("at", work_text),
                                             {0}};
 
-// Who runs it, how far it is, and a line for each GPU and for the compilers of each node. A run that is not there any
-// more has one line, which says so.
+// Prints who runs it, its progress, and a line for each GPU and for the compilers of each node. For a run that has
+// died, a single line says so.
 static void print_live(const json_t *live)
 {
     const json_t *workers = json_object_get(live, "workers");
@@ -326,7 +326,7 @@ static void print_runs(const json_t *report)
     }
 }
 
-// GPUs that the last run set aside.
+// Prints GPUs that the last run disabled.
 static void print_disabled(const json_t *report)
 {
     const json_t *last = json_array_get(json_object_get(report, "runs"), 0);
@@ -336,7 +336,7 @@ static void print_disabled(const json_t *report)
     }
 }
 
-// Everything about one job on one device.
+// Prints everything about one job on one device.
 static void print_one(const struct status *status)
 {
     const json_t *report = status->report;
@@ -397,7 +397,7 @@ static const json_t *fastest_baseline(const json_t *report)
 static void add_line(struct table *table, const json_t *report)
 {
     const json_t *trials = json_object_get(report, "trials"), *final = json_object_get(report, "final");
-    const json_t *live = trials ? NULL : json_object_get(report, "live"); // of a run on another machine
+    const json_t *live = trials ? NULL : json_object_get(report, "live"); // if the run is on another machine
     const json_t *baseline = live ? live : fastest_baseline(report),
                  *run = live ? live : json_array_get(json_object_get(report, "runs"), 0);
     int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
@@ -423,7 +423,7 @@ static void add_line(struct table *table, const json_t *report)
     table_cell(table, "%s", note.text ? note.text : "");
 }
 
-// One table of several jobs: a line each.
+// Prints one table of several jobs, with a line for each.
 static void print_all(const json_t *reports)
 {
     struct table *table =
@@ -439,8 +439,8 @@ static void print_all(const json_t *reports)
 struct showing {
     struct job_set job_set;
     int format;
-    json_t *live;      // of the job that is shown; NULL: no run lasts
-    json_t *documents; // of every job and device
+    json_t *live;      // the state of the job that is shown; NULL: no run is in progress
+    json_t *documents; // for every job and device
     size_t printed;
 };
 
@@ -460,7 +460,7 @@ static int show(void *user, struct session *session)
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
-    // A run is of one device, and of the newest one.
+    // A run uses one device, which is then the newest.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {
@@ -474,7 +474,7 @@ static int show(void *user, struct session *session)
     return result;
 }
 
-// A run on another machine: its store cannot be read from here while it lasts.
+// Shows a run on another machine, whose store cannot be read from here until it ends.
 static void show_elsewhere(struct showing *all, const char *store_path)
 {
     if (all->format == FORMAT_TABLE && !all->job_set.many) {

@@ -1,4 +1,4 @@
-// sweetspot tune: search, all night; stop and resume at will.
+// sweetspot tune: searches, all night if asked to. It can be stopped and resumed at any time.
 
 #include <errno.h>
 #include <unistd.h>
@@ -21,9 +21,9 @@
 
 static const char first_device[] = "0";
 
-// The command line's settings for every job that it tunes.
+// The settings from the command line, for every job that is tuned.
 struct tune_request {
-    // time, evaluations, stop.until below 0: the job's own; paths are filled in for each job.
+    // time, evaluations, stop.until: below 0 for the job's own; paths are filled in for each job.
     struct tune_options options;
     const char *store, *cache; // NULL: out/<job name>.db, and the folder cache next to it
 };
@@ -34,7 +34,7 @@ static struct {
     const char *until, *shapes;
     struct pool_request pool;
     struct tune_request request;
-    struct draft_request source; // of a kernel that has no job file yet
+    struct draft_request source; // for a kernel without a job file
     bool no_counters, no_final, no_checks;
     int json;
 } given = {
@@ -102,21 +102,22 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The log of a store: x.log of x.db.
+// The path of a store's log: x.log for x.db.
 static char *store_log_path(const char *store)
 {
     size_t name = text_before(store, ".db");
     return text_format("%.*s.log", (int)(name && store[name - 1] != '/' ? name : strlen(store)), store);
 }
 
-// What to do with the results. A job that was only searched has no winner yet, and one that was not checked can be.
+// Prints the command to continue with. A job that was only searched has no winner yet; one that was not checked can
+// still be checked.
 static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
                                bool unchecked)
 {
     const struct tune_options *o = &request->options;
     struct session found = {.job_path = job->path, .store_given = request->store};
     autofree char *header = session_command(&found, "header"), *tune = session_command(&found, "tune");
-    if (!o->final && !o->quiet) // nothing but results goes to stdout
+    if (!o->final && !o->quiet) // only results go to stdout
         fprintf(stderr, "results are in %s; to decide the winner: %s --finish\n", store_path, tune);
     if (o->final) printf("results are in %s; to write the header: %s\n", store_path, header);
     if (o->final && (unchecked || !o->checks))
@@ -125,7 +126,7 @@ static void print_next_command(const struct job *job, const struct tune_request 
                tune);
 }
 
-// Makes the folder of the results. 0, or an exit status after a message.
+// Creates the results folder. Returns 0, or an exit status after a message.
 static int make_folder(const char *store_path, bool named)
 {
     struct error err;
@@ -137,7 +138,7 @@ static int make_folder(const char *store_path, bool named)
     return complain(EXIT_ENVIRONMENT, "%s%s", err.message, named ? "" : "; --store FILE keeps the results elsewhere");
 }
 
-// Fills in what the command line leaves open from the job, and the job's paths.
+// Tunes a job. Settings that the command line does not give, and the paths, are taken from the job.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
     struct tune_options o = request->options;
@@ -173,14 +174,14 @@ static int tune_path(const char *path, const struct tune_request *request, struc
     return status;
 }
 
-static const double unknown_finish = 5;                 // s that a job's final may take, before it was searched
+static const double unknown_finish = 5;                 // s; estimate for the final of a job that was not searched yet
 static const double least_slice = 1, least_final = 0.1; // s
 
 struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out; // it failed, or more time would not help
+    bool out; // gets no more time: it failed, or time would not help
     double spent;
     struct tune_outcome outcome;
 };
@@ -200,8 +201,8 @@ static int note_job(void *user, const char *path, struct job *job)
     return 0;
 }
 
-// The winners of the other jobs, nearest in the list first: neighbouring shapes tend to have similar winners. The
-// caller frees.
+// The winners of the other jobs, those nearest in the list first, since neighbouring shapes tend to have similar
+// winners. The caller frees the list.
 static const char **collect_starts(size_t own, size_t *found)
 {
     const char **starts = memory_new(suite.count, sizeof(char *));
@@ -243,7 +244,7 @@ static void run_slice(struct suite_job *j, double seconds, bool final)
     j->out |= outcome.exhausted;
 }
 
-// The next job that gets time; NULL: none.
+// The job that gets the next time slice; NULL: none.
 static struct suite_job *next_job(const struct time_slices *slices, double spent)
 {
     autofree double *gains = memory_new(suite.count, sizeof *gains);
@@ -296,7 +297,7 @@ static double finish_of(const struct suite_job *j)
     return j->outcome.finish >= 0 ? j->outcome.finish : unknown_finish;
 }
 
-// s that are kept for the finals of all jobs: at most half of the budget.
+// Seconds reserved for the finals of all jobs, at most half of the budget.
 static double time_of_finals(double time)
 {
     double most = time / (2 * (double)suite.count), sum = 0;
@@ -305,7 +306,7 @@ static double time_of_finals(double time)
     return sum;
 }
 
-// A job's part of the time that is left for its final and those after it.
+// A job's share of the remaining time, which is for its final and those after it.
 static double time_of_final(const struct suite_job *own, double end)
 {
     double all = 0, left = end - clock_now();
@@ -313,7 +314,7 @@ static double time_of_final(const struct suite_job *own, double end)
     return fmax(all > 0 ? left * finish_of(own) / all : left, least_final);
 }
 
-// The searches, in slices. 0, or the first job's exit status if no job can be tuned.
+// Searches in slices. 0, or the first job's exit status if no job can be tuned.
 static int search_all(double time, double begin)
 {
     size_t count = suite.count;
@@ -328,7 +329,7 @@ static int search_all(double time, double begin)
         share = fmin(slices.first, fmax(left / (double)(count - i), least_slice));
         announce(j, "", time > 0 ? share : 0);
         run_slice(j, time > 0 ? share : 0, false);
-        // The job files are correct: the machine or the command line is at fault, and the other jobs would fail too.
+        // The job files are correct, so the machine or the command line is at fault, and the other jobs would fail too.
         if (i == 0 && (j->status == EXIT_ENVIRONMENT || j->status == EXIT_USAGE)) return j->status;
     }
     while (time > 0 && !interrupt_count()) {
@@ -358,15 +359,16 @@ static int tune_all(double time)
 }
 
 // Tunes every job. Each begins with the winners of the others found so far, those nearest in the list first. --time is
-// for all of them together (the sum of the jobs' own by default): half of it is shared equally, then slice after slice
-// goes to the job whose last slice gained most a second. Then come the finals, whose time is extra. Ends with a table
-// on stdout, or the event "jobs". The first exit status other than 0 is returned, after all jobs have had their turn;
-// that of an interruption at once.
+// the total for all jobs (by default the sum of their own budgets), part of which is reserved for the finals. Half of
+// the rest is shared equally; then each slice goes to the job whose last slice gained most per second. After the finals
+// a table is printed on stdout, or the event "jobs". Returns the first exit status other than 0 after all jobs have
+// run, or that of an interruption at once.
 static int tune_jobs(void)
 {
     const struct tune_options *o = &given.request.options;
     suite.jobs = memory_new(given.jobs.count, sizeof *suite.jobs);
-    // Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
+    // All job files are read before anything is tuned, so that a mistake in the last one does not show up only after
+    // hours.
     int status = job_set_each_job(&given.jobs, note_job, NULL);
     if (!status) {
         status = tune_all(o->time >= 0 ? o->time : suite.own_time);
@@ -385,7 +387,7 @@ static int tune_jobs(void)
     return status;
 }
 
-// --finish and --refresh search nothing, so that what says how to search is a mistake. NULL: there is none.
+// --finish and --refresh do not search, so options about searching are mistakes. Returns the first one given, or NULL.
 static const char *useless_without_search(void)
 {
     const struct tune_options *o = &given.request.options;
@@ -405,7 +407,7 @@ static bool is_source(const char *path)
     return text_before(path, ".cu") || text_before(path, ".cuh");
 }
 
-// Writes a job file for the source in place of it, and checks it. Nothing of that goes to stdout.
+// Writes a job file for the source, puts its path into *path, and checks it. Prints nothing on stdout.
 static int begin_with_source(char **path)
 {
     struct program_end end;
@@ -425,7 +427,7 @@ static int begin_with_source(char **path)
     return EXIT_DONE;
 }
 
-// Writes a job with other problems in place of it.
+// Writes a job with other problems and puts its path into *path.
 static int begin_with_shapes(char **path)
 {
     struct error err;

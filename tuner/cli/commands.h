@@ -1,5 +1,5 @@
-// The commands of `sweetspot`: one file cmd_<name>.c each, which ends with its descriptor, and one
-// line each in the table below.
+// The commands of `sweetspot`. Each has one file cmd_<name>.c, which ends with its descriptor, and one line in the
+// table below.
 #pragma once
 
 #include <stddef.h>
@@ -12,30 +12,31 @@
 struct command {
     const char *name;
     const char *summary;     // one line, for the overview
-    const char *description; // what --help says of it
+    const char *description; // the text of --help
     const struct option_spec *options;
     int (*run)(void); // once the options are parsed; returns an exit status (protocol.h)
-    const char *more; // what the manual page says beyond the description, or NULL; see manual.h
-    const char *see;  // commands that the page refers to, with a blank between them
+    const char *more; // what the manual page adds to the description, or NULL; see manual.h
+    const char *see;  // commands that the page refers to, separated by blanks
 };
 
 extern const struct command *const commands[]; // ends with NULL, in the order of --help
 extern const size_t command_count;
 
-// Parses a command line, whose argv[0] is the command's name, and runs the command. Returns its exit status.
+// Parses a command line (argv[0] is the command's name) and runs the command. Returns its exit status.
 int command_run(const struct command *, int argc, char **argv);
 
-// NULL: not in the table.
+// The command of this name, or NULL.
 const struct command *command_find(const struct command *const *table, const char *name);
 const char *command_nearest(const char *name); // for "did you mean", or NULL
-// What to write for a command of earlier versions: "profile --limits" for limiter. NULL for other names.
+// What to write instead of a command of earlier versions: "profile --limits" for limiter. NULL for other names.
 const char *command_renamed(const char *name);
 
-// The same table, once main has handed it over (empty before), for commands that speak of all (commands_known.c).
+// The same table, empty until main has handed it over, for commands whose output is about all commands
+// (commands_known.c).
 void commands_hand_over(const struct command *const *);
 const struct command *const *commands_known(void);
 
-// Every command, in the order of --help: those that do the work, then those that help with it. The descriptor is
+// Every command, in the order of --help: first those that do the work, then those that help with it. The descriptor is
 // cmd_<name>.
 // clang-format off
 #define COMMANDS(x) \

@@ -1,4 +1,5 @@
-// The winner of a final against its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print it.
+// The winner of a final compared with its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print
+// it.
 #pragma once
 
 #include "tuner/cli/session.h"
@@ -18,14 +19,14 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
-// How many launches of a candidate were judged, in its trial and in the final.
+// How many launches of a candidate were verified, in its trial and in the final.
 int64_t compare_judged(const struct comparison *, const struct final_entry *);
 // Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);
-// Prints one table of several comparisons from their documents (compare_json): a line per problem.
+// Prints several comparisons as one table from their documents (compare_json), with a line per problem.
 void compare_print_all(const json_t *documents);
 
-// The same as CSV: a line per problem and entry.
+// The same as CSV, with a line per problem and entry.
 void compare_print_csv(const json_t *documents);
 
 // The document of docs/json.md, without its format and version.

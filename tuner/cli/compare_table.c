@@ -1,4 +1,4 @@
-// What compare prints for people (compare.h).
+// The output of compare for people (compare.h).
 
 #include "kernels/operation.h"
 #include "tuner/base/table.h"
@@ -30,7 +30,7 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     return NULL;
 }
 
-// One problem of a document; NULL: the mean over all. `one`: the table is of one job.
+// Adds the line for one problem of a document; NULL: for the mean over all. `one`: the table is for a single job.
 static void add_line(struct table *table, const json_t *document, const json_t *problem, json_t *baselines, bool one)
 {
     const json_t *ours = find_entry(problem, NULL);
@@ -57,7 +57,7 @@ static void add_line(struct table *table, const json_t *document, const json_t *
     table_number(table, "%.1f%%", json_get_number(ours, "ceiling_percent", NAN));
 }
 
-// The times and ratios of documents, a line for each problem. Each baseline has two columns.
+// Prints the times and ratios of documents, with a line for each problem. Each baseline has two columns.
 static void print_times(const json_t *documents, bool one)
 {
     autojson json_t *baselines = baselines_of(documents);
@@ -95,7 +95,7 @@ static void print_ceilings(const struct comparison *c)
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
 }
 
-// Which algorithm of a library, or which function of the user's.
+// Prints which library algorithm, or which user function, the baselines used.
 static void print_details(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -159,7 +159,8 @@ static void print_table(const struct comparison *c)
     print_processes(c);
 }
 
-// A kernel may be faster because it is less exact: a note says so if its largest error is more than twice a library's.
+// A kernel may be faster because it is less accurate. Prints a note if its largest error is more than twice a
+// library's.
 static void print_larger_errors(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -204,7 +205,7 @@ static void print_errors(const struct comparison *c)
     table_free(table);
 }
 
-// The energy of the winner and the baselines.
+// Prints the energy of the winner and the baselines.
 static void print_energy(const struct comparison *c)
 {
     const struct job *job = c->session->job;
@@ -221,7 +222,7 @@ static void print_energy(const struct comparison *c)
     }
 }
 
-// How often the winner, or each kernel, was right.
+// Prints the remaining risk of wrong results for the winner, or for each kernel.
 static void print_risk(const struct comparison *c)
 {
     const struct final *final = &c->final;
@@ -235,7 +236,7 @@ static void print_risk(const struct comparison *c)
     }
 }
 
-// The second opinion on the winner, or on each kernel.
+// Prints the results of compute-sanitizer for the winner, or for each kernel.
 static void print_sanitized(const struct comparison *c)
 {
     const struct final *final = &c->final;

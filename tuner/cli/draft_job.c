@@ -21,7 +21,7 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
         complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
         return NULL;
     }
-    bool one = true; // several of one name are alternatives under #if
+    bool one = true; // several with one name are alternatives under #if
     for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
     if (!name && one) return &file->kernels[0];
     for (size_t i = 0; name && i < file->kernel_count; i++)
@@ -40,7 +40,7 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
     return NULL;
 }
 
-// The path of a file as seen from a folder. malloc'ed.
+// The path of a file relative to a folder. malloc'ed.
 static char *path_from(const char *folder, const char *path)
 {
     autofree char *here = getcwd(NULL, 0);
@@ -57,7 +57,7 @@ static char *path_from(const char *folder, const char *path)
     return same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
 }
 
-// The file's name without folder and ending, as a job may be called. malloc'ed.
+// The file's name without folder and extension, as a valid name for a job. malloc'ed.
 static char *job_name(const char *path)
 {
     const char *base = text_file_name(path), *dot = strrchr(base, '.');
@@ -80,7 +80,7 @@ static void ask(struct job_draft *d, const char *path)
         fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
 }
 
-// "n=16777216" of --size and --parameter. -1 after a message.
+// Reads "n=16777216" from --size or --parameter. -1 after a message.
 static int answer_pairs(struct job_draft *d, const char *what, const struct option_list *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
@@ -105,15 +105,15 @@ static int answer(struct job_draft *d, const struct draft_request *r)
     return 0;
 }
 
-// The next setting that is still unknown; NULL: all are known.
+// The next setting that is still unknown, or NULL.
 static const struct draft_question *next_question(const struct job_draft *d)
 {
-    for (size_t i = 0; i < d->dialog.question_count; i++)
-        if (!d->dialog.questions[i].value) return &d->dialog.questions[i];
+    for (size_t i = 0; i < d->question_count; i++)
+        if (!d->questions[i].value) return &d->questions[i];
     return NULL;
 }
 
-// False at the end of the input.
+// Asks the user a question. False at the end of the input.
 static bool ask_user(struct job_draft *d, const struct draft_question *q)
 {
     char line[4096];
@@ -124,7 +124,7 @@ static bool ask_user(struct job_draft *d, const struct draft_question *q)
     return true;
 }
 
-// The option that answers a question; NULL: there is none.
+// The option that answers a question, or NULL.
 static const char *option_for(const char *what)
 {
     static const char *const options[] = {"size NAME=NUMBER", "parameter NAME=VALUES", "reference NAME",
@@ -138,8 +138,8 @@ static void list_questions(const struct job_draft *d, const char *path)
 {
     bool others = false;
     fprintf(stderr, "sweetspot: %s does not say this:\n", path);
-    for (size_t i = 0; i < d->dialog.question_count; i++) {
-        const struct draft_question *q = &d->dialog.questions[i];
+    for (size_t i = 0; i < d->question_count; i++) {
+        const struct draft_question *q = &d->questions[i];
         if (q->value) continue;
         const char *option = option_for(q->what);
         others |= !option;
@@ -152,8 +152,8 @@ static void list_questions(const struct job_draft *d, const char *path)
 static void print_assumptions(const struct job_draft *d, const char *path, const char *output)
 {
     fprintf(stderr, "sweetspot: wrote %s; assumed, because %s does not say it:\n", output, path);
-    for (size_t i = 0; i < d->dialog.question_count; i++) {
-        const struct draft_question *q = &d->dialog.questions[i];
+    for (size_t i = 0; i < d->question_count; i++) {
+        const struct draft_question *q = &d->questions[i];
         if (!q->assumed) continue;
         autofree char *what = text_format("%s%s%s", q->what, *q->name ? " " : "", q->name);
         fprintf(stderr, "  %-24s %s\n", what, q->value);
@@ -186,19 +186,19 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
     bool asks = r->assumes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     autofree char *text = draft_text(d, name, template);
     struct error err;
-    for (const struct draft_question *q; asks && !d->dialog.mistake && (q = next_question(d));) {
-        size_t known = d->dialog.answer_count;
+    for (const struct draft_question *q; asks && !d->mistake && (q = next_question(d));) {
+        size_t known = d->answer_count;
         if (!*q->what || !ask_user(d, q)) break;
         free(text);
         text = draft_text(d, name, template);
-        if (!d->dialog.mistake) continue;
-        fprintf(stderr, "%s\n", d->dialog.mistake); // and ask again
-        d->dialog.mistake = NULL;
-        d->dialog.answer_count = known;
+        if (!d->mistake) continue;
+        fprintf(stderr, "%s\n", d->mistake); // then ask again
+        d->mistake = NULL;
+        d->answer_count = known;
         free(text);
         text = draft_text(d, name, template);
     }
-    if (d->dialog.mistake) return complain(EXIT_USAGE, "%s", d->dialog.mistake);
+    if (d->mistake) return complain(EXIT_USAGE, "%s", d->mistake);
     if (r->assumes && next_question(d)) return list_questions(d, r->path), EXIT_USAGE;
     if (output_file_write(output, write_text, text, &err)) return complain(EXIT_ENVIRONMENT, "%s", err.message);
     if (r->assumes)
@@ -229,9 +229,9 @@ int draft_job(const struct draft_request *r, char **output)
     } else if (kernel) {
         autorelease(job_draft_release) struct job_draft draft;
         job_draft_open(&draft, &file, kernel, r->path);
-        draft.dialog.assumes = r->assumes;
+        draft.assumes = r->assumes;
         status = answer(&draft, r) ? EXIT_USAGE : EXIT_DONE;
-        if (!status && draft.dialog.mistake) status = complain(EXIT_USAGE, "%s", draft.dialog.mistake);
+        if (!status && draft.mistake) status = complain(EXIT_USAGE, "%s", draft.mistake);
         if (!status) ask(&draft, r->path);
         if (!status) status = write_job(r, &draft, *output);
     }

@@ -1,5 +1,5 @@
 // Drafts a job file for a kernel from its source, the compiler and the command line (tuner/init). `init` leaves blanks;
-// `tune` of a source asks or fails.
+// `tune` with a source asks the user or fails.
 #pragma once
 
 #include "tuner/cli/options.h"
@@ -12,6 +12,6 @@ struct draft_request {
     const char *reference, *launch;       // NULL: not given
 };
 
-// Writes the job file. *output: its path, or NULL for one beside the source, which is set (malloc'ed). An exit status,
-// after a message.
+// Writes the job file to *output. If that is NULL, the file is written next to the source and *output is set
+// (malloc'ed). Returns an exit status, after a message.
 int draft_job(const struct draft_request *, char **output);

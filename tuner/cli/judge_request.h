@@ -19,9 +19,9 @@ struct judge_request {
     const struct judge_value *set;
     size_t set_count;
     bool sanitize, counters;
-    double time; // s, within which there has to be a verdict
+    double time; // s, limit for the verdict
 };
 
-// Members that it does not know, and files that are not below the current folder, links followed, are mistakes. -1 with
-// a message; `id` is known then, too, if there is one.
+// Unknown members, and files outside the current folder after links are resolved, are mistakes. -1 with a message; even
+// then `id` is set if the message has one.
 int judge_request_read(const json_t *message, struct judge_request *, struct arena *, struct error *);

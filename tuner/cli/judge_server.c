@@ -21,15 +21,15 @@ enum {
     CLIENTS_MOST = 64,
     WAITING_MOST = 64,
     LINE_MOST = 1 << 20,    // bytes
-    UNREAD_MOST = 16 << 20, // bytes of answers: a client that leaves more unread is disconnected
+    UNREAD_MOST = 16 << 20, // bytes of answers; a client that leaves more unread is disconnected
     WAIT = 1000,            // ms
 };
 
 struct client {
     int from, to;
-    bool ended, gone; // ended: no more comes from it, but it may read
+    bool ended, gone; // ended: it sends no more, but may still read
     struct byte_queue input, output;
-    size_t open; // requests that are not answered
+    size_t open; // requests not answered yet
 };
 
 struct asked {
@@ -38,7 +38,7 @@ struct asked {
     double seconds;
 };
 
-// `sweetspot judge -`. A worker: a line is asked, a line is answered.
+// A process `sweetspot judge -`. It is a worker: it gets one line and answers with one line.
 struct judging_process {
     struct worker worker;
     char folder[PATH_MAX]; // for temporary files; "": no process is running
@@ -52,13 +52,13 @@ static struct server {
     struct client *clients[CLIENTS_MOST];
     struct asked queue[WAITING_MOST];
     struct judging_process spare, busy;
-    struct asked asked; // of the busy one; no client: it is answered
+    struct asked asked; // the busy process's request; no client: it is answered
     double deadline;
 } server;
 
 // Processes ----------------------------------------------------------------------------------------------------------
 
-// This process has no other children than the two, except for what an ended one leaves behind.
+// Whether a child was left behind by an ended process: this process has no other children than the two judging ones.
 static bool is_left(pid_t pid, const void *user)
 {
     const struct server *s = user;
@@ -101,7 +101,7 @@ static void answer(struct client *c, const json_t *id, const json_t *judgement, 
     c->gone |= byte_queue_size(&c->output) > UNREAD_MOST;
 }
 
-// Answers it, unless its client has gone, and forgets it.
+// Answers a request, unless its client has gone, and forgets the request.
 static void asked_end(struct asked *a, const json_t *judgement, const char *why)
 {
     if (!a->client->gone) answer(a->client, a->id, judgement, why);
@@ -140,7 +140,7 @@ static void take_lines(struct server *s, struct client *c)
 static void begin_next(struct server *s)
 {
     struct error err;
-    int failed = spare_start(s, &err); // unless there is one
+    int failed = spare_start(s, &err); // does nothing if there is one
     s->asked = s->queue[0];
     memmove(s->queue, s->queue + 1, --s->waiting * sizeof *s->queue);
     if (failed) {
@@ -151,7 +151,7 @@ static void begin_next(struct server *s)
     *s->spare.folder = 0;
     s->deadline = clock_now() + s->asked.seconds;
     worker_send(&s->busy.worker, json_incref(s->asked.message));
-    spare_start(s, &err); // if it fails, the next request says why
+    spare_start(s, &err); // a failure is reported for the next request
 }
 
 static void serve_processes(struct server *s, const struct pollfd *at)
@@ -187,14 +187,14 @@ static void client_serve(struct server *s, struct client *c, const struct pollfd
     c->gone |= (at[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
     if (at[0].revents && !byte_queue_read(&c->input, c->from, LINE_MOST)) {
         c->ended = true;
-        byte_queue_add(&c->input, "\n", 1); // for a last line without one
+        byte_queue_add(&c->input, "\n", 1); // if the last line has none
     }
     take_lines(s, c);
     c->gone |= !byte_queue_write(&c->output, c->to);
     c->gone |= c->ended && !c->open && !byte_queue_size(&c->input) && !byte_queue_size(&c->output);
 }
 
-// Forgets what the client has asked for.
+// Removes a client and forgets its requests.
 static void client_drop(struct server *s, struct client *c)
 {
     size_t kept = 0;
@@ -225,7 +225,7 @@ static void drop_gone(struct server *s)
     s->client_count = kept;
 }
 
-// The loop: the listener, two entries for each client, the spare process, the busy one.
+// One step of the loop. It polls the listener, two entries for each client, the spare process and the busy one.
 static void serve(struct server *s)
 {
     struct pollfd polled[1 + 2 * CLIENTS_MOST + 2 * CHILD_POLLED];
@@ -250,7 +250,7 @@ static void serve(struct server *s)
     while (s->waiting && !*s->busy.folder) begin_next(s);
 }
 
-// 0, or an exit status with a message. The file of a server that died is replaced.
+// Opens the socket. 0, or an exit status after a message. The socket file of a server that died is replaced.
 static int open_socket(int *listener, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -289,7 +289,7 @@ int judge_server_run(const char *socket, const char *device, const char *cache)
     s->temporary = getenv("TMPDIR") ? text_copy(getenv("TMPDIR")) : NULL;
     interrupt_watch();
     if (piped) client_add(s, STDIN_FILENO, STDOUT_FILENO);
-    spare_start(s, &err); // if it fails, the first request says why
+    spare_start(s, &err); // a failure is reported for the first request
     while (!interrupt_count() && (s->client_count || !piped)) serve(s);
     for (size_t i = 0; i < s->client_count; i++) s->clients[i]->gone = true;
     drop_gone(s);

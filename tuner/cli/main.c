@@ -10,7 +10,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/store/store.h"
 
-// From the Makefile; "" where unknown.
+// Set by the Makefile; "" if unknown.
 #ifndef SWEETSPOT_COMMIT
 #define SWEETSPOT_COMMIT ""
 #endif
@@ -23,7 +23,7 @@ static void print_known(const char *what, const char *text)
     printf("%-9s %s\n", what, *text ? text : "unknown");
 }
 
-// Prints the lines of `<worker> --version`, or one that says that it was not found.
+// Prints the lines of `<worker> --version`, or one that says that the worker was not found.
 static void print_worker(const char *name, const char *library)
 {
     autofree char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
@@ -39,8 +39,8 @@ static void print_worker(const char *name, const char *library)
     if (!said) printf("%-9s not found\n", library);
 }
 
-// The program's version and what it was built with and runs with, for bug reports: the commit, the CUDA toolkit, NVRTC
-// and cuBLAS as the workers load them (the driver links no CUDA library), SQLite.
+// Prints the versions that a bug report needs: the program's with its commit, the CUDA toolkit's, SQLite's, and those
+// of NVRTC and cuBLAS as the workers load them (the driver links no CUDA library).
 static int print_version(void)
 {
     printf("sweetspot " SWEETSPOT_VERSION "\n");
@@ -107,7 +107,7 @@ static int run(int argc, char **argv)
     return command_run(command, argc - 1, argv + 1);
 }
 
-// What becomes part of requests, results and documents has to be UTF-8, as JSON is.
+// Refuses text that is not UTF-8: requests, results and documents are JSON.
 static bool refuse(const char *text, const char *what)
 {
     if (!text || json_takes(text)) return false;
@@ -126,7 +126,7 @@ static bool refuse_variables(void)
     return false;
 }
 
-// Everything that comes from outside, except files.
+// Checks everything that comes from outside, except files.
 static int check_text(int argc, char **argv)
 {
     autofree char *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
@@ -141,16 +141,16 @@ static int check_text(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // A command continues when the reader of its output stops (`| head`), so that it does the rest of its work.
+    // A command continues when the reader of its output stops (`| head`), so that the rest of its work is done.
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a file beyond the limit (ulimit -f) is a failed write, which is reported
+    signal(SIGXFSZ, SIG_IGN); // exceeding the file limit (ulimit -f) is a failed write, which is reported
     commands_hand_over(commands);
-    orphans_adopt(); // what a worker leaves behind ends with it
+    orphans_adopt(); // processes that a worker leaves behind end with it
     int status = check_text(argc, argv);
     if (status == EXIT_DONE) status = run(argc, argv);
-    // Results that did not reach the file or the pipe must not look like success.
+    // If results did not reach the file or the pipe, the command must not look successful.
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        // The exit status that a shell gives a command ended by the signal.
+        // The exit status that a shell reports for a command that the signal ended.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;

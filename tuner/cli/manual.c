@@ -5,7 +5,7 @@
 
 #include "tuner/cli/options.h"
 
-// One character, as it is to be read. Dashes of options stay dashes; quotes are those of the keyboard.
+// Writes one character so that roff shows it literally. Dashes of options stay dashes; quotes stay plain quotes.
 static void put_character(FILE *f, char c, bool dash)
 {
     static const char *const escaped[128] = {
@@ -17,10 +17,10 @@ static void put_character(FILE *f, char c, bool dash)
         fputc(c, f);
 }
 
-// A text with its paragraphs, each sentence on a line.
+// Writes a text with its paragraphs, each sentence on its own line.
 static void put_text(FILE *f, const char *text)
 {
-    bool bold = false, fresh = true; // fresh: a line begins
+    bool bold = false, fresh = true; // fresh: at the beginning of a line
     for (const char *c = text; *c; c++) {
         bool sentence = *c == ' ' && c > text && c[-1] == '.' && isupper((unsigned char)c[1]);
         if (*c == '\n') {
@@ -45,7 +45,7 @@ static void put_section(FILE *f, const char *title)
     fprintf(f, ".SH %s\n", title);
 }
 
-// A tag in bold, without `...`.
+// Writes a tag in bold, without `...`.
 static void put_tag(FILE *f, const char *tag)
 {
     fputs(".TP\n", f);
@@ -63,10 +63,10 @@ static void put_literal(FILE *f, const char *lines)
     fputs(".fi\n.RE\n", f);
 }
 
-// The value's name in italics, or its choices in bold.
+// Writes the value's name in italics, or its choices in bold.
 static void put_value(FILE *f, const struct option_spec *spec)
 {
-    if (!spec->choices || spec->string) { // of a string, choices are only the usual values
+    if (!spec->choices || spec->string) { // for a string, choices are only the usual values
         fprintf(f, " \\fI%s\\fR", spec->shown ? spec->shown : "VALUE");
         return;
     }
@@ -104,7 +104,7 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-// Those of a command; NULL: all.
+// Writes the facts for a command; NULL: all.
 static void put_facts(FILE *f, const char *title, const struct manual_fact *facts, const char *command)
 {
     put_section(f, title);

@@ -30,7 +30,7 @@ static char *shown_value(const struct option_spec *spec)
     return spec->choices ? text_join(spec->choices, "|") : text_copy(spec->shown ? spec->shown : "VALUE");
 }
 
-// The words of the command line that was parsed last; the first is the command's name.
+// The words of the command line that was parsed last, beginning with the command's name.
 static struct {
     int count;
     char **words;
@@ -56,7 +56,7 @@ int command_refuse_unknown(const char *what, const char *word, const char *const
     return command_refuse("%s", text);
 }
 
-// A mistake of the command line, for which --help helps.
+// Reports a mistake in the command line and refers to --help.
 __attribute__((format(printf, 1, 2))) static int mistake(const char *format, ...)
 {
     TEXT_FROM(format, text);
@@ -72,7 +72,7 @@ static int refuse_choice(const struct option_spec *spec, const char *text)
     return mistake("--%s cannot be '%s'; %s%s", spec->name, text, nearest ? "" : "use one of ", all);
 }
 
-// Stores a number; false where the text is none that is allowed.
+// Stores a number. False if the text is not an allowed number.
 static bool set_number(const struct option_spec *spec, const char *text)
 {
     char *end;
@@ -140,7 +140,7 @@ static const struct {
     {"status", "every", "run `watch sweetspot status JOB`"},
 };
 
-// Names that options had: they still mean the same.
+// Former names of options, which still work.
 static const struct {
     const char *command, *older, *name;
 } renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}};
@@ -154,7 +154,7 @@ static const struct option_spec *find_older(const struct option_spec *specs, con
     return NULL;
 }
 
-// Options that other programs have. The hint is given where the command has the option of ours.
+// Options of other programs. The hint is given if the command has our equivalent.
 static const struct {
     const char *theirs, *ours, *hint;
 } foreign[] = {
@@ -186,7 +186,7 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
                    nearest ? "'?" : "");
 }
 
-// Takes an option that is in argv[*i], and its value: the rest of that word, or if `rest` is NULL the next one.
+// Takes the option in argv[*i] and its value, which is `rest`, the rest of that word, or if that is NULL the next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
 {
     if (spec->flag) {
@@ -199,7 +199,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
     return mistake("--%s needs a value: %s", spec->name, shown);
 }
 
-// One word that begins with "--". May take argv[*i + 1]. -1 to continue.
+// Parses one word that begins with "--". May take argv[*i + 1]. -1 to continue.
 static int parse_long(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *word = argv[*i] + 2;
@@ -211,7 +211,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     return take_option(spec, word[length] ? word + length + 1 : NULL, argc, argv, i);
 }
 
-// One word of short options. May take argv[*i + 1]. -1 to continue, -2 for help.
+// Parses one word of short options. May take argv[*i + 1]. -1 to continue, -2 for help.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
@@ -248,7 +248,8 @@ char *option_help(const struct option_spec *spec)
     return text_format("%s: %s", spec->help, words);
 }
 
-// Prints text from `column` on, wrapped at blanks before HELP_WIDTH and continued at `indent`; newlines are kept.
+// Prints text from `column` on. Lines are wrapped at blanks before HELP_WIDTH and continue at `indent`; newlines are
+// kept.
 static void print_wrapped(const char *text, int column, int indent)
 {
     while (*text) {
@@ -296,7 +297,7 @@ static void print_option(const struct option_spec *spec)
     print_wrapped(help, HELP_COLUMN, HELP_COLUMN);
 }
 
-// The help text of one command, as --help prints it.
+// Prints the help text of one command, for --help.
 static void options_help(const struct option_spec *specs, const char *command, const char *description)
 {
     printf("usage: sweetspot %s [OPTION...]", command);
@@ -328,7 +329,7 @@ int options_parse(const struct option_spec *specs, const char *description, int 
 {
     parsed.count = argc;
     parsed.words = argv;
-    const struct option_spec *next = specs; // positional argument awaited
+    const struct option_spec *next = specs; // the next positional argument
     bool only_positional = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];

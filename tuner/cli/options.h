@@ -1,5 +1,5 @@
-// One table of options a command, at the top of its file: it drives both the parsing and --help, so the two cannot
-// differ.
+// Each command has one table of options at the top of its file, which drives both parsing and --help, so that the two
+// cannot differ.
 //
 //     static struct { const char *job, *store; double time; int64_t count; bool force; int format; } given = {.count =
 //     10};
@@ -16,7 +16,8 @@
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
-// (the default) when its option is not given; the last of repeated options counts. -h and --help are built in.
+// (the default) when its option is not given; if an option is repeated, the last one counts. -h and --help are built
+// in.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -29,12 +30,12 @@ struct option_list {
     const char *items[OPTIONS_MAX_LIST + 1]; // borrowed from argv; NULL-terminated
 };
 
-// Exactly one of the pointers flag .. list is set, which gives the type.
+// Exactly one of the pointers flag .. list is set, which determines the type.
 struct option_spec {
     const char *name;           // without dashes ("time"); for a positional argument the name shown ("JOB")
     char letter;                // short form, or 0
     bool positional;            // in the table's order; only string and list
-    bool optional;              // positional: may be missing. Others always may
+    bool optional;              // for a positional argument: it may be missing; options always may
     bool *flag;                 // becomes true
     const char **string;        // borrowed from argv
     int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up
@@ -42,16 +43,16 @@ struct option_spec {
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string
-    const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers
+    const char *const *choices; // NULL-terminated; for a string: usual values, offered by completion
     int64_t low, high;
-    const char *group;    // a heading before this option and those after it; NULL: none
-    const char *shown;    // the value's name in --help ("FILE"); choices show themselves
+    const char *group;    // a heading above this option and the following ones; NULL: none
+    const char *shown;    // the value's name in --help ("FILE"); for a choice, --help lists the choices
     const char *help;     // one line, begins in lower case, no full stop; states the default
     char *(*words)(void); // malloc'ed names that the help ends with, after ": "; NULL: none
 };
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
-extern const char *const format_names[], *const document_formats[]; // all; those of a document that is no one table
+extern const char *const format_names[], *const document_formats[]; // document_formats: without csv
 
 // Rows of a table. The type is the member that the target is for: OPTION(string, &given.file, "file", 'f', "FILE",
 // "help"). Further members may follow the help: .low = 1, .high = 9.
@@ -78,14 +79,14 @@ extern const char *const format_names[], *const document_formats[]; // all; thos
 // 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
-// Both print a line on stderr: "sweetspot: <message>", in red on a terminal, and return `status`; "sweetspot <command>:
-// <message>" of the command that was parsed last, and return EXIT_USAGE.
+// Both print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns `status`.
+// command_refuse prints "sweetspot <command>: <message>" with the command that was parsed last, and returns EXIT_USAGE.
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // The same with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
 int command_refuse_unknown(const char *what, const char *word, const char *const *words);
 
-// The command line that was parsed last, for people to give again. malloc'ed.
+// The command line that was parsed last, in a form that can be entered again. malloc'ed.
 char *options_command_line(void);
 
 // The help of one option with its words, malloc'ed.

@@ -9,7 +9,7 @@
 #include "tuner/base/installation.h"
 #include "tuner/cli/options.h"
 
-static json_t *collected; // NULL: they are only printed
+static json_t *collected; // NULL: mistakes are only printed
 
 void session_collect_mistakes(json_t *list)
 {
@@ -51,7 +51,7 @@ static char *job_name_of(const char *path)
     return text_format("%.*s", (int)(name ? name : strlen(file)), file);
 }
 
-// Adds the job files of a folder that begins with `root`, which a command line does not need.
+// Adds the job files in `folder`, whose path begins with `root`; the command line leaves `root` out.
 static void collect(glob_t *found, const char *root, const char *folder)
 {
     autofree char *pattern =
@@ -59,16 +59,16 @@ static void collect(glob_t *found, const char *root, const char *folder)
     glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
 }
 
-// Prints on stderr which existing job files may be meant by a path that names none: those of the same name
-// with or without the folder and .cfg, else the nearest name. They are looked for in the path's own folder, the current
-// one, configs and the installed configs.
+// Prints on stderr which existing job files may be meant by a path that does not exist: those with the same name, with
+// or without the folder and .cfg, otherwise the nearest name. The path's own folder, the current one, configs and the
+// installed configs are searched.
 static void suggest_jobs(const char *path)
 {
     enum { SHOWN = 4 };
     glob_t found = {0};
     autofree char *wanted = job_name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
                   *installed = installation_data("configs");
-    // A command line names the installed jobs like those of the current folder, without the root.
+    // On a command line, installed jobs are named without the root, like those in the current folder.
     size_t root = installed ? strlen(installed) - strlen("configs") : 0, shown = 0;
     if (installed) installed[root] = 0;
     const char *const folders[] = {own, ".", "configs", own[0] == '/' || own[0] == '.' ? "configs" : ours};
@@ -127,7 +127,7 @@ static char *project_of(const char *from)
     return text_copy(from);
 }
 
-// A path below the current folder without that folder. Takes it.
+// Makes a path relative if it is below the current folder. Takes the path.
 static char *shortened(char *path)
 {
     autofree char *here = getcwd(NULL, 0);
@@ -137,7 +137,7 @@ static char *shortened(char *path)
     return below;
 }
 
-// Under PREFIX, not in a source tree.
+// Whether the folder is under PREFIX and not in a source tree.
 static bool is_installed(const char *folder)
 {
     autofree char *data = installation_data("."), *real = data ? realpath(data, NULL) : NULL;
@@ -155,7 +155,7 @@ char *results_folder(const struct job *job)
         fprintf(stderr, "sweetspot: %s/%s is used, not out/%s, which has results too: --store chooses\n", folder, store,
                 store);
     told |= both;
-    return text_copy(here && !both ? "out" : folder); // "out": of a run that was started here
+    return text_copy(here && !both ? "out" : folder); // "out": a run was started here
 }
 
 char *results_cache(const struct job *job, const char *given)
@@ -172,8 +172,8 @@ char *session_store_path(const struct job *job, const char *given)
     return text_format("%s/%s.db", folder, job->name);
 }
 
-// Gathers the first, and so newest, environment of each device. Those of another job are left out, unless the newest is
-// one: then the store is not this job's.
+// Gathers the first, and so the newest, environment of each device. Environments of other jobs are left out, unless the
+// newest is one of them: then the store is not this job's.
 static int add_device(void *user, const struct environment *e)
 {
     struct session *s = user;

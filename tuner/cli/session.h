@@ -1,4 +1,5 @@
-// How commands that read results begin: the job file, its store, and the environment that a run used last.
+// The common start of commands that read results: they open the job file, its store, and the environment that was used
+// last.
 //
 // Functions here print their own messages on stderr and return 0 or the exit status that the command ends with.
 #pragma once
@@ -11,78 +12,79 @@
 #include "tuner/store/store.h"
 
 struct session {
-    const char *job_path, *store_given; // as on the command line; borrowed. store_given NULL: the usual place
+    const char *job_path, *store_given; // as on the command line, borrowed. store_given NULL: the default path
     struct job *job;
     char *store_path;
     struct store *store;
-    // The newest environment of each device, in the order in which they were used last, the newest first. They live as
-    // long as the session.
+    // The newest environment of each device, the most recently used one first. They live as long as the session.
     struct environment *devices;
     size_t device_count;
     struct arena memory; // for their texts
-    // One of them, current in the store. For replayed trials source_hash is the recording's, "" where it has none.
+    // One of these environments, current in the store. For replayed trials source_hash is the recording's, or "" if it
+    // has none.
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
     bool replayed;           // the trials come from a recording
-    const json_t *recording; // what is known about it, part of `device`; NULL: nothing
+    const json_t *recording; // what is known about the recording, part of `device`; NULL: nothing
 };
 
 // Prints "sweetspot: <message>" on stderr and returns `status`.
 int session_complain(int status, const struct error *);
 
-// The path of a job file or a folder of them: as given, or, if nothing exists there and it begins with "configs/", the
-// one that came with the program. malloc'ed.
+// The path of a job file or a folder of job files: as given, or, if nothing exists there and it begins with "configs/",
+// the one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes, or with `kind` before each ("warning: ") lesser findings. `path` is the job file's.
+// Prints mistakes, or less serious findings with `kind` ("warning: ") before each. `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
-// From now on they are added to a list too, as `file`, `line` (0: none), `warning` and `text`. Borrowed; NULL: no more.
+// From now on, mistakes are also added to `list`, as objects with `file`, `line` (0: none), `warning` and `text`. The
+// list is borrowed; NULL ends this.
 void session_collect_mistakes(json_t *list);
 
-// Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else
-// every note as "file:line: note: text".
+// Reads a job file (session_job_path). If it has mistakes, prints each as "file:line: text" and returns EXIT_USAGE;
+// otherwise prints every note as "file:line: note: text".
 int session_load_job(const char *path, struct job **out);
 
-// The folder of a job's results (store, log, compile cache, header), malloc'ed: `out` of the job file's project, which
-// is the nearest folder above the file with an `out` or a `.git`, else the file's own. So it is the same wherever a
-// command is started. An installed job, and a job whose store lies only in `out` of the current folder, use that `out`.
-// Where both have a store, a message on stderr names them once.
+// The folder for a job's results (store, log, compile cache, header), malloc'ed. It is `out` in the job file's project:
+// the nearest folder above the file with an `out` or a `.git`, otherwise the file's own folder. So it does not depend
+// on where a command is started. An installed job, and a job whose only store is in `out` of the current folder, use
+// that `out`. If both folders have a store, a message on stderr names them once.
 char *results_folder(const struct job *);
 // The compile cache: `given`, or `cache` in that folder. malloc'ed.
 char *results_cache(const struct job *, const char *given);
 // The store's path: `given`, or <job name>.db in that folder. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
-// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no
-// store or no run yet. session_close releases all of it, also after a failure.
+// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice if there is no store
+// or no run yet. session_close releases everything, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 // The same for a job that was read from job_path; takes it.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 
-// The fastest trial but `except`, in *id; 0: there is none.
+// The fastest trial other than `except`, in *id; 0 if there is none.
 int session_best(struct session *, int64_t except, int64_t *id);
-// The winner of the newest final, else the best of the search; 0: no trial is valid. A final that cannot be used is
-// named on stderr. *final: release it when *decided.
+// The winner of the newest final, otherwise the best trial of the search; 0 if no trial is valid. A final that cannot
+// be used is named on stderr. Release *final if *decided.
 int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
-// "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
-// and the cache of the last run. malloc'ed.
+// "sweetspot <command> JOB" with those options in use that apply to it: this command's --store, and for `tune` the
+// device and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
-// The GPU of this machine that the last run used, of several the first. -1: its results come from a recording or from
-// other machines.
+// The GPU of this machine that the last run used, or the first if it used several. -1 if its results come from a
+// recording or from other machines.
 int session_gpu(const struct session *);
-// What is missing, and the command that gives it: "sweetspot: <what>; <how>: sweetspot tune JOB", on stderr.
-// EXIT_NOTHING.
+// Prints on stderr what is missing and the command that provides it: "sweetspot: <what>; <how>: sweetspot tune JOB".
+// Returns EXIT_NOTHING.
 int session_advise(const struct session *, const char *how, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Chooses the device of this name, or the only one whose name contains it, ignoring case. EXIT_USAGE with a message if
 // there is none or more than one.
 int session_find_device(const struct session *, const char *name, size_t *index);
-// Makes the environment of devices[index] current and drops what was read from another one.
+// Makes the environment of devices[index] current and drops data that was read from another environment.
 int session_use_device(struct session *, size_t index);
 
-// "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as known; malloc'ed.
+// A text such as "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as known; malloc'ed.
 char *session_device(const struct session *);
 
 // The limits in a "device" document, H200's where unknown.
@@ -91,6 +93,6 @@ struct device_limits session_limits(const json_t *document, const char *arch);
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 
-// The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
+// The newest document of a kind as JSON, or NULL if there is none; the caller decrefs it. *when (may be NULL): Unix
 // time. A document that cannot be read is reported on stderr and counts as missing.
 json_t *session_document(struct session *, const char *kind, double *when);

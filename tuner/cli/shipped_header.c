@@ -9,14 +9,14 @@
 #include "tuner/setup/shipped_build.h"
 #include "tuner/trial/trial_field.h"
 
-// Unix time of "2026-11-22"; NaN: not a date.
+// The Unix time of a date such as "2026-11-22"; NaN if it is not a date.
 static double moment_of(const char *date)
 {
     struct tm day = {0};
     return strptime(date, "%F", &day) ? (double)timegm(&day) : (double)NAN;
 }
 
-// The winner as a trial. All problems count as verified, as they were in its final. `problems` has room for all.
+// The winner as a trial. All problems count as verified, because they were in its final. `problems` has room for all.
 static struct trial trial_of(const struct job *job, const struct shipped_winner *w, const struct shipped_build *b,
                              struct trial_problem *problems)
 {
@@ -63,7 +63,8 @@ static json_t *section_of(const struct job *job, const struct shipped_winner *w,
     return section;
 }
 
-// What of the winner is not as it was measured. NULL: nothing. Another compiler may make other code.
+// What has changed since the winner was measured; NULL: nothing. Code of another compiler is not compared, because it
+// may differ.
 static const char *difference(const struct shipped_winner *w, const struct shipped_build *b)
 {
     const struct shipped_identity *identity = w->identity;

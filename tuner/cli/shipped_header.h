@@ -1,11 +1,11 @@
-// The header's section of a winner that comes with a job (tuner/job/shipped.h), made without a GPU and without a store:
-// the winner is compiled here, and must be the kernel that was measured.
+// The header's section for a winner that comes with a job (tuner/job/shipped.h), made without a GPU and without a
+// store. The winner is compiled here, and the result must be the kernel that was measured.
 #pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 
-// The sections: the first winner's. It says why there is no fallback: only a GPU could verify one. NULL with a
-// message on stderr and *status: EXIT_NOTHING if no winner comes with the job, or the job or its sources are not those
-// that were measured. New reference.
+// The sections: one, for the first winner. It states that there is no fallback because only a GPU could verify one.
+// NULL with a message on stderr and *status: EXIT_NOTHING if no winner comes with the job, or if the job or its sources
+// are not those that were measured. New reference.
 json_t *shipped_sections(struct job *, const char *job_path, int *status);

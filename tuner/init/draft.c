@@ -1,11 +1,12 @@
-// See draft.h: a draft's beginning and end, and the names of its arguments.
+// See draft.h: opens and releases a draft, and names its arguments.
 #include "tuner/init/draft.h"
 
 #include "search/space/expr.h"
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 
-// Whether a name is another argument's or, of a scalar, a setting of a problem or has a meaning in expressions.
+// Whether a name is taken by another argument. A scalar's name must also not be a setting of a problem or have a
+// meaning in expressions.
 static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
 {
     static const char *const settings[] = {"name", "weight", "holdout", "held", "shared_bytes", "device"};
@@ -16,7 +17,7 @@ static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
     return taken;
 }
 
-// The job's name for an argument, which becomes a setting, a size in expressions and a part of the header.
+// The name of an argument in the job, where it becomes a setting, a size in expressions and part of the header.
 static const char *argument_name(const struct job_draft *d, const char *source, bool scalar)
 {
     size_t number = d->argument_count + 1;

@@ -1,5 +1,5 @@
-// See draft.h: what the user says of a job that its source does not tell, and what may be assumed. An assumption is
-// made only where one thing is usual, and `tune` prints it.
+// See draft.h: the user's answers about settings that the source does not determine, and assumptions. An assumption is
+// made only if a single value is usual, and `tune` prints it.
 #include "tuner/init/draft_parts.h"
 
 #include "kernels/operation.h"
@@ -19,7 +19,7 @@ static bool is_number(const char *text)
     return end > text && !*end && isfinite(value) && strspn(text, "+-0123456789.eE") == strlen(text);
 }
 
-// libconfig's way to write it; NULL: it cannot be of that form.
+// The text in libconfig's syntax; NULL if it does not have that form.
 static const char *written(const struct job_draft *d, enum draft_form form, const char *text)
 {
     autorelease(text_release) struct text list = {0};
@@ -63,7 +63,8 @@ const char *draft_answer(const struct job_draft *d, const char *what, const char
     return NULL;
 }
 
-// A parameter may have the source's name or the job's. One that the source lacks is the launch's.
+// A parameter may be named as in the source or as in the job. One that the source does not have is a parameter of the
+// launch.
 static void answer_parameter(struct job_draft *d, const char *name, const char *value)
 {
     const struct cuda_macro *macro = cuda_file_find_macro(d->file, name);
@@ -138,7 +139,8 @@ bool draft_is_size(const struct draft_argument *a)
            !draft_is_object(a, "cudaTextureObject_t") && !draft_is_object(a, "cudaSurfaceObject_t");
 }
 
-// "out" where the body does nothing with the buffer but assign elements, "in" where it assigns none.
+// "out" if the body only assigns elements of the buffer, "in" if it only reads them, otherwise "inout". NULL if it uses
+// none.
 const char *draft_usual_direction(const struct job_draft *d, const struct draft_argument *a)
 {
     bool read = false, written_to = false;
@@ -168,7 +170,8 @@ const char *draft_usual_size(const struct job_draft *d)
     return size;
 }
 
-// One thread for each element: of a kernel with one size, and one parameter besides choices, which is the block's side.
+// One thread for each element, for a kernel with one size and one parameter that is not a choice: the size of the
+// block.
 bool draft_usual_launch(struct job_draft *d, const char **grid, const char **block)
 {
     const char *size = draft_usual_size(d), *side = NULL;
@@ -185,7 +188,8 @@ bool draft_usual_launch(struct job_draft *d, const char **grid, const char **blo
 
 // The reference ------------------------------------------------------------------------------------------------------
 
-// From the source's launch of it, if that speaks of the job's sizes and of nothing else; else one thread an element.
+// A reference kernel with its launch from the source, if that depends only on the job's sizes; otherwise with one
+// thread per element.
 static const char *reference_kernel(struct job_draft *d, const struct cuda_kernel *kernel)
 {
     autorelease(job_draft_release) struct job_draft own;

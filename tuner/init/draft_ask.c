@@ -1,4 +1,4 @@
-// See draft.h: asks the compiler about the kernel, with some value for each parameter. NVRTC is asked first, then nvcc.
+// See draft.h: asks the compiler about the kernel, with a value for each parameter. NVRTC is asked first, then nvcc.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/init/draft.h"
@@ -7,7 +7,7 @@
 
 enum { SECONDS = 120 };
 
-// Gives the job macros with which the source may compile; `other` where nothing is known of a value.
+// Gives the job macros with which the source may compile, with `other` as the value of those that have no known value.
 static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
     const char *unknown = arena_format(d->memory, "%" PRId64, other);
@@ -24,7 +24,7 @@ static void add_macros(const struct job_draft *d, int64_t other, struct job *job
         job->code.defines[job->code.define_count++] = (struct macro){d->defines[i].name, unknown};
 }
 
-// One compiler, one value for unknown parameters. -1 with a message.
+// Asks one compiler, with `other` for unknown parameters. -1 with a message.
 static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
                struct error *err)
 {
@@ -33,7 +33,7 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
     job.space = space_new(job.symbols);
     job.others.reference.kind = IMPLEMENTATION_KERNEL;
     job.others.reference.path = source;
-    job.others.reference.stage.entry = d->code.sample;
+    job.others.reference.stage.entry = d->sample;
     add_macros(d, other, &job);
     signatures_release(&d->signatures);
     json_t *request = request_implementation(&job, &job.others.reference, "sm_90a", folder);
@@ -48,12 +48,12 @@ static void take(struct job_draft *d)
 {
     const struct kernel_signature *s = &d->signatures.list[0];
     const struct cuda_kernel *k = d->kernel;
-    bool whole = !strcmp(d->code.entry, d->code.sample);
-    d->code.is_compiled = true;
-    d->code.entry_known = whole && !s->problem;
+    bool whole = !strcmp(d->entry, d->sample);
+    d->is_compiled = true;
+    d->entry_known = whole && !s->problem;
     if (s->problem || s->parameter_count != d->argument_count) return;
     for (size_t i = 0; i < s->parameter_count; i++) {
-        bool missing = false; // the sample's type is any
+        bool missing = false; // float in the sample is a placeholder
         for (size_t t = 0; t < k->template_count && !whole; t++)
             missing |= k->templates[t].is_type && !strcmp(k->templates[t].name, k->arguments[i].type);
         if (missing) continue;
@@ -76,15 +76,15 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             struct error ignored;
             failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
             found = !failed && !d->signatures.log;
-            if (nvcc && !found) failed = 0; // it may be missing
-            if (!nvcc && !failed && !found && !d->code.log) {
+            if (nvcc && !found) failed = 0; // nvcc may be missing
+            if (!nvcc && !failed && !found && !d->log) {
                 autofree char *line = compile_first_line(d->signatures.log);
-                d->code.log = arena_copy(d->memory, line);
+                d->log = arena_copy(d->memory, line);
             }
-            if (found && nvcc) d->code.nvcc = d->code.log;
+            if (found && nvcc) d->nvcc = d->log;
         }
     if (found) {
-        d->code.log = NULL;
+        d->log = NULL;
         take(d);
     }
     worker_release(&w);

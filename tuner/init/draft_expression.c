@@ -1,6 +1,6 @@
-// See draft_parts.h: words of the source, notes, and expressions of the source as a job file writes them. A name is a
-// size, a parameter, or a constant: a macro, a const of the file, a variable of the host that is set once. Calls of
-// macros and of functions that are one `return` are put in their place.
+// See draft_parts.h: words of the source, notes, and expressions of the source in the form of a job file. A name in an
+// expression is a size, a parameter, or a constant, which is a macro, a const in the file, or a host variable that is
+// set once. Calls of macros, and of functions that consist of one `return`, are expanded.
 #include <ctype.h>
 
 #include "search/space/expr.h"
@@ -75,7 +75,7 @@ struct expression_writer {
     const struct job_draft *draft;
     const struct draft_scope *scope;
     FILE *out;
-    int depth; // of constants that are made of constants
+    int depth; // of constants that are defined by constants
 };
 
 static bool write_tokens(struct expression_writer *, const struct cuda_token *first, const struct cuda_token *end);
@@ -161,8 +161,8 @@ static bool write_name(struct expression_writer *w, const struct cuda_token *t)
     return draft_host_value(d, w->scope, t, &value) && write_text(w, draft_range(d, value));
 }
 
-// The parameters and the body of a macro, or of a function that is one `return`: "(a, b) a + b". NULL if there is
-// neither.
+// The parameters and the body of a macro, or of a function that consists of one `return`: "(a, b) a + b". NULL if the
+// name is neither.
 static const char *find_body(const struct job_draft *d, const struct cuda_token *name)
 {
     const struct cuda_macro *macro = find_constant(d, name);
@@ -185,7 +185,7 @@ static const char *find_body(const struct job_draft *d, const struct cuda_token 
     return NULL;
 }
 
-// Puts the arguments of a call, [open, close) with its brackets, into the body of what is called.
+// Writes the body of a called macro or function with the call's arguments, [open, close) with its brackets, inserted.
 static bool write_call(struct expression_writer *w, const struct cuda_token *name, const struct cuda_token *open,
                        const struct cuda_token *close)
 {
@@ -230,7 +230,7 @@ static bool write_number(struct expression_writer *w, const struct cuda_token *t
     return good;
 }
 
-// The place after the bracket that closes the one at `open`; `end` if there is none.
+// The token after the bracket that closes the one at `open`; `end` if there is none.
 static const struct cuda_token *close_of(const struct cuda_token *open, const struct cuda_token *end)
 {
     struct cuda_tokens t = {(size_t)(end - open), (struct cuda_token *)(uintptr_t)open};
@@ -283,7 +283,8 @@ static bool write_tokens(struct expression_writer *w, const struct cuda_token *f
     return first < end;
 }
 
-// A text with these names as an expression; NULL: it is none. With a value, of what has no names.
+// Checks that a text is an expression of the scope's names and returns it; otherwise NULL. With `value`, it must be a
+// constant, which is computed.
 static const char *parse(const struct job_draft *d, const struct draft_scope *s, const char *text, int64_t *value)
 {
     struct symbols *known = symbols_new();
@@ -306,7 +307,7 @@ static const char *write_expression(const struct job_draft *d, const struct draf
     struct expression_writer w = {d, s, out, 0};
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
-    // A text that is not an expression was not one in the source either.
+    // If the text is not an expression, the source's was none either.
     return good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
 }
 

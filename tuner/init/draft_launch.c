@@ -1,5 +1,5 @@
-// See draft_parts.h: the launches of a kernel that stand in its source, `kernel<T, 2><<<grid, block, shared>>>(x, n)`.
-// One counts if all of its grid, block and shared memory can be told in the job's names.
+// See draft_parts.h: launches of a kernel in its source, `kernel<T, 2><<<grid, block, shared>>>(x, n)`. A launch is
+// used if its grid, block and shared memory can all be expressed in the job's names.
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_ITEMS = 64, MOST_DEPTH = 8 };
@@ -15,7 +15,7 @@ struct call {
     struct items templates, configuration, arguments;
 };
 
-// Splits [begin, end) at its commas. False: there are too many.
+// Splits [begin, end) at its commas. False if there are too many.
 static bool split(const struct job_draft *d, size_t begin, size_t end, struct items *to)
 {
     to->count = 0;
@@ -28,7 +28,7 @@ static bool split(const struct job_draft *d, size_t begin, size_t end, struct it
     return true;
 }
 
-// The first of `count` marks > in a row, outside of brackets.
+// The first of `count` characters > in a row, outside of brackets.
 static size_t find_close(const struct job_draft *d, size_t i, size_t count)
 {
     size_t end = d->file->tokens.count;
@@ -43,7 +43,7 @@ static size_t find_close(const struct job_draft *d, size_t i, size_t count)
     return end;
 }
 
-// The launch whose kernel's name is token i; false if that is not a launch.
+// Reads the launch whose kernel name is token i; false if it is not a launch.
 static bool read_call(const struct job_draft *d, size_t i, struct call *c)
 {
     size_t end = d->file->tokens.count, open = i + 1;
@@ -75,7 +75,7 @@ static bool is_name(const struct job_draft *d, struct cuda_range r)
     return r.end == r.begin + 1 && draft_token(d, r.begin)->kind == CUDA_NAME;
 }
 
-// A decimal number of a scalar: 1.5f, -2; or a variable of the host with such a value. NULL: neither.
+// A decimal number for a scalar (1.5f, -2), or the value of a host variable that is one. NULL if it is neither.
 static const char *decimal(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r)
 {
     struct cuda_range value;
@@ -89,7 +89,7 @@ static const char *decimal(const struct job_draft *d, const struct draft_scope *
     return strpbrk(digits, ".e") ? digits : arena_format(d->memory, "%s.0", digits);
 }
 
-// Takes the kernel's arguments from a launch: numbers, and the host's names for them.
+// Takes the kernel's arguments from a launch: numbers, and their names in host code.
 static void read_arguments(struct job_draft *d, const struct call *c, struct draft_scope *s)
 {
     size_t most = c->arguments.count + c->templates.count;
@@ -113,8 +113,8 @@ static void read_arguments(struct job_draft *d, const struct call *c, struct dra
     }
 }
 
-// The dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable that is one of these. False: they
-// cannot be told.
+// Reads the dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable with one of these as its
+// value. False if they are unknown.
 static bool read_dimensions(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r,
                             const char *out[3], int depth)
 {
@@ -142,8 +142,8 @@ static bool has_name(const char *const texts[3], const char *name)
     return found;
 }
 
-// What a launch that is all numbers may hide: that they depend on the parameters, or the grid on the sizes. NULL:
-// nothing.
+// The dependency that a launch may hide behind numbers: they may depend on parameters, or the grid on sizes. NULL:
+// none.
 static const char *hidden(const struct job_draft *d)
 {
     const struct draft_launch *l = &d->launch;
@@ -180,7 +180,8 @@ static void read_launch(struct job_draft *d, const struct call *c)
     free(s.renames);
 }
 
-// The arrays that a block shares, where their sizes depend on parameters, fit into what every device has.
+// Adds a constraint: shared arrays whose sizes depend on parameters must fit into the shared memory that every device
+// has.
 static void limit_shared(struct job_draft *d)
 {
     const struct draft_scope s = {.parameters = true};

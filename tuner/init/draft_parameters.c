@@ -1,14 +1,15 @@
-// See draft_parts.h: what can be tuned. These are macros that the source does not define, macros with a default after
-// #ifndef, and the parameters of a template. Values come from a default, from what #if compares a name with, and from a
-// template's bool; without any of these they are blank.
+// See draft_parts.h: finds the parameters that can be tuned. These are macros that the source does not define, macros
+// with a default after #ifndef, and template parameters. Their values come from a default, from values that #if
+// compares a name with, or from the type bool of a template parameter. Otherwise they are left blank.
 #include <ctype.h>
 
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
-// How names of the toolkit's headers begin, which are not read, and those of the program's macros.
+// Beginnings of names that are not parameters: those from the toolkit's headers, which are not read, and the program's
+// macros.
 static const char *const of_headers[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_", NULL};
-// Kernel Tuner's names for sizes, which its users write in small letters.
+// Beginnings of Kernel Tuner's names for sizes, which its users write in lower case.
 static const char *const of_kernel_tuner[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_", NULL};
 
 static bool in_capitals(const char *name)
@@ -18,11 +19,11 @@ static bool in_capitals(const char *name)
         if (islower((unsigned char)*c)) return false;
         letter |= isupper((unsigned char)*c) != 0;
     }
-    // A name that ends in _ is mostly the first part of another one (GRID_##x).
+    // A name that ends in _ is usually the first part of another one (GRID_##x).
     return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
 }
 
-// Whether the name stands before a loop: it is a whole pragma, `UNROLL for (...)`.
+// Whether the name comes before a loop, as in `UNROLL for (...)`, so that it stands for a whole pragma.
 static bool before_loop(const struct job_draft *d, const char *name)
 {
     for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++)
@@ -32,7 +33,7 @@ static bool before_loop(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A value of a macro or a template: a whole number of 32 bits, perhaps in brackets. False: something else.
+// Reads a macro's or template parameter's value if it is a 32-bit integer, perhaps in brackets. Otherwise false.
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;
@@ -43,10 +44,10 @@ static bool whole_number(const char *text, int64_t *value)
     return !*end && *value >= INT32_MIN && *value <= INT32_MAX;
 }
 
-// What #if says of a name.
+// What preprocessor directives tell about a name.
 struct tested {
-    bool unroll, choice; // a #pragma unroll has it; #if asks whether it is something
-    int64_t values[8];   // that it is compared with by ==
+    bool unroll, choice; // used by a #pragma unroll; used by #if as a condition
+    int64_t values[8];   // values that == compares it with
     size_t count;
 };
 
@@ -67,7 +68,7 @@ static struct tested read_tests(const struct cuda_file *f, const char *name)
     return t;
 }
 
-// The values of a name, by what is known of it. `value`: its default, or NULL.
+// Sets the values of a name according to its uses. `value`: its default, or NULL.
 static void set_values(const struct job_draft *d, struct draft_parameter *p, const int64_t *value)
 {
     struct tested tests = read_tests(d->file, p->source);
@@ -101,7 +102,7 @@ static void add(struct job_draft *d, const char *name, const char *source, const
     set_values(d, p, value);
 }
 
-// A name for a parameter that the source does not have, and that the job's header can have.
+// A name for a parameter that is not in the source and that the job's header allows.
 static const char *free_name(const struct job_draft *d, const char *wanted)
 {
     autofree char *upper = header_upper(wanted);
@@ -123,8 +124,8 @@ static void add_macro(struct job_draft *d, const char *name, const int64_t *valu
         draft_note(d, "%s could be tuned, but no job can have a parameter of that name: rename it in the source", name);
 }
 
-// Adds a name that the source does not define: as a parameter, or (`other`: only another kernel uses it) as a macro
-// that is fixed. `line`: a preprocessor's line has it, so that it is a macro in small letters too.
+// Adds a name that the source does not define: as a parameter, or as a fixed macro if only another kernel uses it
+// (`other`). `line`: it occurs in a preprocessor directive, so it is a macro even in lower case.
 static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
 {
     const char *name = draft_copy(d, t);
@@ -174,7 +175,7 @@ static void undefined(struct job_draft *d)
                 undefined_names(d, f->tokens.items + f->device[r].begin, f->device[r].end - f->device[r].begin, 0,
                                 other);
     for (size_t i = 0; i < f->macro_count; i++) {
-        if (f->macros[i].function) continue; // its arguments are names too
+        if (f->macros[i].function) continue; // its parameters are names too
         autorelease(cuda_tokens_release) struct cuda_tokens words;
         cuda_tokens_init(&words, f->macros[i].value);
         undefined_names(d, words.items, words.count, f->macros[i].line, false);
@@ -186,7 +187,7 @@ static void undefined(struct job_draft *d)
     }
 }
 
-// Whether anything but another kernel has the macro's name.
+// Whether the macro is used anywhere except in another kernel.
 static bool used(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *f = d->file;
@@ -200,7 +201,7 @@ static bool used(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A definition as the source writes it, up to the value, if it stands in one line.
+// A definition as written in the source, up to and including the value, if it fits on one line.
 static const char *definition(const struct job_draft *d, const struct cuda_macro *m)
 {
     const char *at = d->file->source;
@@ -233,15 +234,15 @@ static void defaults(struct job_draft *d)
     }
 }
 
-// A type parameter of the template: the type in a launch, or its default. NULL: it is unknown.
+// The type for a type parameter of the template: the one in a launch, or the default. NULL if it is unknown.
 static const char *type_of(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
     const char *type = given ? draft_range(d, *given) : t->value;
-    d->code.entry_known &= type && (!given || kernel_type_find(type)); // the host's own may be a template's
+    d->entry_known &= type && (!given || kernel_type_find(type)); // in host code, it may be a template's type
     return type;
 }
 
-// The name of the parameter that a value of the template becomes.
+// Turns a value parameter of the template into a tuning parameter, whose name it returns.
 static const char *add_value(struct job_draft *d, const struct cuda_template_parameter *t, size_t number,
                              const struct draft_scope *s, const struct cuda_range *given)
 {
@@ -257,13 +258,13 @@ static const char *add_value(struct job_draft *d, const struct cuda_template_par
     return name;
 }
 
-// The template's parameters, and the entry that names them.
+// Reads the template's parameters, and makes the entry with them.
 static void templates(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,
                       size_t given_count)
 {
     const struct cuda_kernel *k = d->kernel;
-    d->code.entry = d->code.sample = k->name;
-    d->code.entry_known = true;
+    d->entry = d->sample = k->name;
+    d->entry_known = true;
     for (size_t i = 0; i < k->template_count; i++) {
         const struct cuda_template_parameter *t = &k->templates[i];
         const struct cuda_range *value = i < given_count ? &given[i] : NULL;
@@ -271,10 +272,10 @@ static void templates(struct job_draft *d, const struct draft_scope *s, const st
                            : t->is_type ? type_of(d, t, value)
                                         : add_value(d, t, i + 1, s, value),
                    *before = i ? ", " : "<", *end = i + 1 < k->template_count ? "" : ">";
-        d->code.entry_known &= !t->is_pack;
-        d->code.entry = arena_format(d->memory, "%s%s%s%s%s", d->code.entry, before, word ? word : t->name,
-                                     t->is_pack ? "..." : "", end);
-        d->code.sample = arena_format(d->memory, "%s%s%s%s", d->code.sample, before, word ? word : "float", end);
+        d->entry_known &= !t->is_pack;
+        d->entry = arena_format(d->memory, "%s%s%s%s%s", d->entry, before, word ? word : t->name,
+                                t->is_pack ? "..." : "", end);
+        d->sample = arena_format(d->memory, "%s%s%s%s", d->sample, before, word ? word : "float", end);
     }
 }
 

@@ -1,12 +1,12 @@
-// See draft.h: writes the job file. An unknown setting is a blank, a string that begins with ? and says what belongs
-// there.
+// See draft.h: writes the job file. An unknown setting is a blank: a string that begins with ? and describes the value.
 #include "tuner/base/elf_file.h"
 #include "tuner/init/draft_parts.h"
 
-// libconfig's names are unique in a group, and the reader has a limit.
+// The reader limits the number of settings in a group.
 enum { MOST_MEMBERS = 500 };
 
-// A text of the source on one line, and UTF-8; in a string, with what stands before it in the string.
+// Prints a text from the source on one line and as UTF-8. If `before` is not NULL, prints a string that begins with
+// `before`.
 static void print(FILE *f, const char *before, const char *text)
 {
     bool utf8 = json_takes(text);
@@ -34,7 +34,7 @@ static void print_blank(FILE *f, const char *hint)
     print(f, "? ", hint);
 }
 
-// A setting whose value is an answer, an assumption, or a blank.
+// Prints a setting whose value is an answer, an assumption, or a blank.
 static void print_filled(FILE *f, struct job_draft *d, const char *what, const char *name, enum draft_form form,
                          const char *assumed, const char *hint)
 {
@@ -111,7 +111,7 @@ static void print_parameters(FILE *f, struct job_draft *d)
     fputs(d->constraint_count ? " );\n\n" : "\n", f);
 }
 
-// That a launch in the source gives an argument, unless the user says another.
+// Prints the number that a launch in the source passes for an argument, unless the user gives another.
 static void print_number(FILE *f, struct job_draft *d, const struct draft_argument *a, bool whole)
 {
     if (a->value && (!whole || !strpbrk(a->value, ".e")) && !draft_answer(d, "size", a->name))
@@ -240,7 +240,7 @@ static void print_arguments(FILE *f, struct job_draft *d)
     fprintf(f, ");\n");
 }
 
-// Whether the kernel, or code outside of kernels, uses the name apart from its declaration.
+// Whether the kernel, or code outside of kernels, uses the name other than in its declaration.
 static bool uses(struct job_draft *d, const char *name)
 {
     const struct cuda_file *s = d->file;

@@ -5,8 +5,8 @@
 
 #include "tuner/job/job_parts.h"
 
-// What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against
-// it.
+// The macros that the header may define; a star at the end matches anything. tests/test_header.c checks whole headers
+// against this list.
 static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
@@ -25,7 +25,7 @@ static const char *const taken[] = {
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
     "RATIO_*", "NVCC", "NVCC_*"};
 
-// Of C17 and C++20, and `defined`, which cannot be the name of a macro.
+// Keywords of C17 and C++20, and `defined`, which cannot be the name of a macro.
 static const char keywords[] =
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
     "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
@@ -98,8 +98,8 @@ static char *refuse_macro(const struct job *job, const char *name)
     return NULL;
 }
 
-// Why a job cannot have this parameter, this macro (`defines` of its kernel or of a stage), this stage: words that
-// follow "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
+// Why a job cannot have this parameter, macro (in `defines` of its kernel or of a stage) or stage, in words that follow
+// "parameter 'X' "; NULL if it can. Compares with the job's other names. malloc'ed.
 static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;
@@ -125,7 +125,7 @@ static char *refuse_stage_define(const struct job *job, size_t stage, size_t def
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
     int p = job_parameter(job, name);
-    if (p >= 0) // its macro has another value here
+    if (p >= 0) // in this stage, its macro has another value
         return job->code.parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler")
                                               : NULL;
     for (size_t i = 0; i < job->code.define_count; i++)

@@ -1,6 +1,6 @@
 // An implementation: anything that computes a job's outputs from its inputs. The reference, the current kernel, the
-// baselines and the fallback are implementations; the kernel that is tuned is one for each configuration. One table
-// (job_implementation.c) says which kinds each place of a job file allows.
+// baselines and the fallback are implementations, and so is each configuration of the kernel that is tuned. A table in
+// job_implementation.c says which kinds are allowed in each place of a job file.
 #pragma once
 
 #include "search/space/space.h"
@@ -8,8 +8,8 @@
 
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines
 
-// The functions of a library. FUNCTION_RESULT computes outputs for a reference, and enqueues work for a baseline, whose
-// INIT is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
+// The functions of a library. FUNCTION_RESULT computes the outputs of a reference, or enqueues the work of a baseline.
+// A baseline's INIT is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
 enum implementation_function {
     FUNCTION_RESULT,
     FUNCTION_GENERATE,
@@ -20,16 +20,16 @@ enum implementation_function {
 extern const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS]; // the settings that name them
 
 struct implementation {
-    enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none here, and only `setting` may be set
-    const char *setting;           // where it stands in the job file: "reference", "baselines[1]"
-    const char *name;              // what reports call it; "" for the reference and the fallback
+    enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none here; only `setting` may be set
+    const char *setting;           // its setting in the job file: "reference", "baselines[1]"
+    const char *name;              // its name in reports; "" for the reference and the fallback
     const char *path;   // absolute: the source, the binary or the library (which may be a source); NULL: none
     struct stage stage; // kernel, binary, function of a baseline: its entry, launch and arguments
     uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
     const char *operation;                 // kernels/ name
     const char *by;                        // "cublas" or "cpu"
-    // Roles of the operation whose name in this job differs, or that are the constant `value` (`name` is NULL). For
-    // files: outputs, and the paths of their files.
+    // Roles of the operation that have another name in this job, or that are the constant `value` (`name` is NULL). For
+    // an implementation by files: the outputs and the paths of their files.
     size_t binding_count;
     struct binding {
         const char *role, *name;
@@ -38,9 +38,9 @@ struct implementation {
     const char *functions[IMPLEMENTATION_FUNCTIONS]; // library; NULL: not given
     size_t option_count;                             // for the compiler of a library's source
     char **options;
-    const char *command; // of the shell, run in the job file's folder
-    double timeout;      // s, for a call of a reference's function or command
+    const char *command; // for the shell, run in the job file's folder
+    double timeout;      // s, for one call of a reference's function or command
 };
 
-// A library that is given by its source.
+// Whether it is a library that is given by its source.
 bool implementation_is_built(const struct implementation *);

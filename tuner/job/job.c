@@ -1,4 +1,4 @@
-// See job.h: names, values, the space and the life of a loaded job. Reading is in job_load.c and job_launch.c.
+// See job.h: names, values and limits of a loaded job, and freeing it. Reading is in job_load.c and job_launch.c.
 #include "tuner/job/job.h"
 
 #include "tuner/base/elf_file.h"
@@ -19,14 +19,14 @@ const struct device_limits device_limits_h200 = {
     .compute = 90,
 };
 
-// The limits of a block and of a multiprocessor belong to the compute capability (CUDA C++ Programming Guide, table
-// "technical specifications per compute capability"; arch_traits.h of NVIDIA's libcu++ has the same), what follows to
-// the device.
+// The limits of a block and of a multiprocessor depend on the compute capability (CUDA C++ Programming Guide, table
+// "technical specifications per compute capability"; also in arch_traits.h of NVIDIA's libcu++). The columns from
+// `device` on describe one device of that capability.
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
 {
     static const struct {
         int compute;
-        int64_t shared_per_sm, threads_per_sm, blocks_per_sm; // a block can have 1 KiB less, but all of 7.5's
+        int64_t shared_per_sm, threads_per_sm, blocks_per_sm; // shared: a block gets 1 KiB less, except on 7.5
         const char *device;
         int64_t sm_count, l2_bytes, memory_bytes;
     } known[] = {
@@ -223,7 +223,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         const struct buffer *b = &job->buffers[i];
         struct operand o;
         int64_t bytes;
-        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // in memory and in an array
+        bool twice = b->image && b->image->about.memory == IMAGE_ARRAY; // once in memory, once in an array
         if (job_buffer_shape(b, values, &o, err)) {
             result = -1;
         } else if (o.rows < 1 || o.cols < 1 || o.ld < o.cols) {
@@ -335,7 +335,7 @@ const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTIO
                                                                         [FUNCTION_VERIFY] = "verify",
                                                                         [FUNCTION_INIT] = "init"};
 
-// A visitor of expressions that may be missing.
+// Visits expressions, some of which may be NULL.
 struct expression_visitor {
     void (*visit)(void *user, struct expr *);
     void *user;

@@ -1,8 +1,8 @@
-// Reading what declares a buffer: an argument, or a constant, which is a variable of the module, `__constant__` or
-// `__device__`. The GPU worker copies a constant's buffer to the variable before every launch that counts.
+// Reads declarations of buffers. They are arguments, or constants: `__constant__` or `__device__` variables of the
+// module. The GPU worker copies a constant's buffer to the variable before every launch that is timed or verified.
 #include "tuner/job/job_parts.h"
 
-// Columns of a buffer: the last size, in elements.
+// The columns of a buffer: its last size, in elements.
 static struct expr *load_columns(struct reader *r, struct job *job, const struct node *n, int channels)
 {
     struct expr *texels = reader_expression(r, n, job);
@@ -80,7 +80,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
 
 // Constants -----------------------------------------------------------------------------------------------------------
 
-// A name with namespaces, a template's instance by its symbol.
+// Whether it is a name, perhaps with namespaces. An instance of a template must be named by its symbol.
 static bool is_variable_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";

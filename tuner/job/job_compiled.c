@@ -1,5 +1,6 @@
-// Constraints on what the compiler makes of a candidate: "compiled.registers <= 168". They are checked when a candidate
-// has been compiled, before it takes a GPU. The search space does not know them, so they do not make it smaller.
+// Constraints on the compiler's result for a candidate: "compiled.registers <= 168". They are checked after a candidate
+// has been compiled and before it occupies a GPU. They are not part of the search space, so they do not make it
+// smaller.
 #include <math.h>
 
 #include "tuner/job/job_parts.h"

@@ -1,6 +1,6 @@
-// Names with values in a job file: a macro, and a configuration, which has a value for every parameter and is checked
-// against the constraints once the space is built. The `fallback` is the configuration that the job's header has for
-// devices without tuning results; it uses no more shared memory than every device gives without opting in.
+// Names with values in a job file: macros and configurations. A configuration has a value for every parameter and is
+// checked against the constraints once the space is built. The `fallback` is the configuration that the job's header
+// has for devices without tuning results; its shared memory stays within what every device offers without an opt-in.
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
@@ -61,7 +61,7 @@ void load_configuration(struct reader *r, const struct job *job, const struct no
     for (size_t i = 0; i < count; i++) load_value(r, job, group, what, i, config);
 }
 
-// Why it is not a valid configuration.
+// Sets the reason why a configuration is not valid.
 static int explain_constraint(const struct job *job, const uint16_t *config, const char *what, struct error *err)
 {
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);

@@ -1,4 +1,5 @@
-// What buffers are filled with, and what is compared of outputs: reading both, and their numbers for a problem.
+// The fills of buffers and the parts of outputs that are compared: reads both, and computes their numbers for a
+// problem.
 #include <unistd.h>
 
 #include "kernels/host_fill.h"
@@ -16,7 +17,7 @@ void check_npy(struct reader *r, const struct node *n, const char *path)
     if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
 }
 
-// Buffers are made once per job: a shape may only read problem sizes and device limits.
+// Buffers are allocated once per job, so a shape may only read problem sizes and device limits.
 void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *what,
                  const char *buffer)
 {
@@ -34,7 +35,7 @@ enum {
     RANGES = 1u << FILL_UNIFORM | 1u << FILL_INTEGER | 1u << FILL_NONFINITE | 1u << FILL_ZEROS | 1u << FILL_SORTED,
 };
 
-// A bound of random numbers: a number, or an expression of sizes.
+// A bound for random numbers: a number, or an expression of sizes.
 static void load_bound(struct reader *r, struct job *job, const struct node *group, const char *path,
                        const char *buffer, double *number, struct expr **value)
 {
@@ -47,7 +48,7 @@ static void load_bound(struct reader *r, struct job *job, const struct node *gro
     }
 }
 
-// These two are written as the value itself.
+// For these kinds, `fill` is the value itself and not a group.
 static void check_value(struct reader *r, const struct node *n, enum fill_kind kind)
 {
     if (kind == FILL_CONSTANT) reader_mistake(r, n, "fill \"constant\" is written as the number itself: fill = 3.0");
@@ -74,7 +75,7 @@ static void load_group(struct reader *r, struct job *job, const struct node *n, 
     check_value(r, n, fill->kind);
 }
 
-// A fill as one word, or an expression of sizes.
+// Reads a fill that is one word, or an expression of sizes.
 static void load_word(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
                       const char *buffer, struct fill *fill)
 {
@@ -95,7 +96,7 @@ static void load_word(struct reader *r, struct job *job, const struct node *argu
     }
 }
 
-// Fills are real numbers.
+// Whether a value is exact as a double: fills are doubles.
 static bool is_exact(int64_t value)
 {
     return (double)value < 0x1p63 && (int64_t)(double)value == value;
@@ -179,7 +180,7 @@ int job_fill_numbers(const struct buffer *b, const int64_t *values, double *low,
     return host_fill_check(&how, &to, err) ? error_prefix(err, "buffer '%s'", b->name) : 0;
 }
 
-// What is compared ---------------------------------------------------------------------------------------------------
+// Compared parts -----------------------------------------------------------------------------------------------------
 
 struct compared *load_compared(struct reader *r, struct job *job, const struct node *argument, const struct buffer *b,
                                const char *buffer)
@@ -216,7 +217,7 @@ int job_compared_numbers(const struct buffer *b, size_t dimension, const int64_t
     if (expr_eval(c->size[dimension], values, size, err) || expr_eval(c->first[dimension], values, first, err) ||
         expr_eval(c->count[dimension], values, count, err))
         return error_prefix(err, "'compare' of buffer '%s'", b->name);
-    bool inside = *size > 0 && *first >= 0 && *first <= *size; // then no difference overflows
+    bool inside = *size > 0 && *first >= 0 && *first <= *size; // if so, differences cannot overflow
     if (inside && *count > 0 && *count <= *size - *first) return 0;
     if (*count < 1)
         return error_set(

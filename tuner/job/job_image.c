@@ -1,8 +1,8 @@
-// Textures and surfaces of a job file: how kernels see a buffer by them (tuner/base/image.h). See job_launch.c for the
-// other arguments.
+// Textures and surfaces in a job file: how kernels see a buffer through them (tuner/base/image.h). See job_launch.c for
+// the other arguments.
 #include "tuner/job/job_parts.h"
 
-// What a texture's argument says of reading.
+// The settings of a texture argument that say how it is read.
 static const char *const modes[] = {"filter", "address", "normalized", "read", NULL};
 
 static const struct node *first_mode(const struct node *n)
@@ -17,7 +17,7 @@ static bool is_image_type(enum element type)
     return element_size(type) <= 4 && type != ELEMENT_BF16;
 }
 
-// How a texture reads, and what the hardware does not do.
+// Reads the modes of a texture and refuses those that the hardware does not have.
 static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
     bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;
@@ -104,7 +104,7 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
 }
 
-// Whether the stages see a buffer through a pointer, and whether by an object or as a variable of the module.
+// Whether the stages see a buffer through a pointer, through a texture or surface object, and as a surface.
 static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
 {
     for (size_t s = 0; s < count; s++) {

@@ -1,6 +1,7 @@
-// Reads implementations: the reference, the current kernel, baselines and the fallback. A table says for each of these
-// places which kinds it allows, and which member of the group tells the kind; each kind has one reader. The members of
-// all places are rows "IMPLEMENTATION.x" of the table of settings, whose forms are a kind, or a place and a kind.
+// Reads implementations: the reference, the current kernel, baselines and the fallback. A table lists for each of these
+// places the kinds that are allowed, and the member of the group that determines the kind. Each kind has one reader.
+// The members of all places are rows "IMPLEMENTATION.x" in the table of settings, whose forms are a kind, or a place
+// and a kind.
 #include <ctype.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 #define MEMBER(name) "IMPLEMENTATION." name
 
 struct allowed_kind {
-    const char *member; // that tells the kind; the first one that is given counts
+    const char *member; // that determines the kind; the first one that is given counts
     enum implementation_kind kind;
 };
 
@@ -29,13 +30,13 @@ static const struct allowed_kind fallback_forms[] = {{NULL, IMPLEMENTATION_CONFI
 
 static const struct use {
     const char *setting, *what;       // `what` in messages
-    const struct allowed_kind *forms; // the last one has no member: the kind where none of the others is given
+    const struct allowed_kind *forms; // the last one has no member: the kind if no other member is given
     bool compared;                    // a baseline, with expressions that read no parameter
 } reference = {"reference", "'reference'", reference_forms, false},
   current = {"current", "'current'", current_forms, true}, baseline = {"baselines", "a baseline", baseline_forms, true},
   fallback = {"fallback", "'fallback'", fallback_forms, false};
 
-// What a reader of a kind works on.
+// The arguments of the functions that read one kind of implementation.
 struct implementation_reading {
     struct reader *r;
     struct job *job;
@@ -44,7 +45,7 @@ struct implementation_reading {
     struct implementation *to;
 };
 
-// The path of a file that the group names, absolute; NULL: the member is not given.
+// The absolute path of a file that the group names; NULL if the member is not given.
 static char *read_path(const struct implementation_reading *g, const char *member, const char *what)
 {
     const char *name = strrchr(member, '.') + 1, *given = reader_string(g->r, g->group, member);
@@ -59,7 +60,7 @@ static void lacks(const struct implementation_reading *g, const char *member, co
     if (!node_member(g->group, member)) reader_mistake(g->r, g->group, "%s lacks '%s'%s", g->use->what, member, more);
 }
 
-// An expression of a kernel that has no parameters.
+// Checks an expression of a kernel that has no parameters.
 static void check_expression(void *user, struct expr *e)
 {
     const struct implementation_reading *g = user;
@@ -72,7 +73,8 @@ static void check_expression(void *user, struct expr *e)
                            symbols_name(g->job->symbols, slots[i]), expr_text(e));
 }
 
-// Its arguments, or those of the job's only stage. What is compared with candidates computes the job's outputs.
+// Reads its arguments, which default to those of the job's only stage. An implementation that is compared with
+// candidates must compute the job's outputs, and no others.
 static void read_arguments(struct implementation_reading *g)
 {
     struct implementation *to = g->to;
@@ -113,7 +115,8 @@ static bool check_library_option(struct reader *r, const struct node *n, const c
     return *option == '-';
 }
 
-// A function of a library has no variables of the module, and writes what it is given.
+// A library function has no module variables and can only write buffers that it gets as arguments, so it must get every
+// output.
 static void check_outputs_given(const struct implementation_reading *g)
 {
     struct stage stage = job_stage_of(g->job, g->to);
@@ -207,7 +210,7 @@ static const struct {
     [IMPLEMENTATION_FILES] = {read_files, false},
 };
 
-// Whether the member that would tell the kind is misspelt, which is reported.
+// Whether the member that would determine the kind is misspelt; if so, this is reported.
 static bool is_misspelt(struct reader *r, const struct job *job, const struct node *group, const struct use *use)
 {
     const char *words[sizeof reference_forms / sizeof *reference_forms] = {NULL};
@@ -218,7 +221,7 @@ static bool is_misspelt(struct reader *r, const struct job *job, const struct no
     return !other && reader_suggest(r, group, use->what, words);
 }
 
-// `to` has its name and where it stands.
+// `to` already has its name and its setting.
 static void read_implementation(struct reader *r, struct job *job, const struct node *group, const struct use *use,
                                 struct implementation *to)
 {
@@ -238,7 +241,7 @@ static void read_implementation(struct reader *r, struct job *job, const struct 
     kinds[to->kind].read(&(struct implementation_reading){r, job, group, use, to});
 }
 
-// Names that other entries of a final have, or may have; the header makes macros of them.
+// Whether another entry of a final has the name, or may have it: the header turns these names into macros.
 static bool is_taken(const struct job *job, const char *name)
 {
     const struct operation *op = job_operation(job);
@@ -249,7 +252,7 @@ static bool is_taken(const struct job *job, const char *name)
     return taken;
 }
 
-// Part of a macro in the header.
+// Whether the name can be part of a macro in the header.
 static bool is_name(const char *name)
 {
     bool good = isalpha((unsigned char)*name);

@@ -1,4 +1,4 @@
-// Reading launches and arguments of a job file: see job_load.c.
+// Reads launches and arguments of a job file; see job_load.c.
 #include "kernels/operation.h"
 #include "tuner/job/job_parts.h"
 
@@ -109,7 +109,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
         reader_mistake(r, overlap, "the first launch cannot overlap: no launch comes before it");
 }
 
-// All but `when`, its loops and its pairs.
+// Reads a stage except for `when`, its loops and its pairs.
 static void load_stage_parts(struct reader *r, struct job *job, const struct node *root, const struct node *n,
                              struct stage *stage)
 {
@@ -152,7 +152,7 @@ static void load_stage(struct reader *r, struct job *job, const struct node *roo
         reader_mistake(r, n, "stage '%s' is not timed, so it cannot exchange buffers", stage->name);
 }
 
-// Whether an expression reads a name that only its stage knows.
+// Whether an expression reads the name of one of its stage's loops.
 static bool reads_loop(const struct stage *s, const struct expr *e)
 {
     size_t count;
@@ -174,7 +174,7 @@ static bool same_macros(const struct stage *a, const struct stage *b)
     return same;
 }
 
-// Library stages belong to no unit.
+// Numbers the units. Library stages do not belong to any.
 static void number_units(struct job *job)
 {
     for (size_t s = 0; s < job->stage_count; s++) {
@@ -205,7 +205,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
         if (node_member(root, kernel_only[i]))
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
-    // The dynamic shared memory of a single launch has a name that constraints can use.
+    // With a single launch, constraints can use the name of its dynamic shared memory.
     if (job->stage_count == 1 && job->stages[0].shared && !reads_loop(&job->stages[0], job->stages[0].shared) &&
         symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;

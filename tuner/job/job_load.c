@@ -1,7 +1,7 @@
-// Reading a job file into a struct job. Goes through the file once, top group by top group, in an order in which names
-// are known before expressions use them: device limits, problem sizes, parameters, derived names, then everything with
-// expressions. Every mistake is collected; reading does not stop at the first. Launches, arguments and the reference
-// are in job_launch.c.
+// Reads a job file into a struct job. The top groups are read once, in an order that makes names known before
+// expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions. All
+// mistakes are collected; reading does not stop at the first one. job_launch.c reads launches and arguments,
+// job_implementation.c the reference.
 #include <unistd.h>
 
 #include "kernels/operation.h"
@@ -31,7 +31,7 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-// Each edit must fit what those before it have made of its file; the newest is dropped if it does not.
+// Each edit must apply to its file as changed by the edits before it. The last edit is dropped if it does not.
 static void try_edit(struct reader *r, struct job *job, const struct node *n)
 {
     const struct text_edit *last = &job->code.edits[job->code.edit_count - 1];
@@ -77,8 +77,8 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
     }
 }
 
-// Beside the job file, or one of those that came with the program: `templates` then is the name's folder, or it has
-// none. malloc'ed.
+// The template's path below the job file's folder. If no file is there, a name without a folder, or in a folder
+// `templates`, means one of the templates that came with the program. malloc'ed.
 static char *find_template(const struct job *job, const char *source)
 {
     autofree char *path = text_join_path(job->file.directory, source), *folder = text_directory(source);
@@ -116,7 +116,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_edits(r, job, kernel);
 }
 
-// No parameters means one configuration: that of a kernel which is only judged.
+// Without parameters there is one configuration, for a kernel that is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "parameters");
@@ -170,7 +170,8 @@ static bool is_range(const struct node *size)
            node_integer(node_at(size, 0)) < node_integer(node_at(size, 1));
 }
 
-// A size of a problem. The first problem of the file declares the names. Whether it is another one.
+// Reads a size of a problem. The first problem in the file declares the names. Returns whether this name was not
+// declared.
 static bool load_size(struct reader *r, struct job *job, const struct node *size, bool first, bool tune)
 {
     const char *name = node_name(size), *removed = node_is_integer(size) ? NULL : setting_removed("problems[]", name);
@@ -205,7 +206,7 @@ static bool has_problem(const struct job *job, const int64_t *sizes)
     return false;
 }
 
-// Problems whose sizes are sampled from ranges, all different, or one problem where no size is a range.
+// Adds problems whose sizes are sampled from ranges, all different, or one problem if no size is a range.
 static void add_problems(struct reader *r, struct job *job, const struct node *n, const struct problem *as)
 {
     int ranges = 0;
@@ -239,7 +240,8 @@ static void add_problems(struct reader *r, struct job *job, const struct node *n
     }
 }
 
-// One problem, or several where a size is a range: sizes by name, in the order of the first problem's.
+// Reads one problem, or several if a size is a range. Sizes are given by name and stored in the order of the first
+// problem.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
     if (!reader_is_group(r, n, "a problem must be a group { M = 1024; ... }")) return;
@@ -271,7 +273,7 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
-// Conditions on sizes, which the header evaluates too.
+// Reads conditions on sizes, which the header evaluates too.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct node *list = verification ? reader_member(r, verification, "verification.supported") : NULL;
@@ -290,7 +292,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
-// Other values of inputs, by the words for them. None that a job does not name is tried where it names any.
+// Reads which other values of inputs are tried. If the job names any, only those; otherwise the operation's.
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);
@@ -308,8 +310,8 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
     }
 }
 
-// The members of a group, as their table in tuner/base/settings.c says; `prefix` is the group's path. The group may be
-// NULL. Defaults are the table's numbers, not their texts, which may round.
+// Reads the members of a group according to their table in tuner/base/settings.c. `prefix` is the group's path. The
+// group may be NULL. Defaults are the table's numbers, not their texts, which may be rounded.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
                        void *to)
 {

@@ -1,15 +1,15 @@
-// Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reading them, their
-// layout, which is that of C, and their bytes for a problem.
+// Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reads them, and
+// computes their layout (the same as in C) and their bytes for a problem.
 #include "kernels/vector_type.h"
 #include "tuner/job/job_parts.h"
 
-// Of a struct, a member, or a vector.
+// The layout of a struct, a member or a vector.
 struct layout {
     size_t size, alignment;
 };
 
-// Adds a number to an argument's members. `name` is its last part, of which the size has the name where there is no
-// value.
+// Adds a number to an argument's members. `name` is the last part of its path; without a value, the size of that name
+// is meant.
 static void add_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
                        const char *path, const char *name, enum element type, size_t offset, struct argument *a)
 {
@@ -27,7 +27,7 @@ static void add_number(struct reader *r, struct job *job, const struct node *own
         load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
 }
 
-// `count` elements of a type, or vectors, whose lanes are numbers of their own.
+// Reads `count` elements of a type. They may be vectors, each component of which is a number.
 static struct layout load_numbers(struct reader *r, struct job *job, const struct node *n, const char *path,
                                   int64_t count, struct argument *a)
 {
@@ -55,7 +55,7 @@ static struct layout load_numbers(struct reader *r, struct job *job, const struc
 static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth);
 
-// One member, or its array, as if it began at 0.
+// Reads one member, perhaps an array, as if it began at 0.
 static struct layout load_member(struct reader *r, struct job *job, const struct node *n, const char *path,
                                  struct argument *a, int depth)
 {
@@ -88,7 +88,7 @@ static struct layout load_member(struct reader *r, struct job *job, const struct
     return all;
 }
 
-// The members of a group, placed as in C from 0 on: each at the next multiple of its alignment.
+// Reads the members of a group and places them from 0 on as in C, each at the next multiple of its alignment.
 static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth)
 {
@@ -147,7 +147,7 @@ bool load_value_argument(struct reader *r, struct job *job, const struct node *n
     return members || v;
 }
 
-// Writes a number, an expression's or a real one, as an element of a type.
+// Writes a number (an expression's value or a real number) as an element of a type.
 static int job_number(enum element type, const struct expr *value, double real, const int64_t *values, void *to,
                       struct error *err)
 {
@@ -171,7 +171,7 @@ int job_argument_bytes(const struct argument *a, const int64_t *values, unsigned
     memset(to, 0, a->bytes);
     for (size_t i = 0; i < a->member_count; i++) {
         const struct value_member *m = &a->members[i];
-        if (m->is_address) continue; // the GPU worker's to write
+        if (m->is_address) continue; // written by the GPU worker
         if (job_number(m->type, m->value, m->real, values, to + m->offset, err))
             return error_prefix(err, "member '%s'", m->name);
     }

@@ -1,5 +1,5 @@
-// The memory of a job: all that it points to lies in its arena and is freed with it. Expressions are in a list. And
-// which of its names they may always read.
+// The memory of a job: everything that it points to lies in its arena and is freed with it, except for expressions,
+// which are kept in a list. Also says which names are the same for all configurations.
 #include "tuner/job/job_parts.h"
 
 void *job_new(struct job *job, size_t count, size_t size)
@@ -9,7 +9,7 @@ void *job_new(struct job *job, size_t count, size_t size)
 
 void *job_room(struct job *job, void *list, size_t count, size_t size)
 {
-    if (count & (count - 1)) return list; // what there is has room for a power of two
+    if (count & (count - 1)) return list; // the capacity is a power of two
     void *longer = job_new(job, count ? 2 * count : 1, size);
     return count ? memcpy(longer, list, count * size) : longer;
 }

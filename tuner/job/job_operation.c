@@ -1,4 +1,5 @@
-// Reading operations, the reference's and those of stages that a library computes: roles bound to buffers and numbers.
+// Reads operations, both the reference's and those of stages that a library computes. Roles are bound to buffers and
+// numbers.
 #include "kernels/operation.h"
 #include "tuner/job/job_parts.h"
 
@@ -9,7 +10,7 @@ static void unknown_operation(struct reader *r, const struct node *n, const char
     reader_mistake(r, n, "%s", text);
 }
 
-// `path`, `form`: a group of the table of settings, which has other members than roles.
+// `path`, `form`: the group in the table of settings, which also has members that are not roles.
 static void unknown_role(struct reader *r, const struct node *n, const struct operation *op, const char *role,
                          const char *path, const char *form)
 {
@@ -22,7 +23,7 @@ static void unknown_role(struct reader *r, const struct node *n, const struct op
     if (nearest) reader_explains(r, n, nearest);
 }
 
-// The number that a word stands for, a compute class of the operation; -1 for words that are names.
+// The number of a compute class that is given as a word; -1 for words that are names.
 static int class_number(struct reader *r, const struct operation *op, const struct node *member)
 {
     if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
@@ -33,8 +34,9 @@ static int class_number(struct reader *r, const struct operation *op, const stru
     return 0;
 }
 
-// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but
-// sizes and scalars may be expressions or numbers too. Its buffers are declared by the arguments of earlier stages.
+// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, with roles as in
+// `reference`, but sizes and scalars may also be expressions or numbers. Its buffers are declared by the arguments of
+// earlier stages.
 void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
 {
     const char *given = reader_string(r, n, "stages[].operation"), *name = given ? given : "",
@@ -91,7 +93,7 @@ static const struct binding *find_binding(const struct implementation *to, const
     return NULL;
 }
 
-// The old values of an output count if `beta` is not 0. A buffer with direction "out" has none.
+// If `beta` is not 0, the result depends on an output's old values, which a buffer with direction "out" does not have.
 static void check_old_values(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                              const struct implementation *to, const struct job_number *numbers)
 {
@@ -130,7 +132,7 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
         if (constant) continue;
         bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && names[i]; i++) there = !strcmp(names[i], bound);
-        if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
+        if (there || role->kind == ROLE_SCALAR) continue; // scalars have defaults
         const char *nearest = text_nearest(bound, names);
         reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,
                        is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "",

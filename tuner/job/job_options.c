@@ -1,8 +1,8 @@
-// Compiler options of a job: those of `kernel.options`, and parameters that are options instead of macros. An option
-// belongs to the configuration, and so to the key of the compile cache and to the header.
+// Compiler options of a job: those in `kernel.options`, and parameters that are options instead of macros. Options are
+// part of the configuration, and therefore of the key of the compile cache and of the header.
 #include "tuner/job/job_parts.h"
 
-// What the program decides itself: names with a blank between them.
+// Options that the program sets itself; names are separated by blanks.
 static const struct {
     const char *options, *why;
 } refused[] = {
@@ -18,7 +18,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
         reader_mistake(r, n, "'%s' is not an option of the compiler: it does not begin with '-'", option);
         return false;
     }
-    // ptxas reads such a file too: "--ptxas-options=--options-file=x".
+    // ptxas reads files with options too: "--ptxas-options=--options-file=x".
     if (strstr(option, "--options-file") || strstr(option, "-optf")) {
         reader_mistake(r, n, "the option '%s' is refused: write the options into the job file", option);
         return false;
@@ -35,7 +35,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
     return true;
 }
 
-// A parameter's option with one of its values; NULL where the value leaves it out. malloc'ed.
+// A parameter's option with one of its values; NULL if that value leaves the option out. malloc'ed.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
     const char *option = job->code.parameter_options[parameter], *location = strchr(option, '%');

@@ -1,10 +1,10 @@
-// A stage that runs again and again: its loops, and the buffers whose names are exchanged after every run.
+// Stages that run several times: their loops, and the buffers whose names are exchanged after every run.
 //
-// The names are dealt so that each stands for its own buffer when the candidate has ended. So the driver counts the
-// runs first, and the first stage may find a buffer under the name of its partner.
+// Every name must refer to its own buffer when the candidate ends. So the driver counts the runs first, and in the
+// first stage a buffer may have the name of its partner.
 #include "tuner/job/job_parts.h"
 
-// Loops that take more steps than this without a run do not end.
+// Loops that take more steps than this without a run are considered endless.
 enum { STEPS_MAX = 1 << 16 };
 
 static bool is_identifier(const char *name)
@@ -12,7 +12,7 @@ static bool is_identifier(const char *name)
     return *name && !strchr(name, '.') && !strchr(name, ' ');
 }
 
-// Without blanks at both ends, in its place.
+// Removes blanks at both ends, in place.
 static char *trim(char *text)
 {
     text += strspn(text, " \t");
@@ -20,7 +20,7 @@ static char *trim(char *text)
     return text;
 }
 
-// The text after "NAME =", which becomes the name alone; NULL: it is not an assignment.
+// Splits "NAME = value": returns the value, and `text` becomes the name. NULL if it is not an assignment.
 static char *assigned(char *text)
 {
     char *equals = strchr(text, '=');
@@ -52,7 +52,7 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
         return;
     }
     l->from = load_part(r, job, n, from);       // before the name exists
-    l->slot = symbols_show(job->symbols, name); // of another stage's loop
+    l->slot = symbols_show(job->symbols, name); // if another stage's loop has it
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)
@@ -147,7 +147,7 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
     }
 }
 
-// Starts the loops from `first` on. 1, or 0 with the number of the loop whose condition does not hold in *ended.
+// Starts the loops from `first` on. Returns 1, or 0 if a loop's condition does not hold, with its number in *ended.
 static int start(const struct stage_repeat *repeat, size_t first, int64_t *values, size_t *ended, struct error *err)
 {
     for (size_t i = first; i < repeat->loop_count; i++) {
@@ -160,7 +160,7 @@ static int start(const struct stage_repeat *repeat, size_t first, int64_t *value
     return 1;
 }
 
-// Continues after loop `ended`, or after the innermost one's body, has ended.
+// Continues after a run of the body of `loop`.
 static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *values, struct error *err)
 {
     for (int steps = 0; steps < STEPS_MAX; steps++) {
@@ -176,7 +176,7 @@ static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *valu
         }
         int started = start(repeat, loop + 1, values, &loop, err);
         if (started) return started;
-        if (loop) loop--; // an inner loop without a run
+        if (loop) loop--; // an inner loop has no run
     }
     return error_set(err, "the loops do not end");
 }

@@ -1,7 +1,7 @@
-// The value of a number that kernels get: an expression of integers, or a real number.
+// Values of numbers that kernels get: integer expressions or real numbers.
 #include "tuner/job/job_parts.h"
 
-// A finite number that stays one in elements of this type.
+// Whether the number is finite, and stays finite in this type.
 static bool fits(enum element type, double value)
 {
     unsigned char bytes[8];

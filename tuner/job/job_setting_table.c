@@ -1,4 +1,5 @@
-// The rows of job_settings.h, except those of tuner/base/settings.h, which job_settings.c adds after their group.
+// The rows of the table in job_settings.h. Those of tuner/base/settings.h are added by job_settings.c, after their
+// group.
 #include <math.h>
 
 #include "kernels/element.h"
@@ -14,7 +15,7 @@
 
 static const char *const compiler_text[] = {PROTOCOL_NVRTC, PROTOCOL_NVCC, NULL}; // enum job_compiler
 static const char *const reference_by[] = {"cublas", "cpu", NULL};
-static const char *const directions[] = {"in", "out", "inout", "scratch", "restored", NULL}; // direction_text, and one
+static const char *const directions[] = {"in", "out", "inout", "scratch", "restored", NULL}; // direction_text, restored
 static const char *const out_of_bounds[] = {"zero", "nan", NULL}, *const conversions[] = {"none", "tf32", NULL};
 
 const struct job_setting job_setting_table[] = {

@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
     [KIND_GROUPS] = "list of groups",
 };
 
-// Groups whose settings, or some of them, are a table of tuner/base/settings.c.
+// Groups that have all or some of their settings in a table of tuner/base/settings.c.
 static const struct {
     const char *group;
     const struct setting *table;
@@ -66,7 +66,7 @@ static struct job_setting shared_setting(const char *group, const struct setting
 const struct job_setting *job_settings(size_t *size)
 {
     for (const struct job_setting *s = job_setting_table; !all || s->path; s++) {
-        if (count && s == job_setting_table) break; // made before
+        if (count && s == job_setting_table) break; // made by an earlier call
         memory_add(all, count) = *s;
         for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
             for (const struct setting *t = shared[i].table; !strcmp(shared[i].group, s->path) && t->name; t++)
@@ -96,8 +96,8 @@ bool job_setting_is_open(const struct job_setting *s)
     return isupper((unsigned char)*job_setting_name(s));
 }
 
-// Whether a form is one of `forms`, words with a blank between them (NULL: every form). A form may have two parts, as
-// "reference.kernel": a word may be any of them, or both.
+// Whether a form is one of `forms`, which are words separated by blanks (NULL: every form). A form may have two parts,
+// as in "reference.kernel"; a word may be either part, or both.
 static bool is_of_form(const char *forms, const char *form)
 {
     const char *last = form ? strrchr(form, '.') : NULL;

@@ -22,40 +22,41 @@ enum job_setting_kind {
 };
 
 struct job_setting {
-    // Where it stands: members of groups follow a dot, elements of lists are called []: "problems[].weight". A last
-    // part in capitals stands for names that the job chooses: "derived.NAME".
+    // Its place in a job file: members of groups follow a dot, elements of lists are written []: "problems[].weight". A
+    // last part in capitals stands for names that the job chooses: "derived.NAME".
     const char *path;
     enum job_setting_kind kind;
-    const char *fallback;     // the default: a string or word as it is, else as a job file writes it; NULL: see `unset`
-    const char *unset;        // where there is no default: "required", "none", or what decides
+    const char *fallback;     // the default as in a job file, but a string or word without quotes; NULL: see `unset`
+    const char *unset;        // if there is no default: "required", "none", or how the value is chosen
     double low, high;         // of integers, numbers and durations; infinite: no limit
-    const char *const *words; // of a word; ends with NULL
-    const char *also;         // what it may be besides its kind; NULL: nothing
-    const char *forms;        // of a group that has several forms, those that have the setting: "buffer tensor_map"
+    const char *const *words; // allowed for a word; ends with NULL
+    const char *also;         // values allowed in addition to its kind; NULL: none
+    const char *forms;        // if its group has several forms, those with the setting: "buffer tensor_map"
     const char *meaning;      // one line without a full stop
 };
 
-// The rows that are written by hand, only for job_settings.c (job_setting_table.c). One without a path ends them.
+// The rows that are written by hand (job_setting_table.c), only for job_settings.c. A row without a path ends the
+// table.
 extern const struct job_setting job_setting_table[];
 // All of them. The table lives as long as the program.
 const struct job_setting *job_settings(size_t *count);
-// NULL where there is none of this path.
+// The setting with this path, or NULL.
 const struct job_setting *job_setting_find(const char *path);
 // The part of a path after its last dot.
 const char *job_setting_name(const struct job_setting *);
-// Whether the name is a capital one, which stands for names that the job chooses.
+// Whether the name is in capitals and so stands for names that the job chooses.
 bool job_setting_is_open(const struct job_setting *);
-// The names of a group's settings ("" is the job file itself), NULL-terminated, without open ones. `form` may be NULL:
-// all. The array is malloc'ed, the names are the table's.
+// The names of a group's settings ("" is the job file itself), NULL-terminated, without open ones. `form` NULL: of all
+// forms. The array is malloc'ed, the names belong to the table.
 const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);
 
-// What to use instead of a setting that earlier versions had: "use 'until'". `group` is the group's path in the table
-// ("" is the job file itself). NULL: no version had it. And how to say here what a setting of this name says in another
-// tuner: "it is 'constraints' here"; or NULL. Static texts. (setting_hints.c)
+// setting_removed: what to use instead of a setting of earlier versions ("use 'until'"), or NULL if no version had it.
+// `group` is the group's path in the table ("" is the job file itself). setting_foreign: what a setting of other tuners
+// is called here ("it is 'constraints' here"), or NULL. Static texts. (setting_hints.c)
 const char *setting_removed(const char *group, const char *name);
 const char *setting_foreign(const char *name);
-// The word here for a value that others write: "f32" for "float" and "const float *". Static text, or NULL.
+// The word used here for a value as others write it: "f32" for "float" and "const float *". Static text, or NULL.
 const char *setting_foreign_word(const char *value);
 
 // For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".

@@ -1,4 +1,4 @@
-// See job.h: the job for the sizes that a file lists, such as sweetspot_runtime.c collects.
+// See job.h: writes a job for the sizes in a file, for example one made by sweetspot_runtime.c.
 #include <errno.h>
 
 #include "tuner/base/input_file.h"
@@ -10,11 +10,11 @@ static const char mark[] = "// Written by `sweetspot tune --shapes`";
 struct shapes {
     const struct job *job;
     const char *path;
-    int64_t *sizes; // of each problem, one after the other
+    int64_t *sizes; // one problem after the other
     size_t count;
 };
 
-// "M=512,N=77".
+// Reads a line such as "M=512,N=77".
 static int read_shape(const struct job *job, char *text, int64_t *sizes, struct error *err)
 {
     char *rest;

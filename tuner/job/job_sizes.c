@@ -1,15 +1,15 @@
-// See job.h: sizes that the header accepts, and those that are drawn and verified.
+// See job.h: sizes that the header accepts, and sizes that are drawn and verified.
 #include <math.h>
 
 #include "kernels/operation.h"
 #include "tuner/base/entropy.h"
 #include "tuner/job/job_parts.h"
 
-// Small: at most so many bytes more than the job's smallest problem, unless that one is large; and at most so many
-// operations, or as many.
+// Drawn problems are small. They take at most `bytes_small` more than the job's smallest problem; none is drawn if that
+// one takes more than `bytes_most`. They have at most `flops_small` operations, or as many as the smallest problem.
 static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30, own_bytes = 512 << 20;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
-// Where a reference takes a fraction of a second for any problem, fewer sizes are drawn.
+// Fewer sizes are drawn if the reference is a command, which takes a fraction of a second for any problem.
 enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 400, ATTEMPTS_EACH = 40 };
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -68,7 +68,7 @@ int job_check_supported(const struct job *job, struct error *err)
     return 0;
 }
 
-// One multiple of the unit from first to last: small ones are as likely as large ones.
+// A random number from first to last, uniform on a logarithmic scale.
 static int64_t draw_between(int64_t first, int64_t last)
 {
     if (first < 1 || last <= first)
@@ -78,11 +78,11 @@ static int64_t draw_between(int64_t first, int64_t last)
     return at < first ? first : at > last ? last : at;
 }
 
-// The kinds of sizes at which kernels go wrong.
+// The kinds of sizes at which kernels tend to fail.
 enum { SIZE_SMALL, SIZE_POWER, SIZE_ABOVE_POWER, SIZE_BELOW_POWER, SIZE_WARPS, SIZE_TILES, SIZE_KINDS = 8 };
 enum { SMALL = 511, WARPS = 64, TILES = 4096 };
 
-// A size of the range, at most `most`, of a kind; the last two kinds are any sizes.
+// A random size of the given kind from the range, at most `most`. The last two kinds allow any size.
 static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind)
 {
     const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
@@ -98,7 +98,7 @@ static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind
     return unit * (at < first ? first : at > last ? last : at);
 }
 
-// What a problem costs: bytes, and operations where the job says how many. -1 where it cannot be worked out.
+// The cost of a problem: bytes, and operations if the job gives them. -1 if it cannot be computed.
 struct cost {
     int64_t bytes;
     double flops;
@@ -122,7 +122,7 @@ static bool by_cpu(const struct job *job)
     return op && (!op->reference || (job->others.reference.by && !strcmp(job->others.reference.by, "cpu")));
 }
 
-// The most that a drawn problem may cost.
+// The largest cost that a drawn problem may have.
 static struct cost limit_of(const struct job *job)
 {
     struct cost limit = {0, 0};
@@ -146,7 +146,7 @@ static bool is_new(const struct job *job, const struct job *drawn, const int64_t
     return true;
 }
 
-// Adds one problem to `drawn`. False where none was found.
+// Adds one problem to `drawn`. False if none was found.
 static bool draw_problem(struct job *job, struct job *drawn, const struct size_range *ranges, const struct cost *limit)
 {
     struct problem *p = &drawn->problems[drawn->problem_count];
@@ -156,9 +156,9 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         struct cost cost;
         struct error ignored;
         bool supported;
-        for (size_t s = 0; s < job->names.size_count; s++) { // ever smaller ones
+        for (size_t s = 0; s < job->names.size_count; s++) { // from smaller and smaller ranges
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
-            // Every size has every kind once, if nothing speaks against it.
+            // Every size gets every kind once, if possible.
             uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
                                                     : entropy_below(SIZE_KINDS);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
@@ -175,7 +175,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
     return false;
 }
 
-// The job's own small problems for other values, again and again, as long as they take little memory.
+// Adds the job's own small problems for other values, repeatedly, as long as they take little memory.
 static void add_own(const struct job *job, struct job *drawn, const struct cost *limit)
 {
     const size_t most = drawn->problem_count + JOB_OWN_SIZES;
@@ -195,7 +195,7 @@ static void add_own(const struct job *job, struct job *drawn, const struct cost 
     }
 }
 
-// Files hold the values of one problem.
+// Whether buffers are filled from files, which hold the values of a single problem.
 static bool has_files(const struct job *job)
 {
     bool files = job->others.reference.kind == IMPLEMENTATION_FILES;

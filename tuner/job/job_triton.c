@@ -45,7 +45,7 @@ static struct expr *constant(struct job *job, int64_t value)
     return job_parse(job, text, &err);
 }
 
-// The kernel takes a pointer for each kind of scratch memory in its metadata, even if it needs none.
+// The kernel has a pointer argument for each kind of scratch memory in its metadata, even if it needs none.
 static int add_scratch(struct job *job, struct stage *stage, const struct triton_metadata *m, struct error *err)
 {
     const int64_t bytes[] = {m->global_scratch_size, m->profile_scratch_size};
@@ -66,7 +66,7 @@ static int add_scratch(struct job *job, struct stage *stage, const struct triton
     return 0;
 }
 
-// An implementation without arguments has the job's, as they were.
+// Gives an implementation without arguments those of the job, as they are now.
 static void keep_arguments(const struct job *job, struct implementation *of)
 {
     const struct stage stage = job_stage_of(job, of);
@@ -102,7 +102,7 @@ int job_follow_triton(struct job *job, const char *binary, struct error *err)
     if (!text) return -1;
     autojson json_t *document = json_parse(text, err);
     if (!document || record_read(&version_record, document, &triton, &memory, err) || !*triton.version)
-        return 0; // it belongs to something else
+        return 0; // the file is not Triton's
     if (record_read(&metadata_record, document, &metadata, &memory, err) || follow(job, &metadata, err))
         return error_prefix(err, "%s", path);
     return 0;

@@ -1,4 +1,4 @@
-// The values of a parameter, as a job file gives them: integers, strings, decimals, a range or unroll factors.
+// Reads the values of a parameter: integers, strings, decimals, a range or unroll factors.
 
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
@@ -8,7 +8,7 @@ struct value_list {
     size_t count;
 };
 
-// [first, last] or [first, last, step]. Whether it is one.
+// Reads [first, last] or [first, last, step]. Returns whether it is one of these.
 static bool load_range(struct reader *r, const struct node *n, const char *name, struct value_list *out)
 {
     const struct node *range = reader_member(r, n, "parameters[].range");
@@ -39,7 +39,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Numbers of which one at least has decimals, in numerical order.
+// Reads numbers of which at least one has decimals, in numerical order.
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {

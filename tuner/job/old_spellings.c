@@ -1,20 +1,20 @@
-// Settings of earlier versions, written in today's form before libconfig reads the text. So the reader knows one form
-// of each setting, and `check --rewrite` can print a job with its comments.
+// Rewrites settings of earlier versions to today's form before libconfig reads the text. So the reader only needs to
+// know one form of each setting, and `check --rewrite` can print a job with its comments.
 //
-// The text is split into pieces, one for each setting and each element of a list. A rule belongs to a setting's path
-// and turns its piece into edits of the text. A text that is not well-formed has no edits, because libconfig refuses it
-// with a better message.
+// The text is split into pieces, one for each setting and each element of a list. A rule applies to a setting's path
+// and turns its piece into edits of the text. A text that is not well-formed is not edited, because libconfig refuses
+// it with a better message.
 #include <ctype.h>
 
 #include "tuner/job/job_parts.h"
 
 struct old_piece {
-    const char *path;      // "arguments[].restore"; arguments and members have the same path everywhere; "": a number
-                           // or text in a list
+    const char *path;      // "arguments[].restore", the same for arguments and members in all places; "": a number or
+                           // text in a list
     size_t parent;         // the group or list around it
     size_t name, name_end; // equal: an element of a list
     size_t value, end, after; // `after`: the end of the value's separator, or `end`
-    char sign;                // that the value begins with
+    char sign;                // the value's first character
 };
 
 struct old_text {
@@ -40,7 +40,7 @@ static size_t token_end(const char *text, size_t at)
     return end;
 }
 
-// The next token's beginning, without blanks, comments and includes.
+// The beginning of the next token, after blanks, comments and includes.
 static size_t skip(const char *text, size_t at)
 {
     for (;;) {
@@ -65,11 +65,11 @@ static const char *path_of(struct old_text *t, const struct old_piece *p)
     return root ? name : arena_format(&t->memory, "%s.%s", around, name);
 }
 
-// False where the text is not well-formed.
+// False if the text is not well-formed.
 static bool split(struct old_text *t)
 {
     struct old_piece next = {0};
-    size_t open = 0, last = 0; // the innermost group or list; the piece before, until its separator
+    size_t open = 0, last = 0; // the innermost group or list; the previous piece, until its separator
     memory_add(t->pieces, t->count) = (struct old_piece){.path = "", .sign = '{'};
     for (size_t at = skip(t->text, 0), end; t->text[at]; at = skip(t->text, end)) {
         char sign = t->text[at];
@@ -117,7 +117,7 @@ static const struct old_piece *member(const struct old_text *t, const struct old
     return NULL;
 }
 
-// The value as it stands in an expression; NULL: `missing`.
+// The value in the form that it has in an expression; `missing` if `p` is NULL.
 static const char *content(struct old_text *t, const struct old_piece *p, const char *missing)
 {
     size_t quote = p && p->sign == '"';
@@ -125,7 +125,7 @@ static const char *content(struct old_text *t, const struct old_piece *p, const 
              : missing;
 }
 
-// Rules: each makes edits from the piece that has its path. False: the piece stays.
+// Rules: each makes edits from a piece with its path. False: the piece is not changed.
 
 static bool rename_to(struct old_text *t, const struct old_piece *p, const char *name)
 {
@@ -133,7 +133,7 @@ static bool rename_to(struct old_text *t, const struct old_piece *p, const char 
     return true;
 }
 
-// The members of a group take its place.
+// Replaces a group by its members.
 static bool unwrap(struct old_text *t, const struct old_piece *group, const char *name)
 {
     size_t begin = group->value + 1, end = group->end - 1;
@@ -210,7 +210,7 @@ static bool loop(struct old_text *t, const struct old_piece *p, const char *name
 }
 
 static const struct spelling_rule {
-    const char *paths; // with a blank between them
+    const char *paths; // separated by blanks
     bool (*apply)(struct old_text *, const struct old_piece *, const char *name);
     const char *name, *note;
 } rules[] = {
@@ -252,7 +252,7 @@ static int by_place(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-// With `keep_lines`, lines that an edit joins are made up for at the end of its line, so that all others keep their
+// With `keep_lines`, line breaks that an edit removes are added at the end of its line, so that other lines keep their
 // numbers.
 static char *apply_edits(struct old_text *t, bool keep_lines)
 {

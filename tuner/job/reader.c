@@ -8,22 +8,22 @@
 
 #include "tuner/base/input_file.h"
 
-// libconfig compares each name with all others of its group. No job comes near these.
-enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
+// libconfig compares each name with all others in its group. Real jobs stay far below these limits.
+enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // per group; nested
 
 struct reader {
     config_t config;
     struct mistakes *mistakes, old; // `old`: spellings of earlier versions that were rewritten
     char *folder;                   // of the job file
-    struct text text;               // with every included file in it
+    struct text text;               // with the included files in their places
     int lines;                      // of the text so far
     size_t origin_count;
     struct origin {
-        int line;   // of the text, from which on its lines are those of `file` from `own` on
+        int line;   // in the text: from here on, its lines are those of `file` from line `own` on
         char *file; // path of an included file; NULL: the job file
         int own;
     } * origins;
-    size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
+    size_t settings[MOST_GROUPS + 1]; // settings so far in each open group, while the text is scanned
     size_t depth;
     size_t blanks;
     bool any_undefined;
@@ -92,7 +92,7 @@ void reader_explains(struct reader *r, const struct node *group, const char *nam
     r->mistakes->list[r->mistakes->count - 1].about = NULL;
 }
 
-// A mistake about the group itself, about a member, or about the list that the group is in.
+// Whether it is a mistake about an explained group, one of its members, or the list that contains the group.
 static bool is_explained(const struct reader *r, const struct mistake *m)
 {
     const config_setting_t *about = m->about;
@@ -106,7 +106,7 @@ static bool is_explained(const struct reader *r, const struct mistake *m)
     return follows;
 }
 
-// What stands behind the words, up to a quotation mark; NULL: the words are not in the text. malloc'ed.
+// The text after the words, up to a quotation mark; NULL if the words do not occur. malloc'ed.
 static char *name_after(const char *text, const char *words)
 {
     const char *found = strstr(text, words), *name = found ? found + strlen(words) : NULL;
@@ -165,17 +165,16 @@ void mistakes_release(struct mistakes *m)
     *m = (struct mistakes){0};
 }
 
-// libconfig cuts an integer beyond 32 bits silently unless it ends in L, and any integer beyond 64 bits. This writes
-// the L where it is missing, collects numbers that libconfig would read wrongly, and puts included files in the place
-// of
-// `@include`.
+// libconfig silently truncates integers beyond 32 bits that do not end in L, and all integers beyond 64 bits. The scan
+// adds a missing L, collects numbers that libconfig would read wrongly, and replaces each `@include` by the included
+// file.
 struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
     int line;
 };
 
-// The next lines of the text come from here.
+// Notes that the next lines of the text come from this file and line.
 static void add_origin(struct reader *r, const char *file, int line)
 {
     memory_add(r->origins, r->origin_count) = (struct origin){r->lines, file ? text_copy(file) : NULL, line};
@@ -201,7 +200,7 @@ static void copy(struct scan *s, const char *from, size_t length)
     text_add(&s->reader->text, "%.*s", (int)length, from);
 }
 
-// A word that begins with a digit: a number of `length` characters.
+// Scans a word of `length` characters that begins with a digit: a number.
 static void scan_number(struct scan *s, const char *p, size_t length)
 {
     bool hexadecimal = *p == '0' && (p[1] == 'x' || p[1] == 'X');
@@ -209,7 +208,7 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     size_t start = hexadecimal ? 2 : 0, count = strspn(p + start, digits), end = start + count;
     bool is_long = end < length && p[end] == 'L';
     copy(s, p, length);
-    if (!count || (end < length && !is_long)) return; // a real number, or nothing that libconfig takes
+    if (!count || (end < length && !is_long)) return; // a real number, or invalid in libconfig
     errno = 0;
     unsigned long long value = strtoull(p, NULL, hexadecimal ? 16 : 10);
     if (errno || value > INT64_MAX) {
@@ -290,7 +289,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     struct reader *r = from->reader;
     struct error err = {"files include each other too deeply, or are too long together"};
     bool possible = depth <= DEPTH_MAX && r->text.length <= INPUT_FILE_TEXT_MOST;
-    if (r->mistakes->count) return; // such a file may be included again and again
+    if (r->mistakes->count) return; // a file with mistakes may be included many times
     autofree char *text = possible ? input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err) : NULL;
     if (!text) {
         scan_mistake(from, "@include: %s", err.message);
@@ -303,7 +302,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     add_origin(r, from->file, from->line);
 }
 
-// A blank, of a draft by `init`: a string that begins with ?, and then a hint.
+// A blank in a draft by `init`: a string that begins with ?, followed by a hint.
 static bool is_blank(const config_setting_t *s)
 {
     const char *text = config_setting_get_string(s);
@@ -318,8 +317,8 @@ static void add_blank(struct reader *r, const config_setting_t *s, const char *p
     reader_mistake(r, node(s), "'%s' is left to fill in%s%s", path, *hint ? ": " : "", hint);
 }
 
-// Goes through all settings once: collects blanks, numbers that are too large and texts that the driver could not pass
-// on.
+// Goes through all settings once and collects blanks, numbers that are too large, and texts that the driver could not
+// pass on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);
@@ -337,7 +336,7 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     }
 }
 
-// Each setting gets the file and the line that it came from.
+// Sets the file and the line that each setting came from.
 static void set_origins(const struct reader *r, config_setting_t *s)
 {
     int line = (int)s->line;
@@ -391,7 +390,7 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
         look_through(r, config_root_setting(&r->config), "");
     else
         good = false;
-    if (text && good && !r->blanks) return r; // with blanks, all else would be said of what is not there
+    if (text && good && !r->blanks) return r; // with blanks, further mistakes would be about missing values
     reader_close(r);
     return NULL;
 }

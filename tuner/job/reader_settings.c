@@ -1,4 +1,4 @@
-// See reader.h: settings by the rows of the table of job settings.
+// See reader.h: reads settings according to the rows of the table of job settings.
 #include <assert.h>
 
 #include "tuner/job/job_parts.h"
@@ -58,7 +58,7 @@ void reader_check_group(struct reader *r, const struct node *group, const char *
     if (group) check_members(r, group, what, path, known);
 }
 
-// The text of a duration, or a number of seconds.
+// Reads a duration as text, or a number of seconds.
 static bool read_duration(const struct node *n, double *seconds)
 {
     *seconds = node_is_number(n) ? node_real(n) : -1;
@@ -71,7 +71,7 @@ static bool is_duration(const struct node *n)
     return read_duration(n, &seconds);
 }
 
-// What a value of a kind is, in words. Every other kind is a list.
+// What a value of each kind must be, in words. The kinds that are not here are lists.
 static const struct {
     const char *text;
     bool (*fits)(const struct node *);
@@ -85,7 +85,7 @@ static const struct {
     [KIND_GROUPS] = {NULL, NULL},
 };
 
-// The member of the group that a row is about; NULL where there is none, or after a mistake.
+// The member of the group that a row describes; NULL if there is none, or after a mistake.
 static const struct node *find_member(struct reader *r, const struct node *group, const char *path,
                                       const struct job_setting **row)
 {

@@ -1,10 +1,10 @@
-// Names that are not settings of a job file, but were or are elsewhere (job_settings.h).
+// Names that are not settings of a job file, but were in earlier versions or are in other tuners (job_settings.h).
 #include <strings.h>
 
 #include "tuner/job/job_settings.h"
 
 struct setting_hint {
-    const char *names; // with a blank between them
+    const char *names; // separated by blanks
     const char *hint;
 };
 
@@ -49,7 +49,7 @@ static const struct setting_hint removed[] = {
     {NULL, NULL},
 };
 
-// Names of Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
+// Names from Kernel Tuner, KTT, CLTune, the T1 format, OpenTuner and Triton.
 static const struct setting_hint foreign[] = {
     {"restrictions restriction conditions constraint", "it is 'constraints' here"},
     {"tune_params tuning_parameters TuningParameters",

@@ -1,4 +1,4 @@
-// Winners that come with a job: tuned/<job name>.json beside the job file or in the folder above
+// Winners that come with a job: tuned/<job name>.json next to the job file or in the folder above
 // (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header of one.
 #pragma once
 
@@ -10,11 +10,11 @@ struct shipped_problem {
     struct interval time; // s, median
 };
 
-// By which a winner can be recognised (tuner/setup/shipped_build.h has the hashes). tests/measure/shipped.sh records it
-// where the present job and sources make the same code as those that were measured.
+// Hashes by which a winner can be recognised (see tuner/setup/shipped_build.h). tests/measure/shipped.sh records them
+// if the present job and sources give the same code as those that were measured.
 struct shipped_identity {
     const char *arch;                // "sm_90a"
-    const char *source, *job, *code; // hashes; the code is that of the winner's compiler
+    const char *source, *job, *code; // hashes; `code` is that of the winner's compiler
 };
 
 struct shipped_winner {
@@ -30,5 +30,5 @@ struct shipped_winners {
     size_t winner_count;
 };
 
-// 0, also without a file, when there is no winner. -1 with a message. Texts live in the arena.
+// 0, also if there is no file and so no winner. -1 with a message. Texts live in the arena.
 int shipped_read(const struct job *, struct shipped_winners *, struct arena *, struct error *);

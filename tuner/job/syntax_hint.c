@@ -3,15 +3,15 @@
 
 #include "tuner/job/job_parts.h"
 
-enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // numbers and names as one sign
+enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // one sign for every number and every name
 
-// The signs of a job file outside of texts and comments.
+// The characters ("signs") of a job file outside of texts and comments.
 struct signs {
     const char *at;
-    int line, unclosed; // where a text begins that does not end in the same line; 0: nowhere so far
+    int line, unclosed; // the line of the first text that does not end in its own line; 0: none so far
 };
 
-// The next sign that is not a blank, or 0 at the end. A text counts as one sign, its opening quote.
+// The next sign that is not a blank, or 0 at the end. A text counts as one sign, which is its opening quote.
 static char next_sign(struct signs *s)
 {
     for (;;) {
@@ -38,7 +38,8 @@ static char next_sign(struct signs *s)
     return sign;
 }
 
-// Whether a word that begins here is a value which needs quotes: "add" in `name = add;`, not true or a setting's name.
+// Whether the word that begins here is a value that needs quotes, such as add in `name = add;`, and not true, false or
+// a setting's name.
 static bool needs_quotes(const char *word, size_t length)
 {
     const char *after = word + length + strspn(word + length, " \t");
@@ -46,7 +47,7 @@ static bool needs_quotes(const char *word, size_t length)
     return !boolean && *after != '=' && *after != ':';
 }
 
-// Looks at the line that libconfig names and at the one before it. Brackets are followed through the whole file.
+// Searches the line that libconfig names and the one before it. Brackets are matched in the whole file.
 static char *search(const char *text, int line)
 {
     struct signs s = {text, 1, 0};

@@ -1,11 +1,10 @@
-// Tensor maps of a job file: reading them (see job_launch.c for the other arguments) and working out their numbers.
+// Tensor maps in a job file: reads them (see job_launch.c for the other arguments) and computes their numbers.
 //
-// The rules that tensor_map_resolve checks are those that CUDA's driver API states for cuTensorMapEncodeTiled. The
-// driver itself says only "invalid argument", and a candidate deserves to be told which of its values is refused,
-// before it is sent to a GPU.
+// tensor_map_resolve checks the rules of CUDA's driver API for cuTensorMapEncodeTiled. The driver itself says only
+// "invalid argument"; this check names the value that is refused, before the candidate is sent to a GPU.
 #include "tuner/job/job_parts.h"
 
-#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA needs less
+#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; strides of TMA are smaller
 
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
@@ -51,7 +50,7 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
     if (map->tf32 && buffer->type != ELEMENT_F32)
         reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, but it is %s",
                        buffer->name, element_name(buffer->type));
-    if (map->nan && (!element_is_float(buffer->type) || element_size(buffer->type) == 1)) // TMA knows no FP8
+    if (map->nan && (!element_is_float(buffer->type) || element_size(buffer->type) == 1)) // TMA has no FP8 types
         reader_mistake(r, node_member(n, "out_of_bounds"),
                        "out_of_bounds \"nan\" of '%s' needs a floating-point type of 16 bits or more", buffer->name);
     return map;
