@@ -1,6 +1,6 @@
-// An error message on its way up: the lower layer writes what went wrong, upper layers put in front
-// where ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after
-// filling the struct that their caller owns. A candidate's failure is a trial's status, never an error.
+// An error message on its way up: the lower layer writes what went wrong, upper layers put the location in front
+// ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after filling the struct that
+// their caller owns. A candidate's failure is a trial's status, never an error.
 #pragma once
 
 #include <stdbool.h>

@@ -15,10 +15,10 @@ double stats_median(const double *x, size_t n);
 
 // Bounds of the median from order statistics: [x_(k), x_(n-k+1)] with the largest k for which P(Binomial(n, 1/2) < k)
 // <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with at
-// most that probability, and above `high` too. False: there are too few samples for that, and the smallest and the
-// largest are given.
+// most that probability, and above `high` likewise with at most that probability. False: there are too few samples for
+// this, and the bounds are the smallest and the largest.
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high);
-// A 95% confidence interval: the bounds with a tail of 2.5%. Of fewer than six samples, the smallest and the largest
+// A 95% confidence interval: the bounds with a tail of 2.5%. For fewer than six samples, the smallest and the largest
 // (93.75% for five).
 void stats_median_interval(const double *x, size_t n, double *low, double *high);
 
@@ -31,9 +31,9 @@ struct interval {
 // and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8, strategy 2). cluster[i] is the cluster of
 // x[i]; NULL: all samples are in one.
 //
-// Where clusters differ by more than their samples do, the interval covers all of three or four clusters' medians. So
-// few clusters cannot say more: the interval contains the true median with a probability of 78% for three clusters and
-// of 93% from five on (tests/test_measure.c); where clusters do not differ, of 99%.
+// If clusters differ by more than their samples do, the interval of three or four clusters covers all of their medians.
+// So few clusters do not allow more: the interval contains the true median with a probability of 78% for three clusters
+// and 93% from five on (tests/test_measure.c), or 99% if clusters do not differ.
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 

@@ -33,7 +33,8 @@ void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a 
 struct row_column {
     const char *title;  // as in table_new; NULL ends the columns
     const char *member; // of the object, or a path "a.b.0"; NULL: the title, without its sign
-    // Of a number: for printf with a double, which is multiplied by `scale` unless that is 0. NULL: all its digits.
+    // For a number: a printf format for a double, which is multiplied by `scale` unless that is 0. NULL: all its
+    // digits.
     const char *format;
     double scale;
     char *(*text)(const json_t *row); // in place of the member; malloc'ed, or NULL for an empty cell
@@ -47,6 +48,6 @@ struct row_column {
 #define COLUMN_TEXT(shown, make) {.title = (shown), .text = (make)}
 // clang-format on
 
-// A cell is a text as it is, "yes" or nothing for a boolean, and for a list its texts (or its objects' first
-// members) with commas between. Null and what is missing are empty.
+// A text is printed as it is, a boolean as "yes" or nothing, and a list as its texts (or its objects' first members),
+// separated by commas. Null and missing values are empty.
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *);
