@@ -22,7 +22,7 @@ void header_architecture(struct renderer *);
 // same in all sections (header_merge). Borrowed.
 const json_t *header_objects(const struct renderer *);
 const json_t *header_buffers(const struct renderer *);
-// The identifier of the object that is an argument. malloc'ed.
+// The identifier of an argument's object. malloc'ed.
 char *header_object_name(const json_t *argument);
 // Whether the section's configuration uses a stage (a launch or a library call) for any problem.
 bool header_is_part(const json_t *stage);
@@ -49,7 +49,7 @@ size_t header_argument_room(const json_t *stage);
 int64_t header_product(const json_t *stage, const char *key);
 
 // An argument's or buffer's type: its element, the name in C, and whether C99 has no such type, so that scalars are
-// passed as bits and pointers as void *.
+// stored as bits and pointers are void *.
 int header_element_of(const json_t *described);
 const char *header_c_type(int element);
 bool header_only_bits(int element);
